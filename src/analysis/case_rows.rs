@@ -1,0 +1,106 @@
+//! A session's cases as rows: what every table, document and chart of cases is made from.
+
+use super::flags::{self, Flag};
+use crate::domain::case::Case;
+use crate::domain::outcome::Outcome;
+use crate::domain::session::Session;
+use crate::stats::bootstrap::{self, Interval};
+use crate::stats::summary::Summary;
+
+/// Resamples behind a reported interval.
+const RESAMPLES: usize = 2_000;
+/// Seed of the resampling, so that the same session always shows the same interval.
+const SEED: u64 = 0x706f_7765;
+
+/// One case in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseRow {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// The setup as text.
+    pub setup_label: String,
+    /// Batch size.
+    pub batch: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many rounds were measured.
+    pub rounds: usize,
+    /// How many samples there are.
+    pub samples: u64,
+    /// The samples in a few numbers, in nanoseconds; nothing where there are none.
+    pub latency_ns: Option<Summary>,
+    /// 95 % interval of the median, in nanoseconds; nothing for fewer than two rounds.
+    pub ci95_ns: Option<Interval>,
+    /// Items done over time spent.
+    pub throughput_per_s: Option<f64>,
+    /// Batch size over median time: what the throughput would be without pauses and outliers.
+    pub throughput_by_median: Option<f64>,
+    /// Throughput as a share of the setup's best.
+    pub of_best: Option<f64>,
+    /// What is suspicious.
+    pub flags: Vec<Flag>,
+}
+
+impl CaseRow {
+    /// Half the 95 % interval of the median as a share of it.
+    pub fn ci95_rel(&self) -> Option<f64> {
+        let (interval, latency) = (self.ci95_ns?, self.latency_ns.as_ref()?);
+        (latency.median > 0.0).then(|| (interval.high - interval.low) / 2.0 / latency.median)
+    }
+}
+
+/// Every case of the session, in the plan's order.
+pub fn of(session: &Session) -> Vec<CaseRow> {
+    let mut rows: Vec<CaseRow> = session
+        .cases
+        .iter()
+        .map(|case| row(session, case))
+        .collect();
+    let best: Vec<f64> = (0..session.plan.setups.len())
+        .map(|setup| {
+            rows.iter()
+                .filter(|row| row.setup == setup)
+                .filter_map(|row| row.throughput_per_s)
+                .fold(0.0, f64::max)
+        })
+        .collect();
+    for row in &mut rows {
+        let best = best.get(row.setup).copied().filter(|best| *best > 0.0);
+        row.of_best = row
+            .throughput_per_s
+            .zip(best)
+            .map(|(throughput, best)| throughput / best);
+    }
+    rows
+}
+
+fn row(session: &Session, case: &Case) -> CaseRow {
+    let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64));
+    let rounds: Vec<Vec<f64>> = case
+        .rounds
+        .iter()
+        .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
+        .collect();
+    let items = case.n_samples() as f64 * case.batch as f64;
+    let spent_s = case.spent_ns() as f64 / 1e9;
+    CaseRow {
+        setup: case.setup,
+        setup_label: session.setup_label(case.setup),
+        batch: case.batch,
+        outcome: case.outcome.clone(),
+        rounds: case.rounds.len(),
+        samples: case.n_samples(),
+        ci95_ns: bootstrap::median_interval(&rounds, RESAMPLES, SEED),
+        throughput_per_s: (spent_s > 0.0).then(|| items / spent_s),
+        throughput_by_median: latency_ns
+            .as_ref()
+            .filter(|s| s.median > 0.0)
+            .map(|s| case.batch as f64 * 1e9 / s.median),
+        of_best: None,
+        flags: latency_ns
+            .as_ref()
+            .map(|summary| flags::of(case, summary))
+            .unwrap_or_default(),
+        latency_ns,
+    }
+}

@@ -1,0 +1,70 @@
+//! Whole files or none: written beside the target, flushed to the disk, then renamed over it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+/// Writes a file through `fill` so that a crash leaves the old file or the new one, never half.
+pub fn write(
+    path: &Path,
+    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let beside = tempfile::Builder::new()
+        .prefix(".powerband-")
+        .suffix(".part")
+        .tempfile_in(folder)?;
+    let (file, beside) = beside.into_parts();
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    fill(&mut writer)?;
+    let file = writer
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    make_readable(&file)?;
+    file.sync_all()?;
+    beside.persist(path).map_err(|refused| refused.error)?;
+    // The rename itself must survive a power cut too; not every file system can promise it.
+    if let Ok(folder) = File::open(folder) {
+        drop(folder.sync_all());
+    }
+    Ok(())
+}
+
+/// Writes bytes the same way.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(path, |out| out.write_all(bytes))
+}
+
+/// Temporary files are private; what they become is an ordinary file.
+#[cfg(unix)]
+fn make_readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        write_bytes(&path, b"old").unwrap();
+        let failed = write(&path, |out| {
+            out.write_all(b"half of the ne")?;
+            Err(io::Error::other("disk full"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

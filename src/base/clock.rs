@@ -1,0 +1,82 @@
+//! Wall-clock time as text, without a calendar library.
+//!
+//! Only `runner` and `cli` read the clock; everything else is handed the text.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, as RFC 3339 in UTC to the second: `2026-11-21T06:02:03Z`.
+pub fn now_utc() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    utc_from_unix(seconds)
+}
+
+/// The system's monotonic clock in nanoseconds, which every process of this machine shares.
+pub fn monotonic_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A number that differs from one run to the next, for seeds that nobody chose.
+pub fn entropy() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Seconds since 1970 as RFC 3339 in UTC.
+pub fn utc_from_unix(seconds: u64) -> String {
+    let (year, month, day) = civil_from_days((seconds / 86_400) as i64);
+    let rest = seconds % 86_400;
+    let (hour, minute, second) = (rest / 3600, rest % 3600 / 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// `2026-11-21T06:02:03Z` as `20261121-060203`, which sorts and is a valid file name everywhere.
+pub fn file_stamp(utc: &str) -> String {
+    utc.chars()
+        .filter_map(|c| match c {
+            'T' => Some('-'),
+            c if c.is_ascii_digit() => Some(c),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Gregorian date of a day counted from 1970-01-01, in whole 400-year cycles that start on 1 March.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_dates() {
+        assert_eq!(utc_from_unix(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc_from_unix(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc_from_unix(1_000_000_000), "2001-09-09T01:46:40Z");
+        assert_eq!(utc_from_unix(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn stamps_are_file_names() {
+        assert_eq!(file_stamp("2026-11-21T06:02:03Z"), "20261121-060203");
+    }
+}

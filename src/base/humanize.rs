@@ -1,0 +1,202 @@
+//! Numbers as people read them: thin groups, sensible digits, units a space away.
+//!
+//! Every number that a person sees goes through here; documents for machines do not.
+
+/// What stands for a value that is not known.
+pub const UNKNOWN: &str = "–";
+
+/// Groups of three: `25,557,032`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A positive value to `digits` significant digits, grouped, without an exponent.
+pub fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = digits as i32 - 1 - magnitude;
+    if decimals > 0 {
+        let text = format!("{value:.*}", decimals as usize);
+        // Rounding may carry into one more whole digit: 9.996 → 10.00 becomes 10.0.
+        let carried = text
+            .parse::<f64>()
+            .is_ok_and(|v| v.abs().log10().floor() as i32 > magnitude);
+        if carried && decimals > 1 {
+            return format!("{value:.*}", decimals as usize - 1);
+        }
+        return text;
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", count(value.abs().round() as u64))
+}
+
+/// A time in the unit that suits it: `12.4 µs`, `6.75 ms`, `1.20 s`.
+pub fn duration_ns(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds.abs() {
+        n if n < 1e3 => (nanoseconds, "ns"),
+        n if n < 1e6 => (nanoseconds / 1e3, "µs"),
+        n if n < 1e9 => (nanoseconds / 1e6, "ms"),
+        _ => (nanoseconds / 1e9, "s"),
+    };
+    format!("{} {unit}", significant(value, 3))
+}
+
+/// A length of time as a clock shows it: `48 s`, `3 min 20 s`, `1 h 05 min`.
+pub fn clock_time(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// Bytes in binary units: `97.5 MiB`.
+pub fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 1024.0 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        return format!("{value} B");
+    }
+    format!("{} {}", significant(scaled, 3), UNITS[unit])
+}
+
+/// A count of operations in decimal units, two decimals: `4.09 G`.
+pub fn decimal(value: u64) -> String {
+    let scaled = value as f64;
+    match scaled {
+        v if v >= 1e12 => format!("{:.2} T", v / 1e12),
+        v if v >= 1e9 => format!("{:.2} G", v / 1e9),
+        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
+        v if v >= 1e3 => format!("{:.2} k", v / 1e3),
+        _ => count(value),
+    }
+}
+
+/// Bytes written by a person: `512`, `256MiB`, `4GiB`, `2G`.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "kb" => 1e3,
+        "m" | "mib" => 1024.0 * 1024.0,
+        "mb" => 1e6,
+        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "gb" => 1e9,
+        _ => return None,
+    };
+    number.parse::<f64>().ok().map(|n| (n * scale) as u64)
+}
+
+/// Text cut to `width` characters with an ellipsis, so that a column stays a column.
+pub fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(width.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Lines of a table with columns aligned: the first `left` columns to the left, the rest to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>], left: usize) -> String {
+    let mut widths: Vec<usize> = header.iter().map(|h| h.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = table_line(header.iter().copied(), &widths, left);
+    for row in rows {
+        text.push_str(&table_line(row.iter().map(String::as_str), &widths, left));
+    }
+    text
+}
+
+fn table_line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: usize) -> String {
+    let padded: Vec<String> = cells
+        .zip(widths)
+        .enumerate()
+        .map(|(column, (cell, &width))| {
+            if column < left {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        })
+        .collect();
+    format!("{}\n", padded.join("  ").trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(25_557_032), "25,557,032");
+    }
+
+    #[test]
+    fn digits_follow_the_size() {
+        assert_eq!(significant(6.7512, 3), "6.75");
+        assert_eq!(significant(9.996, 3), "10.0");
+        assert_eq!(significant(0.012_345, 3), "0.0123");
+        assert_eq!(significant(14_936.4, 3), "14,936");
+        assert_eq!(significant(f64::NAN, 3), UNKNOWN);
+    }
+
+    #[test]
+    fn times_take_their_unit() {
+        assert_eq!(duration_ns(1140.0), "1.14 µs");
+        assert_eq!(duration_ns(20.4e6), "20.4 ms");
+        assert_eq!(duration_ns(1.2e9), "1.20 s");
+        assert_eq!(clock_time(200.0), "3 min 20 s");
+        assert_eq!(clock_time(3900.0), "1 h 05 min");
+    }
+
+    #[test]
+    fn bytes_both_ways() {
+        assert_eq!(bytes(102_228_128), "97.5 MiB");
+        assert_eq!(parse_bytes("4GiB"), Some(4 << 30));
+        assert_eq!(parse_bytes("1.5k"), Some(1536));
+        assert_eq!(parse_bytes("4 parsecs"), None);
+    }
+
+    #[test]
+    fn tables_align() {
+        let rows = vec![
+            vec!["a".to_owned(), "1.0".to_owned()],
+            vec!["bcd".to_owned(), "10.25".to_owned()],
+        ];
+        assert_eq!(
+            table(&["x", "ms"], &rows, 1),
+            "x       ms\na      1.0\nbcd  10.25\n"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! Helpers that know nothing of benchmarks: how numbers read, where files go, how work is cancelled.
+
+pub mod atomic_file;
+pub mod cancel;
+pub mod clock;
+pub mod humanize;
+pub mod paths;
+pub mod process_spec;
+pub mod spaced;

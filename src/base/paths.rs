@@ -1,0 +1,47 @@
+//! Where Powerband keeps things: XDG folders, or one folder for all under `POWERBAND_HOME`.
+//!
+//! The variable serves tests, portable installs and clusters whose home folders are slow.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The folders of one installation.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// Sessions and journals: what the user would miss.
+    pub library: PathBuf,
+    /// Fetched runtimes: large, but can be fetched again.
+    pub runtimes: PathBuf,
+    /// Generated networks: can be made again at any time.
+    pub cache: PathBuf,
+    /// The settings file.
+    pub settings: PathBuf,
+}
+
+impl Paths {
+    /// The folders for this user, from the environment.
+    pub fn for_user() -> Self {
+        if let Some(home) = env::var_os("POWERBAND_HOME").filter(|home| !home.is_empty()) {
+            return Self::under(&PathBuf::from(home));
+        }
+        directories::ProjectDirs::from("", "", "powerband").map_or_else(
+            || Self::under(&PathBuf::from(".powerband")),
+            |dirs| Self {
+                library: dirs.data_dir().join("sessions"),
+                runtimes: dirs.data_dir().join("runtimes"),
+                cache: dirs.cache_dir().to_path_buf(),
+                settings: dirs.config_dir().join("settings.ron"),
+            },
+        )
+    }
+
+    /// All folders below one.
+    pub fn under(home: &std::path::Path) -> Self {
+        Self {
+            library: home.join("sessions"),
+            runtimes: home.join("runtimes"),
+            cache: home.join("cache"),
+            settings: home.join("settings.ron"),
+        }
+    }
+}

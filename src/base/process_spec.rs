@@ -1,0 +1,55 @@
+//! A description of a process, as plain data.
+//!
+//! Engines and importers describe what should be started; only `worker/process.rs` starts it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What to start, with what, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessSpec {
+    /// The program: a path, or a name to look up on `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables set on top of our own environment.
+    pub env: Vec<(String, OsString)>,
+}
+
+impl ProcessSpec {
+    /// A program without arguments yet.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<I: IntoIterator<Item = S>, S: Into<OsString>>(mut self, args: I) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets one variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The command line as a person would type it, for messages.
+    pub fn command_line(&self) -> String {
+        let mut words = vec![self.program.display().to_string()];
+        for arg in &self.args {
+            let arg = arg.to_string_lossy();
+            if arg.contains([' ', '"', '\'', ';', '(']) {
+                words.push(format!("'{}'", arg.replace('\'', r"'\''")));
+            } else {
+                words.push(arg.into_owned());
+            }
+        }
+        words.join(" ")
+    }
+}

@@ -1,0 +1,181 @@
+//! What may be written after `powerband`, with the help that a newcomer works from.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::domain::plan::PresetName;
+
+/// How fast a neural network runs on this machine, why, and what changed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "powerband",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = false
+)]
+#[command(after_help = "\
+Start here:
+  powerband bench resnet50                      measure a built-in network on every engine there is
+  powerband bench model.onnx --setup ort:cpu    measure a network of your own
+  powerband engines install onnxruntime         fetch the engine most people use
+  powerband show r50.ron                        look at a saved session
+
+Exit status: 0 fine, 1 a comparison found a regression, 2 trouble.")]
+pub struct Args {
+    /// What to do; without one, an overview of this machine.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure a model's latency and throughput against batch size.
+    Bench(BenchArgs),
+    /// Show a saved session.
+    Show(ShowArgs),
+    /// Show a model's inputs, outputs, size, cost and operators.
+    Model(ModelArgs),
+    /// Show the engines, or fetch one.
+    Engines(EnginesArgs),
+    /// Show what this machine has.
+    Devices(DevicesArgs),
+    /// Keep what an interrupted run had measured.
+    Recover(RecoverArgs),
+    /// Measure on behalf of another process.
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A SETUP is ENGINE[:DEVICE][,key=value]…, for example
+  tract,threads=1
+  ort:cpu,opt=none
+  ort:cpu,threads=2,runtime=1.22
+  ort:cpu,memory=4GiB
+`powerband engines` lists the engines and the keys they know.
+
+Setups take turns, round by round, in an order shuffled anew each round, so that heat and
+neighbours hit all of them alike. Every run's time is kept in the session.")]
+pub struct BenchArgs {
+    /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
+    pub model: String,
+    /// One way to run it; give it several times to measure several [default: every engine there is].
+    #[arg(long = "setup", value_name = "SETUP")]
+    pub setups: Vec<String>,
+    /// Batch sizes: 1,2,4,8, or 1..64 for the powers of two between [default: 1,2,4,8,16].
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub batch: Option<String>,
+    /// How carefully: quick (a second a case), standard (5 s and more), publish (a minute and more).
+    #[arg(long, value_name = "NAME", default_value = "standard")]
+    pub preset: PresetName,
+    /// Visits to each case, instead of the preset's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// The whole shape of an input whose dimensions the model leaves open; the first is per item
+    /// where the model's first dimension is the batch.
+    #[arg(long = "shape", value_name = "NAME=1x128")]
+    pub shapes: Vec<String>,
+    /// Where to write the session [default: the library].
+    #[arg(long, value_name = "FILE.ron")]
+    pub out: Option<PathBuf>,
+    /// Replace the session file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    /// What the session is called [default: the model's name].
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    /// Seed of the order of cases and of the input values [default: the time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// End a worker that says nothing for so many seconds beyond what its work may take.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
+    /// Print one JSON document on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, clap::Args)]
+pub struct ShowArgs {
+    /// The session file.
+    pub session: PathBuf,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `model`.
+#[derive(Debug, clap::Args)]
+pub struct ModelArgs {
+    /// A built-in network or an ONNX file.
+    pub model: String,
+    /// Write the network to a file.
+    #[arg(long, value_name = "FILE.onnx")]
+    pub write: Option<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `engines`.
+#[derive(Debug, clap::Args)]
+pub struct EnginesArgs {
+    /// What to do about them; without one, list them.
+    #[command(subcommand)]
+    pub command: Option<EnginesCommand>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done about engines.
+#[derive(Debug, Subcommand)]
+pub enum EnginesCommand {
+    /// Fetch an engine's library with your own pip, and check that it loads.
+    Install(InstallArgs),
+}
+
+/// Arguments of `engines install`.
+#[derive(Debug, clap::Args)]
+pub struct InstallArgs {
+    /// Which engine: onnxruntime.
+    pub engine: String,
+    /// Which build: cpu, cuda, rocm, openvino or directml.
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub flavor: String,
+    /// Which version [default: the newest that pip offers].
+    #[arg(long, value_name = "X.Y.Z")]
+    pub version: Option<String>,
+    /// The Python whose pip is used [default: the first of the usual ones].
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+}
+
+/// Arguments of `devices`.
+#[derive(Debug, clap::Args)]
+pub struct DevicesArgs {
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `recover`.
+#[derive(Debug, clap::Args)]
+pub struct RecoverArgs {
+    /// The journal [default: the only one there is].
+    pub journal: Option<PathBuf>,
+    /// Where to write the session [default: the library].
+    #[arg(long, value_name = "FILE.ron")]
+    pub out: Option<PathBuf>,
+    /// List the journals of interrupted runs.
+    #[arg(long, conflicts_with_all = ["journal", "out", "discard"])]
+    pub list: bool,
+    /// Throw the journal away.
+    #[arg(long, conflicts_with = "out")]
+    pub discard: bool,
+}

@@ -1,0 +1,35 @@
+//! `powerband` alone: this machine, its engines, recent sessions, and where to begin.
+
+use std::process::ExitCode;
+
+use super::{Context, devices, engines, output};
+use crate::base::humanize;
+use crate::store::library;
+use crate::telemetry::host;
+
+/// How many recent sessions are listed.
+const RECENT: usize = 5;
+
+/// Prints the overview.
+pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+    let environment = host::environment();
+    let mut text = format!("Powerband {}\n\n", environment.program);
+    text.push_str(&devices::processor(&environment.cpu));
+    text.push_str(&format!(
+        "Memory     {}\n\n",
+        humanize::bytes(environment.memory.total_bytes)
+    ));
+    text.push_str(&engines::brief(&engines::survey(context)));
+    let recent = library::list(&context.paths);
+    if !recent.is_empty() {
+        text.push_str("\nRecent sessions\n");
+    }
+    for path in recent.iter().take(RECENT) {
+        text.push_str(&format!("  powerband show {}\n", path.display()));
+    }
+    text.push_str(
+        "\nBegin with\n  powerband bench resnet50 --preset quick\n\nThis version has no window yet; powerband --help lists its commands.\n",
+    );
+    output::answer(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

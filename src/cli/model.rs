@@ -1,0 +1,100 @@
+//! `powerband model`: a network's inputs, outputs, size, cost and operators.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::args::ModelArgs;
+use super::{Context, output};
+use crate::base::{atomic_file, humanize};
+use crate::domain::model::{ModelSummary, Port};
+use crate::onnx::{inspect, source};
+
+/// Prints it, or writes the network to a file.
+pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
+    let model = source::open(&args.model, &context.paths.cache)?;
+    let summary = inspect::summarize(&model.proto, &model.name);
+    if let Some(target) = &args.write {
+        let bytes = std::fs::read(&model.path)
+            .with_context(|| format!("cannot read {}", model.path.display()))?;
+        atomic_file::write_bytes(target, &bytes)
+            .with_context(|| format!("cannot write {}", target.display()))?;
+        output::note(&format!(
+            "Wrote {} ({})",
+            target.display(),
+            humanize::bytes(bytes.len() as u64)
+        ));
+    }
+    if args.json {
+        output::document(&json!({
+            "name": summary.name,
+            "file": model.path,
+            "sha256": model.sha256,
+            "opset": summary.opset,
+            "parameters": summary.parameters,
+            "constant_bytes": summary.constant_bytes,
+            "macs": summary.macs,
+            "inputs": ports(&summary.inputs),
+            "outputs": ports(&summary.outputs),
+            "operators": summary.operators,
+            "notes": summary.notes,
+        }))?;
+    } else {
+        output::answer(&text(
+            &summary,
+            &model.path.display().to_string(),
+            &model.sha256,
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ports(ports: &[Port]) -> Vec<serde_json::Value> {
+    let dims = |port: &Port| {
+        port.dims
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    ports.iter().map(|port| json!({ "name": port.name, "type": port.element.to_string(), "shape": dims(port) })).collect()
+}
+
+fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
+    let mut text = format!(
+        "{}\n\nFile         {file}\nSHA-256      {sha256}\nOpset        {}\nParameters   {}\nConstants    {}\n",
+        summary.name,
+        summary.opset,
+        humanize::count(summary.parameters),
+        humanize::bytes(summary.constant_bytes),
+    );
+    let macs = summary.macs.map_or_else(
+        || "unknown".to_owned(),
+        |macs| {
+            format!(
+                "{}MACs at batch 1 ({})",
+                humanize::decimal(macs),
+                humanize::count(macs)
+            )
+        },
+    );
+    text.push_str(&format!("Cost         {macs}\n\n"));
+    for (title, ports) in [("Inputs", &summary.inputs), ("Outputs", &summary.outputs)] {
+        text.push_str(&format!("{title}\n"));
+        for port in ports {
+            text.push_str(&format!("  {}  {}\n", port.name, port.describe()));
+        }
+    }
+    let mut operators: Vec<(&String, &u64)> = summary.operators.iter().collect();
+    operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
+    let rows: Vec<Vec<String>> = operators
+        .iter()
+        .map(|(name, count)| vec![(*name).clone(), humanize::count(**count)])
+        .collect();
+    text.push('\n');
+    text.push_str(&humanize::table(&["Operator", "Nodes"], &rows, 1));
+    for note in &summary.notes {
+        text.push_str(&format!("· {note}\n"));
+    }
+    text
+}

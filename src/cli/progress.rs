@@ -1,0 +1,146 @@
+//! Progress on standard error: a bar on a terminal, plain lines elsewhere.
+//!
+//! One reader of the event stream. It repaints when something happened, which is never while a
+//! sample is being taken in this process, and at most four times a second.
+
+use std::io::{self, IsTerminal as _};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::output;
+use crate::base::humanize;
+use crate::domain::case::CaseKey;
+use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::outcome::Outcome;
+use crate::domain::session::Session;
+use crate::stats::summary::median;
+
+/// Shows how far a run is.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Begins to show a run.
+    pub fn new(beginning: &Beginning) -> Self {
+        let plan = &beginning.plan;
+        let visits = plan.cases().len() as u64 * u64::from(plan.measure.rounds);
+        let bar = io::stderr().is_terminal().then(|| bar(visits));
+        let progress = Self { bar };
+        progress.line(&format!(
+            "{}: {} setups × {} batch sizes × {} rounds, preset {}",
+            beginning.model.name,
+            plan.setups.len(),
+            plan.batches.len(),
+            plan.measure.rounds,
+            plan.preset
+        ));
+        for warning in &beginning.warnings {
+            progress.line(&format!("Note: {warning}"));
+        }
+        progress
+    }
+
+    /// Takes one event in.
+    pub fn tell(&self, stamped: &Stamped, session: &Session) {
+        match &stamped.event {
+            RunEvent::SetupReady { setup, report } => self.line(&format!(
+                "{}: {} loaded the model in {}",
+                session.setup_label(*setup),
+                report.engine,
+                humanize::duration_ns(report.load_ns as f64)
+            )),
+            RunEvent::CaseOpened { case, .. } => {
+                self.message(&format!("{} warming up", label(session, *case)));
+            }
+            RunEvent::RoundStarted { case, round } => {
+                self.message(&format!("{} round {}", label(session, *case), round + 1));
+            }
+            RunEvent::RoundFinished { case, round } => self.round_done(session, *case, round.round),
+            RunEvent::CaseEnded { case, outcome } => self.case_done(session, *case, outcome),
+            RunEvent::Warned { text } => self.line(&format!("Note: {text}")),
+            RunEvent::Began(_)
+            | RunEvent::WorkerStarted { .. }
+            | RunEvent::WarmedUp { .. }
+            | RunEvent::Ended { .. } => {}
+        }
+    }
+
+    /// Clears the bar.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn round_done(&self, session: &Session, case: CaseKey, round: u32) {
+        let samples: Vec<f64> = session
+            .case(case)
+            .and_then(|case| case.rounds.last())
+            .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
+            .unwrap_or_default();
+        let found = median(&samples)
+            .map(humanize::duration_ns)
+            .unwrap_or_default();
+        match &self.bar {
+            Some(bar) => {
+                // Rounds beyond the plan's are not in the length yet.
+                if round >= session.plan.measure.rounds {
+                    bar.inc_length(1);
+                }
+                bar.inc(1);
+            }
+            None => output::note(&format!(
+                "{} round {}: {found}",
+                label(session, case),
+                round + 1
+            )),
+        }
+    }
+
+    fn case_done(&self, session: &Session, case: CaseKey, outcome: &Outcome) {
+        if let Some(sentence) = outcome.sentence() {
+            self.line(&format!(
+                "{} {}: {sentence}",
+                label(session, case),
+                outcome.name()
+            ));
+        }
+        if let (Some(bar), true) = (&self.bar, outcome.is_trouble()) {
+            let measured = session
+                .case(case)
+                .map_or(0, |case| case.rounds.len() as u64);
+            bar.inc(u64::from(session.plan.measure.rounds).saturating_sub(measured));
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => output::note(text),
+        }
+    }
+
+    fn message(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.to_owned());
+        }
+    }
+}
+
+fn bar(visits: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(4));
+    let style = ProgressStyle::with_template(
+        "{wide_bar:.yellow/black} {pos}/{len} rounds  {elapsed} passed, about {eta} left  {msg}",
+    );
+    bar.with_style(
+        style
+            .unwrap_or_else(|_broken| ProgressStyle::default_bar())
+            .progress_chars("━━─"),
+    )
+}
+
+fn label(session: &Session, case: CaseKey) -> String {
+    format!("{} batch {}", session.setup_label(case.setup), case.batch)
+}

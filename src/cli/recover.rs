@@ -1,0 +1,67 @@
+//! `powerband recover`: makes a session of the journal of a run that was cut short.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+use super::args::RecoverArgs;
+use super::{Context, output, session_text};
+use crate::store::{journal, library, session_file};
+
+/// Recovers, lists or discards.
+pub fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
+    let abandoned = journal::abandoned(&library::journals(&context.paths));
+    if args.list {
+        let lines: Vec<String> = abandoned
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        output::answer(&if lines.is_empty() {
+            "No run was interrupted.".to_owned()
+        } else {
+            lines.join("\n")
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = chosen(args, &abandoned)?;
+    if args.discard {
+        fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        output::note(&format!("Discarded {}", path.display()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let session = journal::recover(&path)?;
+    let target = match &args.out {
+        Some(out) => {
+            session_file::check_target(out, false)?;
+            out.clone()
+        }
+        None => library::new_path(&context.paths, &session.name, &session.created)?,
+    };
+    session_file::write(&target, &session)?;
+    fs::remove_file(&path)
+        .with_context(|| format!("the session is saved, but {} stays", path.display()))?;
+    output::answer(&session_text::whole(&session))?;
+    output::note(&format!("Saved to {}", target.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen(args: &RecoverArgs, abandoned: &[PathBuf]) -> anyhow::Result<PathBuf> {
+    match (&args.journal, abandoned) {
+        (Some(path), _) => Ok(path.clone()),
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => bail!("no run was interrupted, so there is nothing to recover"),
+        (None, several) => {
+            let list: Vec<String> = several
+                .iter()
+                .map(|path| format!("  {}", path.display()))
+                .collect();
+            bail!(
+                "{} runs were interrupted; name the one to recover:\n{}",
+                several.len(),
+                list.join("\n")
+            )
+        }
+    }
+}

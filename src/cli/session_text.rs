@@ -1,0 +1,191 @@
+//! A session as text on a terminal: what `show` prints, and `bench` at its end.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::session::{Completion, Session};
+
+/// Everything about a session.
+pub fn whole(session: &Session) -> String {
+    let rows = case_rows::of(session);
+    let parts = [
+        head(session),
+        engines(session),
+        table(&rows),
+        troubles(&rows),
+        flags(&rows),
+        notes(session),
+    ];
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn head(session: &Session) -> String {
+    let model = &session.model;
+    let environment = &session.environment;
+    let cpu = &environment.cpu;
+    let state = match session.completion {
+        Completion::Complete => "",
+        Completion::Cancelled => ", cancelled",
+        Completion::Interrupted => ", interrupted",
+    };
+    let cost = model
+        .macs
+        .map(|macs| format!(", {}MACs a batch of one", humanize::decimal(macs)))
+        .unwrap_or_default();
+    let made_up = if session.made_up {
+        "MADE UP: these timings were not measured\n"
+    } else {
+        ""
+    };
+    format!(
+        "{made_up}{}, {} UTC, {} preset, {}{state}\nModel    {}, {} parameters{cost}\nMachine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
+        session.name,
+        session.created.replace('T', " ").trim_end_matches('Z'),
+        session.plan.preset,
+        humanize::clock_time(session.elapsed_ns as f64 / 1e9),
+        model.name,
+        humanize::count(model.parameters),
+        cpu.model,
+        cpu.threads,
+        humanize::bytes(environment.memory.total_bytes),
+        environment.os,
+        environment.kernel,
+        environment.program,
+    )
+}
+
+fn engines(session: &Session) -> String {
+    let rows: Vec<Vec<String>> = session
+        .reports
+        .iter()
+        .enumerate()
+        .filter_map(|(setup, report)| {
+            let report = report.as_ref()?;
+            Some(vec![
+                session.setup_label(setup),
+                report.engine.clone(),
+                report
+                    .threads
+                    .map_or_else(|| "its choice".to_owned(), |n| n.to_string()),
+                humanize::duration_ns(report.start_ns as f64),
+                humanize::duration_ns(report.library_ns as f64),
+                humanize::duration_ns(report.load_ns as f64),
+                humanize::duration_ns(report.empty_run_ns as f64),
+            ])
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    humanize::table(
+        &[
+            "Setup",
+            "Engine",
+            "Threads",
+            "Start",
+            "Library",
+            "Load",
+            "Empty run",
+        ],
+        &rows,
+        2,
+    )
+}
+
+fn table(rows: &[CaseRow]) -> String {
+    let header = [
+        "Setup",
+        "Batch",
+        "Median",
+        "± 95 %",
+        "Min",
+        "p90",
+        "p99",
+        "Throughput",
+        "Of best",
+        "Samples",
+        "Outcome",
+    ];
+    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    humanize::table(&header, &lines, 1)
+}
+
+fn line(row: &CaseRow) -> Vec<String> {
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let latency = row.latency_ns.as_ref();
+    let time = |pick: fn(&crate::stats::summary::Summary) -> Option<f64>| {
+        or_unknown(latency.and_then(pick).map(humanize::duration_ns))
+    };
+    let marks: Vec<&str> = row.flags.iter().map(|flag| flag.name).collect();
+    let outcome = [vec![row.outcome.name()], marks].concat().join(", ");
+    vec![
+        row.setup_label.clone(),
+        row.batch.to_string(),
+        time(|s| Some(s.median)),
+        or_unknown(
+            row.ci95_rel()
+                .map(|share| format!("{:.1} %", share * 100.0)),
+        ),
+        time(|s| Some(s.min)),
+        time(|s| s.p90),
+        time(|s| s.p99),
+        or_unknown(
+            row.throughput_per_s
+                .map(|rate| format!("{}/s", humanize::significant(rate, 3))),
+        ),
+        or_unknown(row.of_best.map(|share| format!("{:.0} %", share * 100.0))),
+        humanize::count(row.samples),
+        outcome,
+    ]
+}
+
+fn troubles(rows: &[CaseRow]) -> String {
+    sentences(rows.iter().filter_map(|row| {
+        let sentence = row.outcome.sentence()?;
+        Some(format!(
+            "{} batch {}: {sentence}",
+            row.setup_label, row.batch
+        ))
+    }))
+}
+
+/// Each flag once, with its advice, and under it the cases that earned it with their evidence.
+fn flags(rows: &[CaseRow]) -> String {
+    let mut by_name: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
+    for row in rows {
+        for flag in &row.flags {
+            let (_, cases) = by_name
+                .entry(flag.name)
+                .or_insert((flag.advice, Vec::new()));
+            cases.push(format!(
+                "    {} batch {}: {}\n",
+                row.setup_label, row.batch, flag.evidence
+            ));
+        }
+    }
+    by_name
+        .iter()
+        .map(|(name, (advice, cases))| {
+            format!("! {name}. What to do: {advice}.\n{}", cases.concat())
+        })
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+fn notes(session: &Session) -> String {
+    sentences(session.warnings.iter().cloned())
+}
+
+fn sentences(lines: impl Iterator<Item = String>) -> String {
+    lines.fold(String::new(), |text, line| {
+        text + "· "
+            + &line
+            + "
+"
+    })
+}

@@ -1,0 +1,26 @@
+//! `powerband show`: a saved session as a table or as JSON.
+
+use std::process::ExitCode;
+
+use super::args::ShowArgs;
+use super::{output, session_text};
+use crate::export::json;
+use crate::store::session_file;
+
+/// Prints it.
+pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
+    let opened = session_file::read(&args.session)?;
+    if let Some(version) = opened.newer {
+        output::note(&format!(
+            "{} was written by a newer Powerband (session version {version}); it is shown as far as this one \
+             understands it, and will not be written to.",
+            args.session.display()
+        ));
+    }
+    if args.json {
+        output::document(&json::session(&opened.session))?;
+    } else {
+        output::answer(&session_text::whole(&opened.session))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,109 @@
+//! A case: one setup at one batch size, with everything that was measured of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Outcome;
+
+/// Which case: a setup by its place in the plan, and a batch size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CaseKey {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// Batch size.
+    pub batch: usize,
+}
+
+/// One visit to a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Number of the round in the session, from 0.
+    pub round: u32,
+    /// When its first sample began, in nanoseconds since the run began.
+    pub started_ns: u64,
+    /// From the start of the first sample to the end of the last, in nanoseconds.
+    pub spent_ns: u64,
+    /// Each run's time, in nanoseconds and in order; nothing is left out.
+    #[serde(with = "crate::base::spaced")]
+    pub samples_ns: Vec<u64>,
+}
+
+/// What happened before the first measured sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// Preparing the case once the model was loaded: optimising for the shape, binding inputs.
+    pub open_ns: u64,
+    /// The very first run.
+    pub first_run_ns: u64,
+    /// How the inputs came to be and whether outputs are read back.
+    pub feeding: String,
+}
+
+/// How a case was warmed up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Runs, the first run not counted.
+    pub runs: u64,
+    /// Time they took, in nanoseconds.
+    pub spent_ns: u64,
+    /// Whether the windows agreed before the limit.
+    pub settled: bool,
+}
+
+/// One setup at one batch size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// Batch size.
+    pub batch: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What came before measuring, once it was reached.
+    pub opening: Option<Opening>,
+    /// The warm-up before the first round.
+    pub warm_up: Option<WarmUp>,
+    /// Visits, in order.
+    pub rounds: Vec<Round>,
+}
+
+impl Case {
+    /// A case of which nothing is known yet.
+    pub fn pending(key: CaseKey) -> Self {
+        Self {
+            setup: key.setup,
+            batch: key.batch,
+            outcome: Outcome::Pending,
+            opening: None,
+            warm_up: None,
+            rounds: Vec::new(),
+        }
+    }
+
+    /// Which case this is.
+    pub fn key(&self) -> CaseKey {
+        CaseKey {
+            setup: self.setup,
+            batch: self.batch,
+        }
+    }
+
+    /// All samples of all rounds, in the order in which they came.
+    pub fn samples_ns(&self) -> impl Iterator<Item = u64> + '_ {
+        self.rounds
+            .iter()
+            .flat_map(|round| round.samples_ns.iter().copied())
+    }
+
+    /// How many samples there are.
+    pub fn n_samples(&self) -> u64 {
+        self.rounds
+            .iter()
+            .map(|round| round.samples_ns.len() as u64)
+            .sum()
+    }
+
+    /// Time spent measuring, in nanoseconds.
+    pub fn spent_ns(&self) -> u64 {
+        self.rounds.iter().map(|round| round.spent_ns).sum()
+    }
+}

@@ -1,0 +1,127 @@
+//! The one ordered stream of what happens in a run.
+//!
+//! `runner` makes it; the journal, the command line and [`Session::apply`](super::session::Session::apply)
+//! are its readers.
+
+use serde::{Deserialize, Serialize};
+
+use super::case::{CaseKey, Opening, Round, WarmUp};
+use super::environment::Environment;
+use super::model::ModelRef;
+use super::outcome::Outcome;
+use super::plan::Plan;
+
+/// What an engine said of itself once it had loaded the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetupReport {
+    /// Engine and version: `ONNX Runtime 1.31.0`.
+    pub engine: String,
+    /// The library that was loaded, where there is one.
+    pub library: Option<String>,
+    /// Threads it computes with, where known.
+    pub threads: Option<usize>,
+    /// From starting the worker to its handshake, in nanoseconds.
+    pub start_ns: u64,
+    /// Loading the engine's own library, in nanoseconds.
+    pub library_ns: u64,
+    /// Loading and optimising the model, in nanoseconds.
+    pub load_ns: u64,
+    /// Time of an empty run through the same loop, in nanoseconds: what measuring itself costs.
+    pub empty_run_ns: u64,
+    /// What the user should know: a provider that was not there, an option that had no effect.
+    pub notes: Vec<String>,
+}
+
+/// Everything that is known before the first worker starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// Name of the session.
+    pub name: String,
+    /// When the run began, RFC 3339 in UTC.
+    pub created: String,
+    /// What is to be measured.
+    pub plan: Plan,
+    /// The model.
+    pub model: ModelRef,
+    /// The circumstances.
+    pub environment: Environment,
+    /// Whether any number in it is made up.
+    pub made_up: bool,
+    /// What was noticed while the plan was made.
+    pub warnings: Vec<String>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RunEvent {
+    /// The run begins.
+    Began(Box<Beginning>),
+    /// A worker was started for a setup.
+    WorkerStarted {
+        /// Which setup.
+        setup: usize,
+        /// Its process.
+        pid: u32,
+    },
+    /// A worker has loaded the model.
+    SetupReady {
+        /// Which setup.
+        setup: usize,
+        /// What it said.
+        report: SetupReport,
+    },
+    /// A case ran for the first time.
+    CaseOpened {
+        /// Which case.
+        case: CaseKey,
+        /// What came before measuring.
+        opening: Opening,
+    },
+    /// A case is warm.
+    WarmedUp {
+        /// Which case.
+        case: CaseKey,
+        /// How it got there.
+        warm_up: WarmUp,
+    },
+    /// A round of a case is to be measured now.
+    RoundStarted {
+        /// Which case.
+        case: CaseKey,
+        /// Which round.
+        round: u32,
+    },
+    /// A round of a case was measured.
+    RoundFinished {
+        /// Which case.
+        case: CaseKey,
+        /// The samples.
+        round: Round,
+    },
+    /// A case is over.
+    CaseEnded {
+        /// Which case.
+        case: CaseKey,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// Something the user should know.
+    Warned {
+        /// What, in a sentence.
+        text: String,
+    },
+    /// The run is over.
+    Ended {
+        /// Whether the user stopped it.
+        cancelled: bool,
+    },
+}
+
+/// An event and when it happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stamped {
+    /// Nanoseconds since the run began.
+    pub at_ns: u64,
+    /// What happened.
+    pub event: RunEvent,
+}

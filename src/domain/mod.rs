@@ -1,0 +1,12 @@
+//! The nouns: plain data that every other layer speaks in. No I/O, no clock, no threads.
+
+pub mod case;
+pub mod device;
+pub mod environment;
+pub mod event;
+pub mod model;
+pub mod outcome;
+pub mod plan;
+pub mod session;
+pub mod setup;
+pub mod tensor;

@@ -1,0 +1,135 @@
+//! How a case ended, always with what the user needs to know.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a worker was doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// Being started, up to the handshake.
+    Start,
+    /// Loading and compiling the model.
+    Load,
+    /// Binding inputs and running for the first time.
+    Open,
+    /// Warming up.
+    WarmUp,
+    /// Measuring a round.
+    Measure,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start => "starting",
+            Self::Load => "loading the model",
+            Self::Open => "the first run",
+            Self::WarmUp => "warming up",
+            Self::Measure => "measuring",
+        })
+    }
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// Not ended yet.
+    #[default]
+    Pending,
+    /// Measured as planned.
+    Finished,
+    /// The engine, the device or the model cannot do this.
+    Unsupported {
+        /// What cannot be done.
+        reason: String,
+    },
+    /// It did not fit into memory.
+    OutOfMemory {
+        /// How that showed.
+        reason: String,
+    },
+    /// The worker said nothing for longer than allowed and was ended.
+    TimedOut {
+        /// What it was doing.
+        phase: Phase,
+        /// How long it was given, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The worker died.
+    Crashed {
+        /// What it was doing.
+        phase: Phase,
+        /// Exit status or signal.
+        how: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
+    /// The worker does not speak the protocol.
+    Garbled {
+        /// What it said instead.
+        reason: String,
+    },
+    /// The engine reported an error.
+    Failed {
+        /// What it was doing.
+        phase: Phase,
+        /// The engine's message.
+        reason: String,
+    },
+    /// The user stopped the run, or this case of it.
+    Cancelled,
+}
+
+impl Outcome {
+    /// One word, the same in documents and tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Finished => "finished",
+            Self::Unsupported { .. } => "unsupported",
+            Self::OutOfMemory { .. } => "out-of-memory",
+            Self::TimedOut { .. } => "timed-out",
+            Self::Crashed { .. } => "crashed",
+            Self::Garbled { .. } => "garbled",
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the case is over.
+    pub fn is_final(&self) -> bool {
+        *self != Self::Pending
+    }
+
+    /// Whether it ended badly, for reasons other than the user's wish.
+    pub fn is_trouble(&self) -> bool {
+        !matches!(self, Self::Pending | Self::Finished | Self::Cancelled)
+    }
+
+    /// What happened, in a sentence; nothing for an outcome that needs no words.
+    pub fn sentence(&self) -> Option<String> {
+        Some(match self {
+            Self::Pending | Self::Finished => return None,
+            Self::Unsupported { reason } => reason.clone(),
+            Self::OutOfMemory { reason } => {
+                format!(
+                    "out of memory: {reason}; try a smaller batch, or give the worker more memory"
+                )
+            }
+            Self::TimedOut { phase, limit_ms } => format!(
+                "no answer for {:.0} s while {phase}, so the worker was ended; --timeout SECONDS gives it longer",
+                *limit_ms as f64 / 1e3
+            ),
+            Self::Crashed { phase, how, stderr } if stderr.is_empty() => {
+                format!("the worker died while {phase}: {how}")
+            }
+            Self::Crashed { phase, how, stderr } => {
+                format!("the worker died while {phase}: {how}. Its last words: {stderr}")
+            }
+            Self::Garbled { reason } => format!("the worker does not speak the protocol: {reason}"),
+            Self::Failed { phase, reason } => format!("{phase} failed: {reason}"),
+            Self::Cancelled => "cancelled before it was measured in full".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! A plan: what is to be measured and how carefully. Saved in the session, so that a run can be repeated.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::CaseKey;
+use super::setup::Setup;
+
+/// How carefully a case is measured, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PresetName {
+    /// A first look: a second or so a case.
+    Quick,
+    /// The default: tight enough to decide by.
+    Standard,
+    /// For numbers that leave the house: a minute or more a case, percentiles up to p99.
+    Publish,
+}
+
+impl PresetName {
+    /// Every preset, least careful first.
+    pub const ALL: [Self; 3] = [Self::Quick, Self::Standard, Self::Publish];
+}
+
+impl fmt::Display for PresetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Publish => "publish",
+        })
+    }
+}
+
+impl FromStr for PresetName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|preset| preset.to_string() == text)
+            .ok_or_else(|| {
+                format!("\"{text}\" is no preset; there are quick, standard and publish")
+            })
+    }
+}
+
+/// When a case counts as measured. All amounts are per case, over all its rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasureRule {
+    /// Planned visits to each case.
+    pub rounds: u32,
+    /// At least this many samples.
+    pub min_samples: u64,
+    /// At least this much measured time, in milliseconds, unless `max_samples` come first.
+    pub min_time_ms: u64,
+    /// No round starts once this much time was measured, in milliseconds.
+    pub max_time_ms: u64,
+    /// Samples beyond which a case of very short runs is not measured longer.
+    pub max_samples: u64,
+    /// After the planned rounds, more are added until the 95 % interval of the median is within
+    /// this share of it, or the time is used up.
+    pub target_ci95_rel: Option<f64>,
+}
+
+/// When a case counts as warm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUpRule {
+    /// At least this many runs.
+    pub min_runs: u64,
+    /// At least this much time, in milliseconds.
+    pub min_time_ms: u64,
+    /// Give up waiting for steadiness after this long, in milliseconds.
+    pub max_time_ms: u64,
+    /// How many windows in a row must agree.
+    pub windows: u32,
+    /// Medians of those windows lie within this share of each other.
+    pub agree_within: f64,
+}
+
+/// How long a worker may stay silent in each phase before it counts as hung, in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeLimits {
+    /// Start and handshake.
+    pub start_ms: u64,
+    /// Loading, optimising and compiling the model, and the first run.
+    pub load_ms: u64,
+    /// Warming up, beyond what the rule itself allows.
+    pub warm_up_ms: u64,
+    /// One round, beyond what the rule itself allows.
+    pub measure_ms: u64,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self {
+            start_ms: 20_000,
+            load_ms: 900_000,
+            warm_up_ms: 120_000,
+            measure_ms: 120_000,
+        }
+    }
+}
+
+/// Setups × batch sizes × rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The model as the user named it.
+    pub model: String,
+    /// Ways to run it.
+    pub setups: Vec<Setup>,
+    /// Batch sizes, ascending.
+    pub batches: Vec<usize>,
+    /// Whole shapes that the user gave for inputs whose dimensions the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// The preset that `measure` and `warm_up` started from.
+    pub preset: PresetName,
+    /// When a case is measured.
+    pub measure: MeasureRule,
+    /// When a case is warm.
+    pub warm_up: WarmUpRule,
+    /// When a worker counts as hung.
+    pub limits: TimeLimits,
+    /// Seed of the order of cases and of the input values.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Every case, setup by setup.
+    pub fn cases(&self) -> Vec<CaseKey> {
+        let batches = &self.batches;
+        (0..self.setups.len())
+            .flat_map(|setup| batches.iter().map(move |&batch| CaseKey { setup, batch }))
+            .collect()
+    }
+}
+
+impl MeasureRule {
+    /// What a preset asks for.
+    pub fn of(preset: PresetName) -> Self {
+        match preset {
+            PresetName::Quick => Self {
+                rounds: 3,
+                min_samples: 30,
+                min_time_ms: 1_000,
+                max_time_ms: 5_000,
+                max_samples: 20_000,
+                target_ci95_rel: None,
+            },
+            PresetName::Standard => Self {
+                rounds: 5,
+                min_samples: 100,
+                min_time_ms: 5_000,
+                max_time_ms: 30_000,
+                max_samples: 20_000,
+                target_ci95_rel: Some(0.01),
+            },
+            PresetName::Publish => Self {
+                rounds: 6,
+                min_samples: 662,
+                min_time_ms: 60_000,
+                max_time_ms: 600_000,
+                max_samples: 100_000,
+                target_ci95_rel: Some(0.01),
+            },
+        }
+    }
+}
+
+impl WarmUpRule {
+    /// The default: a GPU, which clocks up slowly, is given longer.
+    pub fn for_device(on_gpu: bool) -> Self {
+        Self {
+            min_runs: 10,
+            min_time_ms: if on_gpu { 2_000 } else { 500 },
+            max_time_ms: 30_000,
+            windows: 3,
+            agree_within: 0.05,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_read_back() {
+        for preset in PresetName::ALL {
+            assert_eq!(preset.to_string().parse(), Ok(preset));
+        }
+        assert!(
+            "fast"
+                .parse::<PresetName>()
+                .unwrap_err()
+                .contains("quick, standard")
+        );
+    }
+}

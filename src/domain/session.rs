@@ -1,0 +1,161 @@
+//! A session: one saved document, and the fold of a run's events.
+
+use serde::{Deserialize, Serialize};
+
+use super::case::{Case, CaseKey};
+use super::environment::Environment;
+use super::event::{Beginning, RunEvent, SetupReport, Stamped};
+use super::model::ModelRef;
+use super::outcome::Outcome;
+use super::plan::Plan;
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Completion {
+    /// Events are still coming, or stopped coming without a word.
+    Interrupted,
+    /// The user stopped it.
+    Cancelled,
+    /// Everything in the plan has its outcome.
+    Complete,
+}
+
+/// One saved document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// What the user calls it.
+    pub name: String,
+    /// When the run began, RFC 3339 in UTC.
+    pub created: String,
+    /// How far the run came.
+    pub completion: Completion,
+    /// Whether any number in it is made up (by the `fake` engine).
+    pub made_up: bool,
+    /// The user's own words.
+    pub notes: String,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// The model.
+    pub model: ModelRef,
+    /// The circumstances.
+    pub environment: Environment,
+    /// What each setup's engine said of itself, in the plan's order.
+    pub reports: Vec<Option<SetupReport>>,
+    /// Every case of the plan, in its order.
+    pub cases: Vec<Case>,
+    /// How long the run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What the user should know, in the order in which it was noticed.
+    pub warnings: Vec<String>,
+}
+
+impl Session {
+    /// A session of which only the beginning is known.
+    pub fn begin(beginning: Beginning) -> Self {
+        let cases = beginning
+            .plan
+            .cases()
+            .into_iter()
+            .map(Case::pending)
+            .collect();
+        Self {
+            name: beginning.name,
+            created: beginning.created,
+            completion: Completion::Interrupted,
+            made_up: beginning.made_up,
+            notes: String::new(),
+            reports: vec![None; beginning.plan.setups.len()],
+            plan: beginning.plan,
+            model: beginning.model,
+            environment: beginning.environment,
+            cases,
+            elapsed_ns: 0,
+            warnings: beginning.warnings,
+        }
+    }
+
+    /// The fold of a stream of events; nothing where the stream does not begin with a beginning.
+    pub fn from_events(events: impl IntoIterator<Item = Stamped>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let Some(Stamped {
+            event: RunEvent::Began(beginning),
+            ..
+        }) = events.next()
+        else {
+            return None;
+        };
+        let mut session = Self::begin(*beginning);
+        for event in events {
+            session.apply(event);
+        }
+        Some(session)
+    }
+
+    /// Takes one event in. Events about cases that the plan does not have are ignored.
+    pub fn apply(&mut self, stamped: Stamped) {
+        self.elapsed_ns = self.elapsed_ns.max(stamped.at_ns);
+        match stamped.event {
+            RunEvent::Began(_) | RunEvent::WorkerStarted { .. } | RunEvent::RoundStarted { .. } => {
+            }
+            RunEvent::SetupReady { setup, report } => {
+                if let Some(slot) = self.reports.get_mut(setup) {
+                    *slot = Some(report);
+                }
+            }
+            RunEvent::CaseOpened { case, opening } => {
+                self.with_case(case, |case| case.opening = Some(opening));
+            }
+            RunEvent::WarmedUp { case, warm_up } => {
+                self.with_case(case, |case| case.warm_up = Some(warm_up));
+            }
+            RunEvent::RoundFinished { case, round } => {
+                self.with_case(case, |case| case.rounds.push(round));
+            }
+            RunEvent::CaseEnded { case, outcome } => {
+                self.with_case(case, |case| case.outcome = outcome);
+            }
+            RunEvent::Warned { text } => self.warnings.push(text),
+            RunEvent::Ended { cancelled } => {
+                self.completion = if cancelled {
+                    Completion::Cancelled
+                } else {
+                    Completion::Complete
+                };
+            }
+        }
+    }
+
+    /// A case by its key.
+    pub fn case(&self, key: CaseKey) -> Option<&Case> {
+        self.cases.iter().find(|case| case.key() == key)
+    }
+
+    /// A setup as text; a dash for an index that the plan does not have.
+    pub fn setup_label(&self, setup: usize) -> String {
+        self.plan
+            .setups
+            .get(setup)
+            .map_or_else(|| "–".to_owned(), ToString::to_string)
+    }
+
+    /// Ends what an interrupted run left open, so that every case has an outcome.
+    pub fn close_interrupted(&mut self) {
+        let mut open = 0;
+        for case in &mut self.cases {
+            if !case.outcome.is_final() {
+                case.outcome = Outcome::Cancelled;
+                open += 1;
+            }
+        }
+        self.warnings.push(format!(
+            "Recovered from the journal of a run that was interrupted; {open} of {} cases were not measured in full.",
+            self.cases.len()
+        ));
+    }
+
+    fn with_case(&mut self, key: CaseKey, change: impl FnOnce(&mut Case)) {
+        if let Some(case) = self.cases.iter_mut().find(|case| case.key() == key) {
+            change(case);
+        }
+    }
+}

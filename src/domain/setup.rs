@@ -1,0 +1,156 @@
+//! A setup: one way to run a model, and its one-line spelling `ENGINE[:DEVICE][,key=value]…`.
+//!
+//! Which keys an engine knows is the engine's business; here is only the grammar.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One way to run a model.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Setup {
+    /// Identifier of the engine: `ort`, `tract`.
+    pub engine: String,
+    /// Where it runs: `cpu`, `cuda:0`.
+    pub device: String,
+    /// Options by key, in alphabetical order.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Why a spelling is not a setup.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// Nothing before the first comma or colon.
+    #[error(
+        "the setup \"{0}\" names no engine; write ENGINE[:DEVICE][,key=value]…, for example ort:cpu,threads=2"
+    )]
+    NoEngine(String),
+    /// A part after a comma without `=`.
+    #[error("\"{part}\" in the setup \"{spec}\" is not key=value; for example threads=2")]
+    NotKeyValue {
+        /// The whole spelling.
+        spec: String,
+        /// The part at fault.
+        part: String,
+    },
+    /// The same key twice.
+    #[error("the setup \"{spec}\" gives {key} twice")]
+    Twice {
+        /// The whole spelling.
+        spec: String,
+        /// The repeated key.
+        key: String,
+    },
+    /// A quote that nothing closes.
+    #[error("the setup \"{0}\" opens a quote and does not close it")]
+    OpenQuote(String),
+}
+
+impl FromStr for Setup {
+    type Err = SetupError;
+
+    fn from_str(spec: &str) -> Result<Self, SetupError> {
+        let parts =
+            split_outside_quotes(spec).ok_or_else(|| SetupError::OpenQuote(spec.to_owned()))?;
+        let target = parts.first().map(|part| part.trim()).unwrap_or_default();
+        let (engine, device) = target.split_once(':').unwrap_or((target, "cpu"));
+        if engine.is_empty() || device.is_empty() || engine.contains('=') {
+            return Err(SetupError::NoEngine(spec.to_owned()));
+        }
+        let mut options = BTreeMap::new();
+        for part in parts.iter().skip(1) {
+            let not_a_pair = || SetupError::NotKeyValue {
+                spec: spec.to_owned(),
+                part: part.clone(),
+            };
+            let (key, value) = part.split_once('=').ok_or_else(not_a_pair)?;
+            let key = key.trim();
+            if key.is_empty() {
+                return Err(not_a_pair());
+            }
+            let value = unquoted(value.trim()).to_owned();
+            if options.insert(key.to_owned(), value).is_some() {
+                return Err(SetupError::Twice {
+                    spec: spec.to_owned(),
+                    key: key.to_owned(),
+                });
+            }
+        }
+        Ok(Self {
+            engine: engine.to_owned(),
+            device: device.to_owned(),
+            options,
+        })
+    }
+}
+
+impl fmt::Display for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.engine, self.device)?;
+        for (key, value) in &self.options {
+            if value.contains([',', ' ']) {
+                write!(f, ",{key}=\"{value}\"")?;
+            } else {
+                write!(f, ",{key}={value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Parts between commas that stand outside double quotes; nothing where a quote stays open.
+fn split_outside_quotes(spec: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for c in spec.chars() {
+        quoted ^= c == '"';
+        match parts.last_mut() {
+            Some(part) if c != ',' || quoted => part.push(c),
+            _ => parts.push(String::new()),
+        }
+    }
+    (!quoted).then_some(parts)
+}
+
+fn unquoted(value: &str) -> &str {
+    value
+        .strip_prefix('"')
+        .and_then(|v| v.strip_suffix('"'))
+        .unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_come_back() {
+        for spec in [
+            "ort:cpu",
+            "tract:cpu,threads=2",
+            "ort:cuda:0,opt=none,precision=fp16",
+        ] {
+            assert_eq!(spec.parse::<Setup>().unwrap().to_string(), spec);
+        }
+        assert_eq!("tract".parse::<Setup>().unwrap().to_string(), "tract:cpu");
+    }
+
+    #[test]
+    fn quotes_protect_commas() {
+        let setup: Setup = "command,run=\"python a.py --n 1,2\"".parse().unwrap();
+        assert_eq!(setup.options["run"], "python a.py --n 1,2");
+        assert_eq!(setup.to_string().parse::<Setup>().unwrap(), setup);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let fault = |spec: &str| spec.parse::<Setup>().unwrap_err().to_string();
+        assert!(fault("").contains("names no engine"));
+        assert!(fault(":cpu").contains("names no engine"));
+        assert!(fault("ort,fast").contains("\"fast\""));
+        assert!(fault("ort,a=1,a=2").contains("a twice"));
+        assert!(fault("ort,a=\"1").contains("quote"));
+    }
+}

@@ -1,0 +1,289 @@
+//! The engines that run a network, behind one trait, and the list of them.
+//!
+//! Only a worker process loads an engine; the rest of the program asks here which there are, what
+//! they may be told, and how their worker is started. To add one: a file here and a line in [`ALL`].
+
+pub mod fake;
+pub mod install;
+pub mod onnxruntime;
+pub mod runtimes;
+pub mod tract;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::humanize;
+use crate::base::process_spec::ProcessSpec;
+use crate::domain::setup::Setup;
+use crate::domain::tensor::Tensor;
+
+/// Every engine. Help, `--setup` and the engines page read this list.
+pub const ALL: &[&dyn Engine] = &[&onnxruntime::OnnxRuntime, &tract::Tract, &fake::Fake];
+
+/// Keys that every engine's setup may have, because the worker itself heeds them.
+pub const COMMON_KEYS: &[Key] = &[Key {
+    name: "memory",
+    values: "bytes, e.g. 4GiB",
+    help: "most memory that the worker may allocate; beyond it the case is out of memory",
+}];
+
+/// An option that a setup may carry.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// What stands before the `=`.
+    pub name: &'static str,
+    /// What may stand after it, for help.
+    pub values: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// Why an engine cannot do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum EngineError {
+    /// The engine, its library or the device cannot do this.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Memory ran out.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
+    /// Anything else, in the engine's words.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What an engine says of itself once it is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// Name and version.
+    pub version: String,
+    /// The library behind it, where it is one that was found at run time.
+    pub library: Option<PathBuf>,
+    /// Devices that a setup may name.
+    pub devices: Vec<String>,
+    /// Ways to execute that the library was built with.
+    pub providers: Vec<String>,
+}
+
+/// What a worker is to load.
+#[derive(Clone, Debug)]
+pub struct LoadRequest<'a> {
+    /// How the model is to run.
+    pub setup: &'a Setup,
+    /// The ONNX file.
+    pub model: &'a Path,
+    /// The engine's library, for engines that have one.
+    pub runtime: Option<&'a Path>,
+}
+
+/// What a loaded model says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Engine and version.
+    pub engine: String,
+    /// The engine's library.
+    pub library: Option<String>,
+    /// Threads it computes with, where known.
+    pub threads: Option<usize>,
+    /// Loading the engine's own library, in nanoseconds.
+    pub library_ns: u64,
+    /// How inputs reach the model and whether outputs are read back.
+    pub feeding: &'static str,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// An engine: what it is called, what it may be told, how it is loaded.
+pub trait Engine: Sync {
+    /// What a setup calls it.
+    fn id(&self) -> &'static str;
+
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// Options beyond [`COMMON_KEYS`].
+    fn keys(&self) -> &'static [Key];
+
+    /// Whether users are told of it; numbers of an engine that is not offered are made up.
+    fn is_offered(&self) -> bool {
+        true
+    }
+
+    /// Whether it needs a library that is found at run time.
+    fn needs_runtime(&self) -> bool {
+        false
+    }
+
+    /// The worker to start for a setup; nothing for our own executable.
+    fn worker(&self, _setup: &Setup) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// Refuses options that make no sense, before anything is started.
+    fn check(&self, setup: &Setup) -> Result<(), String>;
+
+    /// Loads no model, only the engine, and says what it is. Called in a worker.
+    fn probe(&self, runtime: Option<&Path>) -> Result<EngineInfo, EngineError>;
+
+    /// Loads a model. Called in a worker.
+    fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError>;
+}
+
+/// A model that an engine has loaded.
+pub trait LoadedModel {
+    /// What it says of itself.
+    fn loaded(&self) -> &Loaded;
+
+    /// Binds inputs once; the result runs as often as wanted.
+    fn open(&mut self, inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError>;
+}
+
+/// A model with its inputs bound.
+pub trait Runnable {
+    /// Runs once and waits for the end.
+    fn run(&mut self) -> Result<(), EngineError>;
+
+    /// Runs once and says how long it took, in nanoseconds. What is timed is the run and the clock,
+    /// nothing else; [`fake`] alone gives another time.
+    fn timed_run(&mut self) -> Result<u64, EngineError> {
+        let start = Instant::now();
+        self.run()?;
+        Ok(start.elapsed().as_nanos() as u64)
+    }
+
+    /// Runs once and reads the outputs back, in the model's order.
+    fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError>;
+}
+
+/// The engine that a setup names.
+pub fn find(id: &str) -> Option<&'static dyn Engine> {
+    ALL.iter().copied().find(|engine| engine.id() == id)
+}
+
+/// Why a setup cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// No such engine.
+    #[error("there is no engine \"{name}\"; there are {offered}")]
+    Engine {
+        /// What was asked for.
+        name: String,
+        /// The identifiers there are.
+        offered: String,
+    },
+    /// An option that the engine does not know.
+    #[error("the engine {engine} does not know the key \"{key}\"; it knows {known}")]
+    Key {
+        /// The engine.
+        engine: &'static str,
+        /// What was asked for.
+        key: String,
+        /// The keys there are.
+        known: String,
+    },
+    /// An option whose value makes no sense.
+    #[error("in the setup {setup}: {reason}")]
+    Value {
+        /// The setup.
+        setup: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Looks a setup over before anything is started: engine, keys, values.
+pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
+    let engine = find(&setup.engine).ok_or_else(|| CheckError::Engine {
+        name: setup.engine.clone(),
+        offered: list(ALL.iter().filter(|e| e.is_offered()).map(|e| e.id())),
+    })?;
+    let known = || engine.keys().iter().chain(COMMON_KEYS);
+    if let Some(key) = setup
+        .options
+        .keys()
+        .find(|key| !known().any(|k| k.name == *key))
+    {
+        return Err(CheckError::Key {
+            engine: engine.id(),
+            key: key.clone(),
+            known: list(known().map(|key| key.name)),
+        });
+    }
+    let value_error = |reason| CheckError::Value {
+        setup: setup.to_string(),
+        reason,
+    };
+    memory_limit(setup).map_err(value_error)?;
+    engine.check(setup).map_err(value_error)?;
+    Ok(engine)
+}
+
+/// The most memory that the setup's worker may allocate, in bytes.
+pub fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
+    let Some(text) = setup.options.get("memory") else {
+        return Ok(None);
+    };
+    humanize::parse_bytes(text)
+        .filter(|bytes| *bytes > 0)
+        .map(Some)
+        .ok_or_else(|| {
+            format!("memory={text} is no amount of memory; write bytes or for example 4GiB")
+        })
+}
+
+/// A whole number above zero from a setup's options.
+fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String> {
+    let Some(text) = setup.options.get(key) else {
+        return Ok(None);
+    };
+    text.parse()
+        .ok()
+        .filter(|n| (1..=4096).contains(n))
+        .map(Some)
+        .ok_or_else(|| format!("{key}={text} is not a whole number from 1 to 4096"))
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = ALL.iter().map(|engine| engine.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn faults_of_a_setup_are_named() {
+        let fault = |spec: &str| {
+            check(&spec.parse().unwrap())
+                .err()
+                .map(|e| e.to_string())
+                .unwrap_or_default()
+        };
+        assert_eq!(fault("tract:cpu,threads=2,memory=4GiB"), "");
+        assert!(
+            fault("trect").contains("there are ort, tract"),
+            "{}",
+            fault("trect")
+        );
+        assert!(!fault("trect").contains("fake"));
+        assert!(
+            fault("tract,speed=11").contains("it knows threads, memory"),
+            "{}",
+            fault("tract,speed=11")
+        );
+        assert!(fault("tract,threads=0").contains("threads=0"));
+        assert!(fault("ort,opt=most").contains("opt=most"));
+        assert!(fault("tract,memory=lots").contains("4GiB"));
+        assert!(fault("tract:cuda:0").contains("cpu"));
+    }
+}

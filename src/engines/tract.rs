@@ -1,0 +1,250 @@
+//! The engine `tract`: pure Rust, always there, on the processor.
+//!
+//! A network is optimised anew for each batch size, because tract does its best work on fixed shapes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use half::f16;
+use tract_linalg::multithread::{Executor, multithread_tract_scope};
+use tract_onnx::prelude::{
+    DatumType, Framework as _, InferenceFact, InferenceModelExt as _, IntoRunnable as _, TValue,
+    Tensor as TractTensor, TractResult, TypedRunnableModel,
+};
+
+use super::{
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
+};
+use crate::domain::setup::Setup;
+use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
+
+/// Version of the crate that is compiled in; a test compares it with the lock file.
+const VERSION: &str = "0.23.9";
+
+/// The engine.
+pub struct Tract;
+
+impl Engine for Tract {
+    fn id(&self) -> &'static str {
+        "tract"
+    }
+
+    fn title(&self) -> &'static str {
+        "tract"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &[Key {
+            name: "threads",
+            values: "1 to 4096",
+            help: "threads that share the matrix products (default: the hardware threads this process may use)",
+        }]
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), String> {
+        if setup.device != "cpu" {
+            return Err(format!(
+                "tract runs on the cpu alone, not on {}",
+                setup.device
+            ));
+        }
+        positive(setup, "threads").map(drop)
+    }
+
+    fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
+        Ok(EngineInfo {
+            version: format!("tract {VERSION}"),
+            library: None,
+            devices: vec!["cpu".to_owned()],
+            providers: Vec::new(),
+        })
+    }
+
+    fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
+        let threads = positive(request.setup, "threads")
+            .map_err(EngineError::Unsupported)?
+            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        // Reads and parses the file, so that a broken one is a failure to load; shapes come later.
+        tract_onnx::onnx()
+            .model_for_path(request.model)
+            .map_err(|error| explain(&error))?;
+        let executor = if threads > 1 {
+            Executor::multithread(threads)
+        } else {
+            Executor::SingleThread
+        };
+        Ok(Box::new(Model {
+            path: request.model.to_path_buf(),
+            executor,
+            loaded: Loaded {
+                engine: format!("tract {VERSION}"),
+                threads: Some(threads),
+                feeding: "inputs made once and shared with every run; outputs are left with the engine",
+                ..Loaded::default()
+            },
+        }))
+    }
+}
+
+struct Model {
+    path: PathBuf,
+    executor: Executor,
+    loaded: Loaded,
+}
+
+impl LoadedModel for Model {
+    fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
+        let plan = optimised(&self.path, inputs).map_err(|error| explain(&error))?;
+        let values = inputs
+            .iter()
+            .map(|input| to_tract(input).map(Into::into))
+            .collect::<TractResult<Vec<TValue>>>();
+        Ok(Box::new(Bound {
+            plan,
+            inputs: values.map_err(|error| explain(&error))?,
+            executor: self.executor.clone(),
+        }))
+    }
+}
+
+struct Bound {
+    plan: Arc<TypedRunnableModel>,
+    inputs: Vec<TValue>,
+    executor: Executor,
+}
+
+impl Bound {
+    fn run_for_outputs(&self) -> Result<Vec<TValue>, EngineError> {
+        let inputs = self.inputs.iter().cloned().collect();
+        multithread_tract_scope(self.executor.clone(), || self.plan.run(inputs))
+            .map(|outputs| outputs.into_iter().collect())
+            .map_err(|error| explain(&error))
+    }
+}
+
+impl Runnable for Bound {
+    fn run(&mut self) -> Result<(), EngineError> {
+        self.run_for_outputs().map(drop)
+    }
+
+    fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
+        let outputs = self.run_for_outputs()?;
+        let named = outputs.iter().enumerate();
+        named
+            .map(|(index, value)| from_tract(&format!("output {index}"), value))
+            .collect()
+    }
+}
+
+fn optimised(path: &Path, inputs: &[Tensor]) -> TractResult<Arc<TypedRunnableModel>> {
+    let mut model = tract_onnx::onnx().model_for_path(path)?;
+    let order: Vec<String> = model
+        .input_outlets()?
+        .iter()
+        .map(|outlet| model.node(outlet.node).name.clone())
+        .collect();
+    for (index, name) in order.iter().enumerate() {
+        if let Some(input) = inputs.iter().find(|input| input.spec.name == *name) {
+            let fact = InferenceFact::dt_shape(datum_type(input.spec.element), &input.spec.dims);
+            model = model.with_input_fact(index, fact)?;
+        }
+    }
+    model.into_optimized()?.into_runnable()
+}
+
+fn datum_type(element: ElementType) -> DatumType {
+    match element {
+        ElementType::F32 => DatumType::F32,
+        ElementType::F64 => DatumType::F64,
+        ElementType::F16 => DatumType::F16,
+        ElementType::I8 => DatumType::I8,
+        ElementType::I16 => DatumType::I16,
+        ElementType::I32 => DatumType::I32,
+        ElementType::I64 => DatumType::I64,
+        ElementType::U8 => DatumType::U8,
+        ElementType::Bool => DatumType::Bool,
+    }
+}
+
+fn to_tract(tensor: &Tensor) -> TractResult<TractTensor> {
+    let dims = &tensor.spec.dims;
+    match &tensor.data {
+        TensorData::F32(v) => TractTensor::from_shape(dims, v),
+        TensorData::F64(v) => TractTensor::from_shape(dims, v),
+        TensorData::F16(v) => TractTensor::from_shape(dims, v),
+        TensorData::I8(v) => TractTensor::from_shape(dims, v),
+        TensorData::I16(v) => TractTensor::from_shape(dims, v),
+        TensorData::I32(v) => TractTensor::from_shape(dims, v),
+        TensorData::I64(v) => TractTensor::from_shape(dims, v),
+        TensorData::U8(v) => TractTensor::from_shape(dims, v),
+        TensorData::Bool(v) => TractTensor::from_shape(dims, v),
+    }
+}
+
+fn from_tract(name: &str, value: &TractTensor) -> Result<Tensor, EngineError> {
+    let failed = |error| explain(&error);
+    let (element, data) = match value.datum_type() {
+        DatumType::F16 => {
+            let halves: Vec<f16> = value
+                .try_as_plain_ram()
+                .and_then(|v| v.as_slice::<f16>().map(<[f16]>::to_vec))
+                .map_err(failed)?;
+            (ElementType::F16, TensorData::F16(halves))
+        }
+        DatumType::I64 => {
+            let whole = value
+                .try_as_plain_ram()
+                .and_then(|v| v.as_slice::<i64>().map(<[i64]>::to_vec))
+                .map_err(failed)?;
+            (ElementType::I64, TensorData::I64(whole))
+        }
+        _ => {
+            let cast = value.cast_to::<f32>().map_err(failed)?;
+            let floats = cast
+                .try_as_plain_ram()
+                .and_then(|v| v.as_slice::<f32>().map(<[f32]>::to_vec))
+                .map_err(failed)?;
+            (ElementType::F32, TensorData::F32(floats))
+        }
+    };
+    let spec = TensorSpec {
+        name: name.to_owned(),
+        element,
+        dims: value.shape().to_vec(),
+    };
+    Ok(Tensor { spec, data })
+}
+
+/// Tells an operator that tract lacks from a real failure, and keeps the innermost cause.
+fn explain(error: &tract_onnx::prelude::TractError) -> EngineError {
+    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let text = chain.join(": ");
+    let lacks = [
+        "Unimplemented",
+        "unimplemented",
+        "not supported",
+        "Unsupported",
+        "No implementation",
+    ];
+    if lacks.iter().any(|word| text.contains(word)) {
+        return EngineError::Unsupported(format!("tract cannot run this model: {text}"));
+    }
+    EngineError::Failed(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_one_compiled_in() {
+        let lock = include_str!("../../Cargo.lock");
+        let entry = format!("name = \"tract-onnx\"\nversion = \"{VERSION}\"");
+        assert!(lock.contains(&entry));
+    }
+}

@@ -1,0 +1,74 @@
+//! A session as the JSON document that `bench --json` and `show --json` print.
+
+use serde_json::{Map, Value, json};
+
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::domain::session::{Completion, Session};
+use crate::stats::summary::Summary;
+
+/// The whole document.
+pub fn session(session: &Session) -> Value {
+    let rows = case_rows::of(session);
+    json!({
+        "name": session.name,
+        "created": session.created,
+        "completion": match session.completion {
+            Completion::Complete => "complete",
+            Completion::Cancelled => "cancelled",
+            Completion::Interrupted => "interrupted",
+        },
+        "made_up": session.made_up,
+        "model": session.model,
+        "plan": session.plan,
+        "environment": session.environment,
+        "setups": setups(session),
+        "cases": rows.iter().map(case).collect::<Vec<_>>(),
+        "elapsed_s": session.elapsed_ns as f64 / 1e9,
+        "warnings": session.warnings,
+    })
+}
+
+fn setups(session: &Session) -> Vec<Value> {
+    let labels = (0..session.plan.setups.len()).map(|setup| session.setup_label(setup));
+    labels
+        .zip(&session.reports)
+        .map(|(setup, report)| json!({ "setup": setup, "report": report }))
+        .collect()
+}
+
+fn case(row: &CaseRow) -> Value {
+    let evidence: Map<String, Value> = row
+        .flags
+        .iter()
+        .map(|flag| (flag.name.to_owned(), Value::from(flag.evidence.clone())))
+        .collect();
+    json!({
+        "setup": row.setup_label,
+        "batch": row.batch,
+        "outcome": row.outcome.name(),
+        "reason": row.outcome.sentence(),
+        "rounds": row.rounds,
+        "samples": row.samples,
+        "latency_ms": row.latency_ns.as_ref().map(latency),
+        "ci95_rel": row.ci95_rel(),
+        "throughput_per_s": row.throughput_per_s,
+        "throughput_by_median_per_s": row.throughput_by_median,
+        "of_best": row.of_best,
+        "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
+        "flag_evidence": evidence,
+    })
+}
+
+fn latency(summary: &Summary) -> Value {
+    let ms = |ns: f64| ns / 1e6;
+    json!({
+        "min": ms(summary.min),
+        "median": ms(summary.median),
+        "mean": ms(summary.mean),
+        "p90": summary.p90.map(ms),
+        "p95": summary.p95.map(ms),
+        "p99": summary.p99.map(ms),
+        "max": ms(summary.max),
+        "std": summary.std.map(ms),
+    })
+}

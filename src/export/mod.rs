@@ -1,0 +1,3 @@
+//! Sessions as documents for other programs.
+
+pub mod json;

@@ -1,0 +1,14 @@
+//! Model files: reading them, describing them, working out shapes and cost, and making networks.
+//!
+//! A name or a path goes in through `source`; what comes out is the decoded protobuf, which
+//! `inspect`, `shapes`, `infer` and `cost` turn into the plain data of `domain`. Nothing here runs
+//! a network: that is the engines' work.
+
+pub mod cost;
+pub mod file;
+pub mod infer;
+pub mod inspect;
+pub mod proto;
+pub mod shapes;
+pub mod source;
+pub mod zoo;

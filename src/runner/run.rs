@@ -1,0 +1,358 @@
+//! Carries a plan out: workers for its setups, visits to its cases round by round, one event stream.
+//!
+//! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
+//! ends one case or one setup; the run itself always ends with an outcome for every case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::schedule;
+use crate::base::cancel::CancelToken;
+use crate::base::clock;
+use crate::domain::case::{CaseKey, Round};
+use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::outcome::{Outcome, Phase};
+use crate::domain::session::Session;
+use crate::domain::tensor::TensorSpec;
+use crate::store::journal::Journal;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::{Worker, WorkerError};
+
+/// Everything a run needs beyond its plan.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The plan and its circumstances.
+    pub beginning: Beginning,
+    /// Our own executable, which is the worker.
+    pub program: PathBuf,
+    /// The ONNX file.
+    pub model: PathBuf,
+    /// Each setup's library, where its engine has one; or why the setup cannot run here.
+    pub runtimes: Vec<Result<Option<PathBuf>, String>>,
+    /// Each batch size's inputs, or why it does not fit the model.
+    pub inputs: BTreeMap<usize, Result<Vec<TensorSpec>, String>>,
+}
+
+/// Who is told of each event as it happens.
+pub type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
+
+/// Carries the plan out. The journal, where there is one, has every event before the observer hears
+/// of it; it comes back with the session, to be discarded once that is saved.
+pub fn run(
+    request: RunRequest,
+    journal: Option<Journal>,
+    cancel: &CancelToken,
+    observer: &mut Observer<'_>,
+) -> (Session, Option<Journal>) {
+    let mut run = Run {
+        began_ns: clock::monotonic_ns(),
+        session: Session::begin(request.beginning.clone()),
+        workers: BTreeMap::new(),
+        opened: BTreeSet::new(),
+        warmed: BTreeSet::new(),
+        request,
+        journal,
+        cancel,
+        observer,
+    };
+    run.tell(RunEvent::Began(Box::new(run.request.beginning.clone())));
+    run.refuse_what_does_not_fit();
+    run.measure_rounds();
+    run.finish();
+    (run.session, run.journal)
+}
+
+struct Run<'a, 'o> {
+    began_ns: u64,
+    session: Session,
+    workers: BTreeMap<usize, Worker>,
+    /// Cases that their living worker has opened.
+    opened: BTreeSet<CaseKey>,
+    /// Cases that their living worker has warmed up.
+    warmed: BTreeSet<CaseKey>,
+    request: RunRequest,
+    journal: Option<Journal>,
+    cancel: &'a CancelToken,
+    observer: &'a mut Observer<'o>,
+}
+
+impl Run<'_, '_> {
+    /// One event to the session, the journal and the observer, in this order of safety.
+    fn tell(&mut self, event: RunEvent) {
+        let stamped = Stamped {
+            at_ns: clock::monotonic_ns().saturating_sub(self.began_ns),
+            event,
+        };
+        if let Some(Err(error)) = self
+            .journal
+            .as_mut()
+            .map(|journal| journal.append(&stamped))
+        {
+            self.journal = None;
+            self.session.warnings.push(format!(
+                "The journal could not be written ({error}); a crash would now lose this run."
+            ));
+        }
+        if !matches!(stamped.event, RunEvent::Began(_)) {
+            self.session.apply(stamped.clone());
+        }
+        (self.observer)(&stamped, &self.session);
+    }
+
+    fn refuse_what_does_not_fit(&mut self) {
+        for case in self.request.beginning.plan.cases() {
+            let reason = match (
+                self.request.runtimes.get(case.setup),
+                self.request.inputs.get(&case.batch),
+            ) {
+                (Some(Err(reason)), _) | (_, Some(Err(reason))) => reason.clone(),
+                (_, Some(Ok(_))) => continue,
+                (_, None) => "no shapes were worked out for this batch size".to_owned(),
+            };
+            self.tell(RunEvent::CaseEnded {
+                case,
+                outcome: Outcome::Unsupported { reason },
+            });
+        }
+    }
+
+    fn measure_rounds(&mut self) {
+        let measure = self.request.beginning.plan.measure.clone();
+        let seed = self.request.beginning.plan.seed;
+        for round in 0.. {
+            let wanting: Vec<CaseKey> = self
+                .session
+                .cases
+                .iter()
+                .filter(|case| {
+                    !case.outcome.is_final() && schedule::wants_round(case, &measure, round)
+                })
+                .map(|case| case.key())
+                .collect();
+            if wanting.is_empty() {
+                return;
+            }
+            for case in schedule::order(wanting, round, seed) {
+                if self.cancel.is_cancelled() {
+                    return;
+                }
+                self.visit(case, round);
+            }
+        }
+    }
+
+    /// One visit to a case; whatever goes wrong becomes its outcome.
+    fn visit(&mut self, case: CaseKey, round: u32) {
+        // A failure of the setup earlier in this round may have ended the case already.
+        if self
+            .session
+            .case(case)
+            .is_none_or(|case| case.outcome.is_final())
+        {
+            return;
+        }
+        let mut phase = Phase::Start;
+        if let Err(error) = self.try_visit(case, round, &mut phase) {
+            self.take_failure(case, phase, error);
+        }
+    }
+
+    fn try_visit(
+        &mut self,
+        case: CaseKey,
+        round: u32,
+        phase: &mut Phase,
+    ) -> Result<(), WorkerError> {
+        self.ensure_worker(case.setup, phase)?;
+        *phase = Phase::Open;
+        self.ensure_open(case)?;
+        *phase = Phase::WarmUp;
+        self.ensure_warm(case)?;
+        *phase = Phase::Measure;
+        self.tell(RunEvent::RoundStarted { case, round });
+        let plan = &self.request.beginning.plan;
+        let rule = schedule::share(&plan.measure);
+        let limit =
+            Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
+        match self.ask(case.setup, &Request::Measure { case, rule }, limit)? {
+            Reply::Measured(measured) => {
+                let round = Round {
+                    round,
+                    started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
+                    spent_ns: measured.spent_ns,
+                    samples_ns: measured.samples_ns,
+                };
+                self.tell(RunEvent::RoundFinished { case, round });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    fn ensure_worker(&mut self, setup: usize, phase: &mut Phase) -> Result<(), WorkerError> {
+        if self.workers.contains_key(&setup) {
+            return Ok(());
+        }
+        let plan = &self.request.beginning.plan;
+        let Some(spec) = plan.setups.get(setup).cloned() else {
+            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
+        };
+        let limits = plan.limits.clone();
+        let start_limit = Duration::from_millis(limits.start_ms);
+        let worker = Worker::start(&spec, &self.request.program, start_limit, self.cancel)?;
+        let (pid, start_ns) = (worker.pid(), worker.start_ns);
+        self.workers.insert(setup, worker);
+        self.tell(RunEvent::WorkerStarted { setup, pid });
+        *phase = Phase::Load;
+        let request = Request::Load {
+            setup: spec,
+            model: self.request.model.clone(),
+            runtime: self
+                .request
+                .runtimes
+                .get(setup)
+                .cloned()
+                .and_then(Result::ok)
+                .flatten(),
+        };
+        match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
+            Reply::Loaded(mut report) => {
+                report.start_ns = start_ns;
+                self.tell(RunEvent::SetupReady { setup, report });
+                Ok(())
+            }
+            other => Err(self.confused(setup, &other)),
+        }
+    }
+
+    fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
+        if self.opened.contains(&case) {
+            return Ok(());
+        }
+        let Some(Ok(inputs)) = self.request.inputs.get(&case.batch).cloned() else {
+            return Ok(());
+        };
+        let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
+        let request = Request::Open {
+            case,
+            inputs,
+            seed: self.request.beginning.plan.seed,
+        };
+        match self.ask(case.setup, &request, limit)? {
+            Reply::Opened(opening) => {
+                self.opened.insert(case);
+                self.tell(RunEvent::CaseOpened { case, opening });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    fn ensure_warm(&mut self, case: CaseKey) -> Result<(), WorkerError> {
+        if self.warmed.contains(&case) {
+            return Ok(());
+        }
+        let plan = &self.request.beginning.plan;
+        let rule = plan.warm_up.clone();
+        let limit = Duration::from_millis(rule.max_time_ms + plan.limits.warm_up_ms);
+        match self.ask(case.setup, &Request::WarmUp { case, rule }, limit)? {
+            Reply::Warm(warm_up) => {
+                self.warmed.insert(case);
+                self.tell(RunEvent::WarmedUp { case, warm_up });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        setup: usize,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<Reply, WorkerError> {
+        match self.workers.get_mut(&setup) {
+            Some(worker) => worker.ask(request, limit, self.cancel),
+            None => Err(WorkerError::Start("its worker is gone".to_owned())),
+        }
+    }
+
+    fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
+        match self.workers.get_mut(&setup) {
+            Some(worker) => worker.confused(reply),
+            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+        }
+    }
+
+    /// Ends the case, or every case of the setup where its model does not even load.
+    fn take_failure(&mut self, case: CaseKey, phase: Phase, error: WorkerError) {
+        let whole_setup = matches!(phase, Phase::Start | Phase::Load);
+        if whole_setup || !error.leaves_worker_usable() {
+            self.forget_worker(case.setup);
+        } else if self.opened.remove(&case) {
+            // What a failed case holds is given back; a worker that cannot even do that is of no use.
+            let request = Request::Close { case };
+            if self
+                .ask(case.setup, &request, Duration::from_secs(10))
+                .is_err()
+            {
+                self.forget_worker(case.setup);
+            }
+        }
+        let outcome = error.into_outcome(phase);
+        if outcome == Outcome::Cancelled {
+            return;
+        }
+        let ended: Vec<CaseKey> = self
+            .session
+            .cases
+            .iter()
+            .filter(|other| !other.outcome.is_final())
+            .map(|other| other.key())
+            .filter(|other| *other == case || (whole_setup && other.setup == case.setup))
+            .collect();
+        for case in ended {
+            self.tell(RunEvent::CaseEnded {
+                case,
+                outcome: outcome.clone(),
+            });
+        }
+    }
+
+    fn forget_worker(&mut self, setup: usize) {
+        self.opened.retain(|case| case.setup != setup);
+        self.warmed.retain(|case| case.setup != setup);
+        if let Some(worker) = self.workers.remove(&setup) {
+            worker.end();
+        }
+    }
+
+    fn finish(&mut self) {
+        let cancelled = self.cancel.is_cancelled();
+        let open: Vec<CaseKey> = self
+            .session
+            .cases
+            .iter()
+            .filter(|case| !case.outcome.is_final())
+            .map(|case| case.key())
+            .collect();
+        let planned = self.request.beginning.plan.measure.rounds as usize;
+        for case in open {
+            let in_full = self
+                .session
+                .case(case)
+                .is_some_and(|case| case.rounds.len() >= planned);
+            let outcome = if cancelled && !in_full {
+                Outcome::Cancelled
+            } else {
+                Outcome::Finished
+            };
+            self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+        for (_, worker) in std::mem::take(&mut self.workers) {
+            worker.end();
+        }
+        self.tell(RunEvent::Ended { cancelled });
+    }
+}

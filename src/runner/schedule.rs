@@ -1,0 +1,136 @@
+//! Who is measured when: the order of the cases in each round, and each round's share of the rule.
+//!
+//! Pure; `run` does what is decided here.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use crate::domain::case::{Case, CaseKey};
+use crate::domain::plan::MeasureRule;
+use crate::stats::bootstrap;
+use crate::worker::protocol::RoundRule;
+
+/// Rounds are added until the interval is narrow enough, but never more than this many times the plan's.
+const MOST_ROUNDS_FACTOR: u32 = 4;
+/// Enough for a stopping rule; what is reported is computed with more.
+const RESAMPLES: usize = 400;
+/// Runs before the first sample of a later visit.
+const WAKE_UP_RUNS: u64 = 3;
+
+/// The cases in this round's order: shuffled anew each round, the same for the same seed, so that
+/// heat and neighbours hit all cases alike.
+pub fn order(mut cases: Vec<CaseKey>, round: u32, seed: u64) -> Vec<CaseKey> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(round) << 32));
+    // Fisher and Yates, from the end.
+    for last in (1..cases.len()).rev() {
+        let other = (rng.next_u64() % (last as u64 + 1)) as usize;
+        cases.swap(last, other);
+    }
+    cases
+}
+
+/// One round's share of what the rule asks of a case.
+pub fn share(rule: &MeasureRule) -> RoundRule {
+    let rounds = u64::from(rule.rounds.max(1));
+    RoundRule {
+        wake_up_runs: WAKE_UP_RUNS,
+        min_samples: rule.min_samples.div_ceil(rounds),
+        min_ns: rule.min_time_ms * 1_000_000 / rounds,
+        max_ns: rule.max_time_ms * 1_000_000 / rounds,
+        max_samples: rule.max_samples.div_ceil(rounds).max(1),
+    }
+}
+
+/// Whether a case wants another round.
+pub fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
+    if round < rule.rounds {
+        return true;
+    }
+    let Some(target) = rule.target_ci95_rel else {
+        return false;
+    };
+    let time_left = case.spent_ns() < rule.max_time_ms * 1_000_000;
+    let samples_left = case.n_samples() < rule.max_samples * u64::from(MOST_ROUNDS_FACTOR);
+    time_left
+        && samples_left
+        && round < rule.rounds * MOST_ROUNDS_FACTOR
+        && relative_half_width(case) > target
+}
+
+/// Half the 95 % interval of the median as a share of it; infinite where it cannot be told.
+fn relative_half_width(case: &Case) -> f64 {
+    let rounds: Vec<Vec<f64>> = case
+        .rounds
+        .iter()
+        .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
+        .collect();
+    bootstrap::relative_half_width(&rounds, RESAMPLES, 1).unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::case::Round;
+    use crate::domain::plan::PresetName;
+
+    fn keys() -> Vec<CaseKey> {
+        (0..2)
+            .flat_map(|setup| [1, 2, 4, 8].map(|batch| CaseKey { setup, batch }))
+            .collect()
+    }
+
+    fn case(rounds: &[&[u64]]) -> Case {
+        let mut case = Case::pending(CaseKey { setup: 0, batch: 1 });
+        case.rounds = (0..)
+            .zip(rounds)
+            .map(|(round, samples)| Round {
+                round,
+                started_ns: 0,
+                spent_ns: samples.iter().sum(),
+                samples_ns: samples.to_vec(),
+            })
+            .collect();
+        case
+    }
+
+    #[test]
+    fn every_round_has_every_case_in_an_order_of_its_own() {
+        let first = order(keys(), 0, 7);
+        let second = order(keys(), 1, 7);
+        assert_ne!(first, second);
+        assert_eq!(first, order(keys(), 0, 7), "the seed decides");
+        for mut shuffled in [first, second] {
+            shuffled.sort_unstable();
+            assert_eq!(shuffled, keys());
+        }
+    }
+
+    #[test]
+    fn rounds_add_up_to_the_rule() {
+        for preset in PresetName::ALL {
+            let rule = MeasureRule::of(preset);
+            let share = share(&rule);
+            assert!(share.min_samples * u64::from(rule.rounds) >= rule.min_samples);
+            assert!(share.max_ns * u64::from(rule.rounds) <= rule.max_time_ms * 1_000_000);
+        }
+    }
+
+    #[test]
+    fn a_restless_case_gets_more_rounds_and_a_steady_one_does_not() {
+        let rule = MeasureRule::of(PresetName::Standard);
+        let steady = case(&[[100; 50].as_slice(); 5]);
+        let restless = case(&[&[100; 50], &[120; 50], &[90; 50], &[140; 50], &[100; 50]]);
+        assert!(
+            wants_round(&steady, &rule, 4),
+            "a planned round is always made"
+        );
+        assert!(!wants_round(&steady, &rule, 5));
+        assert!(wants_round(&restless, &rule, 5));
+        assert!(!wants_round(&restless, &rule, 20), "not for ever");
+        assert!(!wants_round(
+            &restless,
+            &MeasureRule::of(PresetName::Quick),
+            5
+        ));
+    }
+}

@@ -1,0 +1,142 @@
+//! The journal of a run that is going on: one event a line, so that a crash loses at most the round
+//! in flight.
+//!
+//! A running program holds a lock on its journal. A journal that nobody holds is the trace of a run
+//! that was cut short, and can be made into a session.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::domain::event::{RunEvent, Stamped};
+use crate::domain::session::Session;
+
+/// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+
+/// A journal that this program writes.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    synced: Instant,
+}
+
+/// Why a journal gives no session.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It does not begin with the beginning of a run.
+    #[error("{} holds no run: its first line is missing or damaged", .0.display())]
+    NoBeginning(PathBuf),
+    /// Its run is still going on.
+    #[error("the run of {} is still going on", .0.display())]
+    InUse(PathBuf),
+}
+
+impl Journal {
+    /// A new journal in the folder, which is made if need be.
+    pub fn create(folder: &Path, name: &str) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let mut number = 1;
+        loop {
+            let path = folder.join(if number == 1 {
+                format!("{name}.jsonl")
+            } else {
+                format!("{name}-{number}.jsonl")
+            });
+            match OpenOptions::new().create_new(true).append(true).open(&path) {
+                Ok(file) => {
+                    file.lock()?;
+                    return Ok(Self {
+                        path,
+                        file,
+                        synced: Instant::now(),
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                    number += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one event.
+    pub fn append(&mut self, event: &Stamped) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        let worth_it = matches!(
+            event.event,
+            RunEvent::RoundFinished { .. } | RunEvent::Ended { .. }
+        );
+        if worth_it && self.synced.elapsed() >= SYNC_EVERY {
+            self.file.sync_data()?;
+            self.synced = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// Removes it, once its session is saved elsewhere.
+    pub fn discard(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}
+
+/// Journals in the folder whose program is gone, oldest first.
+pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
+        .filter(|path| File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The session of an abandoned journal, with every case closed; a last line that was cut off is passed over.
+pub fn recover(path: &Path) -> Result<Session, JournalError> {
+    let io_error = |source| JournalError::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = File::open(path).map_err(io_error)?;
+    if file.try_lock_shared().is_err() {
+        return Err(JournalError::InUse(path.to_path_buf()));
+    }
+    let mut events: Vec<Stamped> = Vec::new();
+    for line in BufReader::new(file).split(b'\n') {
+        match serde_json::from_slice(&line.map_err(io_error)?) {
+            Ok(event) => events.push(event),
+            Err(_) => break,
+        }
+    }
+    let ended = events
+        .iter()
+        .any(|stamped| matches!(stamped.event, RunEvent::Ended { .. }));
+    let mut session = Session::from_events(events)
+        .ok_or_else(|| JournalError::NoBeginning(path.to_path_buf()))?;
+    if !ended {
+        session.close_interrupted();
+    }
+    Ok(session)
+}

@@ -1,0 +1,3 @@
+//! What the machine is and does. Here: the host; graphics processors come later.
+
+pub mod host;

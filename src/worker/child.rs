@@ -1,0 +1,188 @@
+//! The worker's side: reads requests, does them with an engine, writes replies.
+//!
+//! Runs in its own process, behind the hidden subcommand `worker`. Libraries that write to standard
+//! output are diverted to standard error, so that they cannot garble the protocol.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, Write as _};
+use std::path::Path;
+use std::time::Instant;
+
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+
+use super::measure;
+use super::protocol::{Hello, Output, Reply, Request, VERSION};
+use crate::domain::case::{CaseKey, Opening};
+use crate::domain::event::SetupReport;
+use crate::domain::setup::Setup;
+use crate::domain::tensor::{Tensor, TensorSpec};
+use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
+
+/// Speaks until its standard input closes.
+pub fn run() -> io::Result<()> {
+    let mut out = private_stdout()?;
+    // Should the parent die by SIGKILL, the kernel takes this process along, whatever it is doing.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).unwrap_or_default();
+    // Where memory runs out all the same, this process is to go, and not the user's editor.
+    std::fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
+    let hello = Hello {
+        protocol: VERSION,
+        program: format!("powerband {}", env!("CARGO_PKG_VERSION")),
+    };
+    say(&mut out, &hello)?;
+    let mut state = State::default();
+    for line in io::stdin().lock().lines() {
+        let reply = match serde_json::from_str(&line?) {
+            Ok(request) => state.answer(request).unwrap_or_else(Reply::Refused),
+            Err(error) => Reply::Refused(EngineError::Failed(format!(
+                "a request that makes no sense: {error}"
+            ))),
+        };
+        say(&mut out, &reply)?;
+    }
+    Ok(())
+}
+
+fn private_stdout() -> io::Result<File> {
+    let out = rustix::io::dup(io::stdout())?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(File::from(out))
+}
+
+fn say(out: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+/// What a worker holds: a model, and the cases that were opened of it.
+#[derive(Default)]
+struct State {
+    // Declared before the model: what is bound goes before what it is bound to.
+    cases: BTreeMap<CaseKey, Box<dyn Runnable>>,
+    model: Option<Box<dyn LoadedModel>>,
+}
+
+impl State {
+    fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
+        match request {
+            Request::Probe { engine, runtime } => {
+                Ok(Reply::Probed(find(&engine)?.probe(runtime.as_deref())?))
+            }
+            Request::Load {
+                setup,
+                model,
+                runtime,
+            } => self.load(&setup, &model, runtime.as_deref()),
+            Request::Open { case, inputs, seed } => self.open(case, &inputs, seed),
+            Request::WarmUp { case, rule } => {
+                Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
+            }
+            Request::Measure { case, rule } => {
+                Ok(Reply::Measured(measure::round(self.case(case)?, &rule)?))
+            }
+            Request::Outputs { case } => Ok(Reply::Outputs(outputs(self.case(case)?)?)),
+            Request::Close { case } => {
+                self.cases.remove(&case);
+                Ok(Reply::Closed)
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        setup: &Setup,
+        model: &Path,
+        runtime: Option<&Path>,
+    ) -> Result<Reply, EngineError> {
+        let engine = find(&setup.engine)?;
+        limit_memory(setup)?;
+        let start = Instant::now();
+        let loaded_model = engine.load(&LoadRequest {
+            setup,
+            model,
+            runtime,
+        })?;
+        let whole_ns = start.elapsed().as_nanos() as u64;
+        let loaded = loaded_model.loaded();
+        let report = SetupReport {
+            engine: loaded.engine.clone(),
+            library: loaded.library.clone(),
+            threads: loaded.threads,
+            start_ns: 0,
+            library_ns: loaded.library_ns,
+            load_ns: whole_ns.saturating_sub(loaded.library_ns),
+            empty_run_ns: measure::empty_run_ns(),
+            notes: loaded.notes.clone(),
+        };
+        self.model = Some(loaded_model);
+        Ok(Reply::Loaded(report))
+    }
+
+    fn open(
+        &mut self,
+        case: CaseKey,
+        inputs: &[TensorSpec],
+        seed: u64,
+    ) -> Result<Reply, EngineError> {
+        let model = self
+            .model
+            .as_mut()
+            .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
+        let tensors: Vec<Tensor> = (seed..)
+            .zip(inputs)
+            .map(|(seed, spec)| Tensor::seeded(spec, seed))
+            .collect();
+        let start = Instant::now();
+        let mut runnable = model.open(&tensors, case.batch)?;
+        let open_ns = start.elapsed().as_nanos() as u64;
+        let first_run_ns = runnable.timed_run()?;
+        let feeding = model.loaded().feeding.to_owned();
+        self.cases.insert(case, runnable);
+        Ok(Reply::Opened(Opening {
+            open_ns,
+            first_run_ns,
+            feeding,
+        }))
+    }
+
+    fn case(&mut self, case: CaseKey) -> Result<&mut dyn Runnable, EngineError> {
+        match self.cases.get_mut(&case) {
+            Some(runnable) => Ok(runnable.as_mut()),
+            None => Err(EngineError::Failed("this case was not opened".to_owned())),
+        }
+    }
+}
+
+fn find(engine: &str) -> Result<&'static dyn Engine, EngineError> {
+    engines::find(engine)
+        .ok_or_else(|| EngineError::Unsupported(format!("this worker has no engine \"{engine}\"")))
+}
+
+fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
+    let tensors = model.outputs()?;
+    let output = |tensor: Tensor| Output {
+        values: tensor.to_f64(),
+        spec: tensor.spec,
+    };
+    Ok(tensors.into_iter().map(output).collect())
+}
+
+/// Holds the worker to the setup's limit; without one, on a processor, to the machine's memory, because
+/// a model that only runs from swap is not measured but endured.
+fn limit_memory(setup: &Setup) -> Result<(), EngineError> {
+    let info = rustix::system::sysinfo();
+    let machine = (setup.device == "cpu").then(|| u64::from(info.mem_unit) * info.totalram);
+    let wanted = engines::memory_limit(setup).map_err(EngineError::Unsupported)?;
+    if let Some(bytes) = wanted.or(machine) {
+        let limit = Rlimit {
+            current: Some(bytes),
+            maximum: Some(bytes),
+        };
+        setrlimit(Resource::Data, limit).map_err(|error| {
+            EngineError::Failed(format!("the memory limit could not be set: {error}"))
+        })?;
+    }
+    Ok(())
+}

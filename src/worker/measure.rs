@@ -1,0 +1,215 @@
+//! The loops that warm up and measure, inside the worker.
+//!
+//! Nothing is allocated, written or decided inside a timed run; samples go into memory that was
+//! set aside before.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::protocol::{Measured, RoundRule};
+use crate::base::clock;
+use crate::domain::case::WarmUp;
+use crate::domain::plan::WarmUpRule;
+use crate::domain::tensor::Tensor;
+use crate::engines::{EngineError, Runnable};
+use crate::stats::summary::median;
+
+/// Fewest runs in a window of the warm-up.
+const RUNS_A_WINDOW: usize = 3;
+
+/// Runs until the medians of several windows in a row agree, or the limit is reached.
+pub fn warm_up(model: &mut dyn Runnable, rule: &WarmUpRule) -> Result<WarmUp, EngineError> {
+    let window_ns = (rule.min_time_ms * 1_000_000 / 5).max(1);
+    let mut medians: Vec<f64> = Vec::new();
+    let (mut runs, mut spent_ns) = (0, 0);
+    loop {
+        let mut window: Vec<f64> = Vec::with_capacity(64);
+        let mut in_window_ns = 0;
+        while window.len() < RUNS_A_WINDOW || in_window_ns < window_ns {
+            let sample = model.timed_run()?;
+            window.push(sample as f64);
+            in_window_ns += sample;
+            if spent_ns + in_window_ns >= rule.max_time_ms * 1_000_000 || window.len() >= 100_000 {
+                break;
+            }
+        }
+        runs += window.len() as u64;
+        spent_ns += in_window_ns;
+        medians.extend(median(&window));
+        let settled = agree(&medians, rule);
+        let enough = runs >= rule.min_runs && spent_ns >= rule.min_time_ms * 1_000_000;
+        if (settled && enough) || spent_ns >= rule.max_time_ms * 1_000_000 {
+            return Ok(WarmUp {
+                runs,
+                spent_ns,
+                settled,
+            });
+        }
+    }
+}
+
+/// Whether the last windows' medians lie within the allowed share of each other.
+fn agree(medians: &[f64], rule: &WarmUpRule) -> bool {
+    let windows = rule.windows as usize;
+    let Some(last) = medians
+        .len()
+        .checked_sub(windows)
+        .and_then(|from| medians.get(from..))
+    else {
+        return false;
+    };
+    let low = last.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = last.iter().copied().fold(0.0, f64::max);
+    high <= low * (1.0 + rule.agree_within)
+}
+
+/// Measures one round.
+pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
+    for _ in 0..rule.wake_up_runs {
+        model.timed_run()?;
+    }
+    let mut samples_ns = Vec::with_capacity(rule.max_samples.min(1 << 20) as usize);
+    let mut sum_ns = 0;
+    let started_monotonic_ns = clock::monotonic_ns();
+    let start = Instant::now();
+    loop {
+        let sample = model.timed_run()?;
+        samples_ns.push(sample);
+        sum_ns += sample;
+        let n = samples_ns.len() as u64;
+        let enough = n >= rule.min_samples && sum_ns >= rule.min_ns;
+        if enough || n >= rule.max_samples || sum_ns >= rule.max_ns {
+            break;
+        }
+    }
+    // Made-up times do not pass on any clock; for real ones the clock is never behind their sum.
+    let spent_ns = (start.elapsed().as_nanos() as u64).max(sum_ns);
+    Ok(Measured {
+        started_monotonic_ns,
+        spent_ns,
+        samples_ns,
+    })
+}
+
+/// What measuring itself costs: the median time of a run that does nothing, through the same loop.
+pub fn empty_run_ns() -> u64 {
+    let rule = RoundRule {
+        wake_up_runs: 100,
+        min_samples: 1_000,
+        min_ns: 0,
+        max_ns: 100_000_000,
+        max_samples: 1_000,
+    };
+    let samples: Vec<f64> = round(&mut Nothing, &rule)
+        .map(|measured| measured.samples_ns.iter().map(|&ns| ns as f64).collect())
+        .unwrap_or_default();
+    median(&samples).unwrap_or_default() as u64
+}
+
+struct Nothing;
+
+impl Runnable for Nothing {
+    fn run(&mut self) -> Result<(), EngineError> {
+        black_box(());
+        Ok(())
+    }
+
+    fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
+        Ok(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives out times from a list, the last one for ever.
+    struct Script(Vec<u64>, usize);
+
+    impl Runnable for Script {
+        fn run(&mut self) -> Result<(), EngineError> {
+            Ok(())
+        }
+
+        fn timed_run(&mut self) -> Result<u64, EngineError> {
+            let time = self.0[self.1.min(self.0.len() - 1)];
+            self.1 += 1;
+            Ok(time)
+        }
+
+        fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
+            Ok(Vec::new())
+        }
+    }
+
+    fn rule(min_runs: u64, min_time_ms: u64, max_time_ms: u64) -> WarmUpRule {
+        WarmUpRule {
+            min_runs,
+            min_time_ms,
+            max_time_ms,
+            windows: 3,
+            agree_within: 0.05,
+        }
+    }
+
+    #[test]
+    fn warm_up_waits_until_windows_agree() {
+        // Ten slow runs, then steady. Windows of three: the fourth is the first whose median is fast,
+        // so the fourth to sixth agree, after eighteen runs.
+        let mut times = vec![50_000_000; 10];
+        times.push(10_000_000);
+        let warm = warm_up(&mut Script(times, 0), &rule(10, 50, 30_000)).unwrap();
+        assert!(warm.settled);
+        assert_eq!(warm.runs, 18, "{warm:?}");
+    }
+
+    #[test]
+    fn warm_up_gives_up_and_says_so() {
+        let growing: Vec<u64> = (1..2_000).map(|i| 1_000_000 * i).collect();
+        let warm = warm_up(&mut Script(growing, 0), &rule(10, 50, 1_000)).unwrap();
+        assert!(!warm.settled);
+        assert!(warm.spent_ns >= 1_000_000_000);
+    }
+
+    #[test]
+    fn a_round_ends_when_it_has_enough() {
+        let rule = |min_samples, min_ns, max_ns, max_samples| RoundRule {
+            wake_up_runs: 2,
+            min_samples,
+            min_ns,
+            max_ns,
+            max_samples,
+        };
+        let count = |rule| {
+            round(&mut Script(vec![1_000_000], 0), &rule)
+                .unwrap()
+                .samples_ns
+                .len()
+        };
+        assert_eq!(count(rule(10, 0, u64::MAX, 1_000)), 10, "samples");
+        assert_eq!(count(rule(10, 25_000_000, u64::MAX, 1_000)), 25, "time");
+        assert_eq!(
+            count(rule(100, 0, 5_000_000, 1_000)),
+            5,
+            "too slow for the samples"
+        );
+        assert_eq!(
+            count(rule(10, u64::MAX, u64::MAX, 50)),
+            50,
+            "so fast that the time would take for ever"
+        );
+    }
+
+    #[test]
+    fn the_wake_up_is_not_measured() {
+        let rule = RoundRule {
+            wake_up_runs: 2,
+            min_samples: 2,
+            min_ns: 0,
+            max_ns: u64::MAX,
+            max_samples: 9,
+        };
+        let measured = round(&mut Script(vec![9, 9, 1, 1], 0), &rule).unwrap();
+        assert_eq!(measured.samples_ns, [1, 1]);
+    }
+}

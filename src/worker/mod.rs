@@ -1,0 +1,8 @@
+//! Measuring in a child process: what the two sides say, what the child does, how the parent keeps it.
+
+pub mod child;
+pub mod measure;
+pub mod probe;
+pub mod process;
+pub mod protocol;
+pub mod supervisor;

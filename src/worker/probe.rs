@@ -1,0 +1,93 @@
+//! Finding out what there is: Python environments, ONNX Runtime libraries, what an engine says of itself.
+//!
+//! Everything that could crash or hang happens in a child process with a time limit.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::process;
+use super::protocol::{Reply, Request};
+use super::supervisor::{Worker, own_worker};
+use crate::base::cancel::CancelToken;
+use crate::base::paths::Paths;
+use crate::domain::setup::Setup;
+use crate::engines::runtimes::{self, FoundRuntime, Places};
+use crate::engines::{Engine, EngineInfo};
+
+/// A Python that takes longer to name its folders is passed over.
+const PYTHON_LIMIT: Duration = Duration::from_secs(10);
+/// A library that takes longer to load is set aside.
+const ENGINE_LIMIT: Duration = Duration::from_secs(30);
+
+/// Everywhere that an ONNX Runtime may be, the folders of the user's Pythons among them.
+pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> Places {
+    let mut places = Places::new(paths, onnxruntime);
+    let cancel = CancelToken::default();
+    let pythons = python
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(runtimes::python_candidates());
+    let asked: Vec<_> = pythons
+        .map(|python| runtimes::site_packages_query(&python))
+        .collect();
+    // Interpreters are slow to start, so all are asked at once.
+    let answers: Vec<Vec<PathBuf>> = thread::scope(|scope| {
+        let waiting: Vec<_> = asked
+            .iter()
+            .map(|query| {
+                let cancel = &cancel;
+                thread::Builder::new()
+                    .name("ask-python".to_owned())
+                    .spawn_scoped(scope, move || {
+                        process::run_to_end(query, PYTHON_LIMIT, cancel)
+                    })
+            })
+            .collect();
+        waiting
+            .into_iter()
+            .filter_map(|answer| answer.ok()?.join().ok()?.ok())
+            .filter(|finished| finished.success)
+            .map(|finished| runtimes::parse_site_packages(&finished.stdout))
+            .collect()
+    });
+    places.add_site_packages(answers.into_iter().flatten());
+    places
+}
+
+/// The library for a setup: nothing for an engine that needs none.
+pub fn runtime_for(
+    engine: &dyn Engine,
+    setup: &Setup,
+    places: &Places,
+) -> Result<Option<FoundRuntime>, String> {
+    if !engine.needs_runtime() {
+        return Ok(None);
+    }
+    let wanted = setup.options.get("runtime").map(String::as_str);
+    runtimes::choose(wanted, places)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
+
+/// What an engine says of itself, asked in a worker.
+pub fn engine(
+    program: &Path,
+    engine: &dyn Engine,
+    runtime: Option<&Path>,
+) -> Result<EngineInfo, String> {
+    let cancel = CancelToken::default();
+    let mut worker = Worker::start_process(&own_worker(program), ENGINE_LIMIT, &cancel)
+        .map_err(|e| e.to_string())?;
+    let request = Request::Probe {
+        engine: engine.id().to_owned(),
+        runtime: runtime.map(Path::to_path_buf),
+    };
+    let answer = match worker.ask(&request, ENGINE_LIMIT, &cancel) {
+        Ok(Reply::Probed(info)) => Ok(info),
+        Ok(other) => Err(worker.confused(&other).to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    worker.end();
+    answer
+}

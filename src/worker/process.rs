@@ -1,0 +1,396 @@
+//! The only place that starts or ends a process.
+//!
+//! A child gets a process group of its own, which is ended whole. Its output is read by named
+//! threads that block, into a bounded channel; the end of its standard error is kept.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::base::cancel::CancelToken;
+use crate::base::process_spec::ProcessSpec;
+
+/// How much of a child's standard error is kept.
+const STDERR_KEPT: usize = 16 << 10;
+/// How many lines may wait to be looked at; a child that writes faster has to wait.
+const LINES_WAITING: usize = 64;
+/// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// What came from a child's standard output.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A line without its end.
+    Line(String),
+    /// A line longer than allowed, or not text.
+    Garbled(String),
+    /// Nothing more will come.
+    End,
+    /// Nothing came in time.
+    Silence,
+}
+
+/// A child process with its pipes.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    group: Option<Pid>,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Incoming>,
+    stderr: Arc<Mutex<VecDeque<u8>>>,
+    oom_kills_before: u64,
+    ended: Option<ExitStatus>,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// In words: `exit status 3`, `signal 11 (SIGSEGV)`.
+    pub how: String,
+    /// The end of its standard error, trimmed.
+    pub stderr: String,
+    /// Why memory is taken to be the cause, where it is.
+    pub memory: Option<String>,
+}
+
+impl Process {
+    /// Starts a child whose output is read line by line; `longest` is in bytes.
+    pub fn start(spec: &ProcessSpec, longest: usize) -> io::Result<Self> {
+        let oom_kills_before = oom_kills();
+        let mut child = command(spec).spawn()?;
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let (sender, lines) = sync_channel(LINES_WAITING);
+        if let Some(stdout) = child.stdout.take() {
+            named("worker-stdout", move || {
+                read_lines(stdout, longest, &sender);
+            })?;
+        }
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        if let Some(pipe) = child.stderr.take() {
+            let kept = Arc::clone(&stderr);
+            named("worker-stderr", move || keep_end(pipe, &kept))?;
+        }
+        let stdin = child.stdin.take();
+        Ok(Self {
+            child,
+            group,
+            stdin,
+            lines,
+            stderr,
+            oom_kills_before,
+            ended: None,
+        })
+    }
+
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes one line to its standard input.
+    pub fn send(&mut self, line: &str) -> io::Result<()> {
+        let stdin = self
+            .stdin
+            .as_mut()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        stdin.write_all(line.as_bytes())?;
+        stdin.write_all(b"\n")?;
+        stdin.flush()
+    }
+
+    /// The next line of its standard output, waited for at most so long.
+    pub fn next(&self, limit: Duration) -> Incoming {
+        match self.lines.recv_timeout(limit) {
+            Ok(incoming) => incoming,
+            Err(RecvTimeoutError::Timeout) => Incoming::Silence,
+            Err(RecvTimeoutError::Disconnected) => Incoming::End,
+        }
+    }
+
+    /// Ends it and its whole group: politely, then not. Says how it ended.
+    pub fn end(&mut self) -> Ending {
+        self.stdin = None;
+        let by_itself = self.wait(GRACE);
+        if by_itself.is_none() {
+            self.signal(Signal::TERM);
+            if self.wait(GRACE).is_none() {
+                self.signal(Signal::KILL);
+                self.wait(Duration::from_secs(10));
+            }
+        }
+        self.describe_end(by_itself)
+    }
+
+    /// Ends it and its whole group at once.
+    pub fn kill(&mut self) {
+        self.stdin = None;
+        self.signal(Signal::KILL);
+        self.wait(Duration::from_secs(10));
+    }
+
+    fn describe_end(&self, by_itself: Option<ExitStatus>) -> Ending {
+        // Whatever the child left running goes too, and with it the writers of its pipes.
+        self.signal(Signal::KILL);
+        let stderr = self.stderr_end();
+        let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), describe);
+        Ending {
+            memory: by_itself.and_then(|status| self.blames_memory(status, &stderr)),
+            how,
+            stderr,
+        }
+    }
+
+    fn blames_memory(&self, status: ExitStatus, stderr: &str) -> Option<String> {
+        if status.signal() == Some(9) && oom_kills() > self.oom_kills_before {
+            return Some("the system killed the worker to free memory (OOM killer)".to_owned());
+        }
+        let words = [
+            "memory allocation of",
+            "bad_alloc",
+            "Cannot allocate memory",
+            "out of memory",
+        ];
+        let said = stderr
+            .lines()
+            .find(|line| words.iter().any(|word| line.contains(word)))?;
+        Some(format!("the worker could not allocate ({})", said.trim()))
+    }
+
+    fn stderr_end(&self) -> String {
+        // The reader may be a moment behind the end of the process.
+        thread::sleep(Duration::from_millis(20));
+        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.ended = Some(status);
+                return Some(status);
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Signals the group. After the leader was reaped its number stays taken while the group has
+    /// members, so a stranger is never hit; an empty group answers with an error that means nothing.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            kill_process_group(group, signal).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.kill();
+        }
+    }
+}
+
+/// What a process said that ran to its end.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Whether its exit status was zero.
+    pub success: bool,
+    /// In words.
+    pub how: String,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+/// Runs a process to its end, or to the limit, and returns what it wrote.
+pub fn run_to_end(
+    spec: &ProcessSpec,
+    limit: Duration,
+    cancel: &CancelToken,
+) -> io::Result<Finished> {
+    let mut process = Process::start(spec, 1 << 20)?;
+    process.stdin = None;
+    let deadline = Instant::now() + limit;
+    let mut stdout = String::new();
+    loop {
+        match process.next(Duration::from_millis(100)) {
+            Incoming::Line(line) => {
+                stdout.push_str(&line);
+                stdout.push('\n');
+            }
+            Incoming::End => break,
+            Incoming::Silence if cancel.is_cancelled() || Instant::now() >= deadline => {
+                process.kill();
+                let how = format!("did not end within {} s", limit.as_secs());
+                return Ok(Finished {
+                    success: false,
+                    how,
+                    stdout,
+                    stderr: process.stderr_end(),
+                });
+            }
+            Incoming::Garbled(_) | Incoming::Silence => {}
+        }
+    }
+    let ending = process.end();
+    let success = process.ended.is_some_and(|status| status.success());
+    Ok(Finished {
+        success,
+        how: ending.how,
+        stdout,
+        stderr: ending.stderr,
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn command(spec: &ProcessSpec) -> Command {
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.args)
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    command
+}
+
+fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(drop)
+}
+
+/// Reads lines until the pipe closes or nobody listens any more.
+fn read_lines(pipe: ChildStdout, longest: usize, sender: &SyncSender<Incoming>) {
+    let mut reader = BufReader::with_capacity(64 << 10, pipe);
+    loop {
+        let mut line = Vec::new();
+        let read = reader
+            .by_ref()
+            .take(longest as u64 + 1)
+            .read_until(b'\n', &mut line);
+        let incoming = match read {
+            Ok(0) | Err(_) => Incoming::End,
+            Ok(_) if line.len() > longest => {
+                Incoming::Garbled(format!("a line of more than {longest} bytes"))
+            }
+            Ok(_) => text_line(line),
+        };
+        let last = matches!(incoming, Incoming::End | Incoming::Garbled(_));
+        if sender.send(incoming).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn text_line(mut line: Vec<u8>) -> Incoming {
+    while line
+        .last()
+        .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+    {
+        line.pop();
+    }
+    String::from_utf8(line).map_or_else(
+        |_| Incoming::Garbled("a line that is not text".to_owned()),
+        Incoming::Line,
+    )
+}
+
+fn keep_end(mut pipe: impl Read, kept: &Mutex<VecDeque<u8>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(read @ 1..) = pipe.read(&mut chunk) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&chunk[..read]);
+        let excess = kept.len().saturating_sub(STDERR_KEPT);
+        kept.drain(..excess);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "it ended by itself, without an error".to_owned(),
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(number)) => {
+            let name = Signal::from_named_raw(number)
+                .map_or_else(String::new, |signal| format!(" ({signal:?})"));
+            format!("signal {number}{}", name.replace("Signal::", "SIG"))
+        }
+        (None, None) => "for a reason that the system does not tell".to_owned(),
+    }
+}
+
+/// How many processes the system has killed for want of memory since it started; 0 where it does not say.
+fn oom_kills() -> u64 {
+    std::fs::read_to_string("/proc/vmstat")
+        .ok()
+        .and_then(|text| {
+            text.lines()
+                .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+        })
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> ProcessSpec {
+        ProcessSpec::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn output_and_status_come_back() {
+        let done = run_to_end(
+            &shell("echo a; echo b; echo c >&2; exit 4"),
+            Duration::from_secs(20),
+            &CancelToken::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            (done.stdout.as_str(), done.stderr.as_str(), done.success),
+            ("a\nb\n", "c", false)
+        );
+        assert!(done.how.contains("exit status 4"), "{}", done.how);
+    }
+
+    #[test]
+    fn the_whole_group_is_ended() {
+        let mut process = Process::start(
+            &shell("trap '' TERM; sleep 300 & echo $!; wait; sleep 300"),
+            1 << 20,
+        )
+        .unwrap();
+        let Incoming::Line(pid) = process.next(Duration::from_secs(20)) else {
+            panic!("no line");
+        };
+        assert_eq!(process.end().how, "ended by Powerband");
+        let child = format!("/proc/{pid}/stat");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        // A zombie waits for its new parent; it runs no more.
+        while std::fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z")) {
+            assert!(Instant::now() < deadline, "the grandchild lives on");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let spec = ProcessSpec::new("/nowhere/at-all");
+        assert!(run_to_end(&spec, Duration::from_secs(1), &CancelToken::default()).is_err());
+    }
+}

@@ -1,0 +1,142 @@
+//! What a worker and its supervisor say to each other: one JSON document a line.
+//!
+//! The worker speaks first, with a [`Hello`]. After that each [`Request`] has exactly one [`Reply`].
+//! Any program that keeps to this page can be a worker. Times are whole nanoseconds; points in time
+//! are on the system's monotonic clock, which both sides share.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::case::{CaseKey, Opening, WarmUp};
+use crate::domain::event::SetupReport;
+use crate::domain::plan::WarmUpRule;
+use crate::domain::setup::Setup;
+use crate::domain::tensor::TensorSpec;
+use crate::engines::{EngineError, EngineInfo};
+
+/// Raised whenever a line changes its meaning. Both sides must have the same.
+pub const VERSION: u32 = 1;
+
+/// The longest line that is read: beyond it a worker counts as garbled.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// A worker's first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The protocol it speaks.
+    pub protocol: u32,
+    /// Which program it is, for messages.
+    pub program: String,
+}
+
+/// When a round is over. All amounts are for this round.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundRule {
+    /// Runs before the first sample, to wake up caches and clocks after the other cases' turns.
+    pub wake_up_runs: u64,
+    /// At least this many samples.
+    pub min_samples: u64,
+    /// At least this much time, unless `max_samples` come first.
+    pub min_ns: u64,
+    /// No sample starts after this much time.
+    pub max_ns: u64,
+    /// At most this many samples.
+    pub max_samples: u64,
+}
+
+/// What a worker is asked to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Say what the engine is, without a model.
+    Probe {
+        /// Its identifier.
+        engine: String,
+        /// Its library.
+        runtime: Option<PathBuf>,
+    },
+    /// Load a model.
+    Load {
+        /// How it is to run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The engine's library.
+        runtime: Option<PathBuf>,
+    },
+    /// Bind inputs and run once.
+    Open {
+        /// Which case.
+        case: CaseKey,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+    },
+    /// Run until warm.
+    WarmUp {
+        /// Which case.
+        case: CaseKey,
+        /// When it is warm.
+        rule: WarmUpRule,
+    },
+    /// Measure a round.
+    Measure {
+        /// Which case.
+        case: CaseKey,
+        /// When the round is over.
+        rule: RoundRule,
+    },
+    /// Run once and give the outputs, so that what engines compute can be compared.
+    Outputs {
+        /// Which case.
+        case: CaseKey,
+    },
+    /// Let go of a case and its memory.
+    Close {
+        /// Which case.
+        case: CaseKey,
+    },
+}
+
+/// What a worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To `Probe`.
+    Probed(EngineInfo),
+    /// To `Load`.
+    Loaded(SetupReport),
+    /// To `Open`.
+    Opened(Opening),
+    /// To `WarmUp`.
+    Warm(WarmUp),
+    /// To `Measure`.
+    Measured(Measured),
+    /// To `Outputs`, in the model's order.
+    Outputs(Vec<Output>),
+    /// To `Close`.
+    Closed,
+    /// To any request: the engine cannot, or will not.
+    Refused(EngineError),
+}
+
+/// One output of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// Its type and shape.
+    pub spec: TensorSpec,
+    /// Its elements, row by row.
+    pub values: Vec<f64>,
+}
+
+/// A round, as the worker saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// When the first sample began, on the monotonic clock.
+    pub started_monotonic_ns: u64,
+    /// From there to the end of the last.
+    pub spent_ns: u64,
+    /// Each run's time, in order: whole numbers divided by spaces.
+    #[serde(with = "crate::base::spaced")]
+    pub samples_ns: Vec<u64>,
+}

@@ -1,0 +1,85 @@
+//! The engines compute the same: outputs of tract and ONNX Runtime on the same inputs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use powerband::base::cancel::CancelToken;
+use powerband::domain::case::CaseKey;
+use powerband::domain::tensor::TensorSpec;
+use powerband::onnx::{inspect, shapes, source};
+use powerband::worker::protocol::{Reply, Request};
+use powerband::worker::supervisor::Worker;
+
+use crate::support;
+
+/// Most that two engines may differ, relative to the largest output.
+const TOLERANCE: f64 = 1e-3;
+const BATCH: usize = 2;
+
+fn outputs(setup: &str, runtime: Option<PathBuf>, model: &Path, inputs: &[TensorSpec]) -> Vec<f64> {
+    let cancel = CancelToken::default();
+    let limit = Duration::from_mins(5);
+    let setup = setup.parse().expect("a setup");
+    let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
+    let mut worker = Worker::start(&setup, program, limit, &cancel).expect("a worker");
+    let case = CaseKey {
+        setup: 0,
+        batch: BATCH,
+    };
+    let model = model.to_path_buf();
+    let requests = [
+        Request::Load {
+            setup,
+            model,
+            runtime,
+        },
+        Request::Open {
+            case,
+            inputs: inputs.to_vec(),
+            seed: 11,
+        },
+        Request::Outputs { case },
+    ];
+    let mut last = None;
+    for request in requests {
+        last = Some(worker.ask(&request, limit, &cancel).expect("an answer"));
+    }
+    worker.end();
+    match last {
+        Some(Reply::Outputs(mut outputs)) => outputs.remove(0).values,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn tract_and_onnxruntime_agree_on_every_built_in_network() {
+    let Some(library) = support::onnxruntime() else {
+        return;
+    };
+    let cache = tempfile::tempdir().unwrap();
+    for name in ["resnet18", "resnet34", "resnet50", "densenet121"] {
+        let model = source::open(name, cache.path()).unwrap();
+        let ports = inspect::inputs(&model.proto).unwrap();
+        let inputs = shapes::resolve(&ports, BATCH, &BTreeMap::default()).unwrap();
+        let reference = outputs("ort:cpu", Some(library.clone()), &model.path, &inputs);
+        let ours = outputs("tract", None, &model.path, &inputs);
+        assert_eq!((reference.len(), ours.len()), (2000, 2000), "{name}");
+        let scale = reference
+            .iter()
+            .fold(0.0_f64, |most, value| most.max(value.abs()));
+        let worst = reference
+            .iter()
+            .zip(&ours)
+            .fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
+        assert!(
+            scale > 0.1 && worst / scale < TOLERANCE,
+            "{name}: {worst} of {scale}"
+        );
+        assert_ne!(
+            reference[..1000],
+            reference[1000..],
+            "{name}: two images, two answers"
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! The one integration binary: each extra one would link everything again.
+
+mod agreement;
+mod bad_input;
+mod cli;
+mod layers;
+mod models;
+mod session_compat;
+mod support;
+mod worker_failures;

@@ -1,0 +1,94 @@
+//! Small ONNX files made on the spot, good and bad ones.
+
+use prost::Message as _;
+use tract_onnx::pb::{
+    GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
+    ValueInfoProto, tensor_shape_proto, type_proto,
+};
+
+/// A dimension: a size, or a name.
+pub enum Dim {
+    Size(i64),
+    Name(&'static str),
+}
+
+/// ONNX's number for 32-bit floats.
+pub const FLOAT: i32 = 1;
+/// ONNX's number for 64-bit integers.
+pub const INT64: i32 = 7;
+/// ONNX's number for booleans.
+pub const BOOL: i32 = 9;
+/// ONNX's number for 16-bit floats.
+pub const FLOAT16: i32 = 10;
+
+/// A model of one node.
+pub fn one_node(op: &str, inputs: &[(&str, i32, &[Dim])], output: (i32, &[Dim])) -> Vec<u8> {
+    let node = NodeProto {
+        op_type: op.to_owned(),
+        name: "the-node".to_owned(),
+        input: inputs
+            .iter()
+            .map(|(name, _, _)| (*name).to_owned())
+            .collect(),
+        output: vec!["y".to_owned()],
+        ..NodeProto::default()
+    };
+    model(vec![node], inputs, output)
+}
+
+/// A model of some nodes, the last of which gives `y`.
+pub fn model(
+    nodes: Vec<NodeProto>,
+    inputs: &[(&str, i32, &[Dim])],
+    output: (i32, &[Dim]),
+) -> Vec<u8> {
+    let graph = GraphProto {
+        name: "test".to_owned(),
+        node: nodes,
+        input: inputs
+            .iter()
+            .map(|(name, element, dims)| value(name, *element, dims))
+            .collect(),
+        output: vec![value("y", output.0, output.1)],
+        ..GraphProto::default()
+    };
+    let opset = OperatorSetIdProto {
+        domain: String::new(),
+        version: 17,
+    };
+    let model = ModelProto {
+        ir_version: 8,
+        opset_import: vec![opset],
+        graph: Some(graph),
+        ..ModelProto::default()
+    };
+    model.encode_to_vec()
+}
+
+fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
+    let dims = dims
+        .iter()
+        .map(|dim| tensor_shape_proto::Dimension {
+            value: Some(match dim {
+                Dim::Size(size) => tensor_shape_proto::dimension::Value::DimValue(*size),
+                Dim::Name(name) => {
+                    tensor_shape_proto::dimension::Value::DimParam((*name).to_owned())
+                }
+            }),
+            ..tensor_shape_proto::Dimension::default()
+        })
+        .collect();
+    let tensor = type_proto::Tensor {
+        elem_type: element,
+        shape: Some(TensorShapeProto { dim: dims }),
+    };
+    let kind = TypeProto {
+        value: Some(type_proto::Value::TensorType(tensor)),
+        ..TypeProto::default()
+    };
+    ValueInfoProto {
+        name: name.to_owned(),
+        r#type: Some(kind),
+        ..ValueInfoProto::default()
+    }
+}

@@ -1,0 +1,174 @@
+//! What the other modules share: running the program in a home of its own, and skipping honestly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home folder that nobody else uses, and the program in it.
+pub struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    /// A fresh one.
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file into it.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, content).expect("a file in the test's home");
+        path
+    }
+
+    /// Writes a shell script that can be started.
+    pub fn script(&self, name: &str, body: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.write(name, format!("#!/bin/sh\n{body}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
+        path
+    }
+
+    /// The program with arguments, not started yet.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test is the user, who starts programs"
+    )]
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_powerband"));
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("POWERBAND_HOME", self.path("home"))
+            .env_remove("ORT_DYLIB_PATH")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, args: &[&str]) -> Run {
+        Run::of(&self.command(args).output().expect("the program starts"))
+    }
+
+    /// Journals that are left.
+    pub fn journals(&self) -> Vec<PathBuf> {
+        files(&self.path("home/sessions/journals"))
+    }
+}
+
+/// Files in a folder, sorted; none where there is no folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .collect();
+    files.sort();
+    files
+}
+
+/// What the program said.
+#[derive(Debug)]
+pub struct Run {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    pub fn of(output: &Output) -> Self {
+        Self {
+            status: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The document on standard output, which must be all there is.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+
+    /// Trouble, with a message that has all these words.
+    pub fn fails_saying(&self, words: &[&str]) {
+        assert_eq!(self.status, Some(2), "{self:#?}");
+        for word in words {
+            assert!(self.err.contains(word), "no \"{word}\" in {self:#?}");
+        }
+        assert!(!self.err.contains("panicked"), "{self:#?}");
+    }
+
+    /// Outcomes of the cases by setup and batch.
+    pub fn outcomes(&self) -> Vec<(String, u64, String)> {
+        let document = self.json();
+        let cases = document["cases"].as_array().expect("cases").clone();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        cases
+            .iter()
+            .map(|case| {
+                (
+                    text(&case["setup"]),
+                    case["batch"].as_u64().unwrap_or(0),
+                    text(&case["outcome"]),
+                )
+            })
+            .collect()
+    }
+}
+
+/// The ONNX Runtime library that tests use; without one a test says so and is passed over, or fails
+/// where everything is required.
+pub fn onnxruntime() -> Option<PathBuf> {
+    component(
+        std::env::var_os("ORT_DYLIB_PATH")
+            .map(PathBuf::from)
+            .filter(|path| path.is_file()),
+        "an ONNX Runtime library (pip install onnxruntime, then ORT_DYLIB_PATH=…/onnxruntime/capi/libonnxruntime.so.*)",
+    )
+}
+
+/// A component, or a word about how to get it.
+pub fn component<T>(found: Option<T>, what: &str) -> Option<T> {
+    if found.is_none() {
+        assert!(
+            std::env::var_os("POWERBAND_REQUIRE_ALL").is_none(),
+            "this test needs {what}"
+        );
+        skipped(what);
+    }
+    found
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that is passed over must say so"
+)]
+fn skipped(what: &str) {
+    eprintln!("SKIPPED: this test needs {what}");
+}
+
+/// Processes whose command line holds the text; zombies do not count.
+pub fn processes_with(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in files(Path::new("/proc")) {
+        let Ok(line) = fs::read(folder.join("cmdline")) else {
+            continue;
+        };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(text) {
+            found.push(format!("{}: {line}", folder.display()));
+        }
+    }
+    found
+}
