@@ -144,13 +144,22 @@ fn line(row: &CaseRow) -> Vec<String> {
     ]
 }
 
+/// What each case that did not finish has to say; batch sizes of one setup that say the same share a line.
 fn troubles(rows: &[CaseRow]) -> String {
-    sentences(rows.iter().filter_map(|row| {
-        let sentence = row.outcome.sentence()?;
-        Some(format!(
-            "{} batch {}: {sentence}",
-            row.setup_label, row.batch
-        ))
+    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for row in rows {
+        let Some(sentence) = row.outcome.sentence() else {
+            continue;
+        };
+        match told.last_mut() {
+            Some((setup, same, batches)) if *setup == row.setup_label && *same == sentence => {
+                batches.push(row.batch.to_string());
+            }
+            _ => told.push((&row.setup_label, sentence, vec![row.batch.to_string()])),
+        }
+    }
+    sentences(told.into_iter().map(|(setup, sentence, batches)| {
+        format!("{setup} batch {}: {sentence}", batches.join(", "))
     }))
 }
 

@@ -253,29 +253,16 @@ fn to_ort(tensor: &Tensor) -> ort::Result<DynValue> {
 }
 
 fn from_ort(name: &str, value: &ort::value::ValueRef<'_>) -> Result<Tensor, EngineError> {
-    let spec = |element, dims: &[i64]| TensorSpec {
-        name: name.to_owned(),
-        element,
-        dims: dims.iter().map(|&dim| dim as usize).collect(),
-    };
-    if let Ok((shape, data)) = value.try_extract_tensor::<f32>() {
-        return Ok(Tensor {
-            spec: spec(ElementType::F32, shape),
-            data: TensorData::F32(data.to_vec()),
-        });
+    macro_rules! read_back {
+        ($($element:ident: $native:ty),*) => {
+            $(if let Ok((shape, data)) = value.try_extract_tensor::<$native>() {
+                let dims = shape.iter().map(|&dim| dim as usize).collect();
+                let spec = TensorSpec { name: name.to_owned(), element: ElementType::$element, dims };
+                return Ok(Tensor { spec, data: TensorData::$element(data.to_vec()) });
+            })*
+        };
     }
-    if let Ok((shape, data)) = value.try_extract_tensor::<half::f16>() {
-        return Ok(Tensor {
-            spec: spec(ElementType::F16, shape),
-            data: TensorData::F16(data.to_vec()),
-        });
-    }
-    if let Ok((shape, data)) = value.try_extract_tensor::<i64>() {
-        return Ok(Tensor {
-            spec: spec(ElementType::I64, shape),
-            data: TensorData::I64(data.to_vec()),
-        });
-    }
+    read_back!(F32: f32, F16: half::f16, F64: f64, I64: i64, I32: i32, I16: i16, I8: i8, U8: u8, Bool: bool);
     Err(EngineError::Unsupported(format!(
         "the output {name} is of a type that is not read back"
     )))

@@ -99,9 +99,9 @@ impl LoadedModel for Model {
     }
 
     fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
-        let plan = optimised(&self.path, inputs).map_err(|error| explain(&error))?;
-        let values = inputs
-            .iter()
+        let (plan, ordered) = optimised(&self.path, inputs).map_err(|error| explain(&error))?;
+        let values = ordered
+            .into_iter()
             .map(|input| to_tract(input).map(Into::into))
             .collect::<TractResult<Vec<TValue>>>();
         Ok(Box::new(Bound {
@@ -141,20 +141,26 @@ impl Runnable for Bound {
     }
 }
 
-fn optimised(path: &Path, inputs: &[Tensor]) -> TractResult<Arc<TypedRunnableModel>> {
+/// The network for these shapes, and the inputs in the order in which it takes them.
+fn optimised<'a>(
+    path: &Path,
+    inputs: &'a [Tensor],
+) -> TractResult<(Arc<TypedRunnableModel>, Vec<&'a Tensor>)> {
     let mut model = tract_onnx::onnx().model_for_path(path)?;
-    let order: Vec<String> = model
+    let names: Vec<String> = model
         .input_outlets()?
         .iter()
         .map(|outlet| model.node(outlet.node).name.clone())
         .collect();
-    for (index, name) in order.iter().enumerate() {
+    let mut ordered = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| input.spec.name == *name) {
             let fact = InferenceFact::dt_shape(datum_type(input.spec.element), &input.spec.dims);
             model = model.with_input_fact(index, fact)?;
+            ordered.push(input);
         }
     }
-    model.into_optimized()?.into_runnable()
+    Ok((model.into_optimized()?.into_runnable()?, ordered))
 }
 
 fn datum_type(element: ElementType) -> DatumType {

@@ -1,7 +1,7 @@
 //! A session as a RON file: `(version: 1, session: (…))`, written whole or not at all.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use ron::ser::PrettyConfig;
@@ -11,6 +11,9 @@ use super::migrate;
 use super::version::{self, CURRENT, Standing};
 use crate::base::atomic_file;
 use crate::domain::session::Session;
+
+/// The version of a session stands within its first so many bytes.
+const HEAD_BYTES: u64 = 4096;
 
 /// Why a session cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -189,16 +192,22 @@ pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
             "exists already; choose another name, or --force to replace it",
         ));
     }
-    match fs::read_to_string(path)
-        .ok()
-        .as_deref()
-        .and_then(version::standing)
-    {
+    match version::standing(&head(path)) {
         Some(Standing::Newer(_)) => Err(protected(
             "was written by a newer Powerband and is not replaced; choose another name",
         )),
         _ => check_folder(path),
     }
+}
+
+/// The beginning of a file, where a session's version stands; empty where it cannot be read.
+fn head(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
+    read.map_or_else(
+        |_unreadable| String::new(),
+        |_length| String::from_utf8_lossy(&bytes).into_owned(),
+    )
 }
 
 /// Tries the folder with a file that is gone again at once.

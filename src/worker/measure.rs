@@ -14,6 +14,8 @@ use crate::domain::tensor::Tensor;
 use crate::engines::{EngineError, Runnable};
 use crate::stats::summary::median;
 
+/// A warm-up ends after so many runs, however short they are.
+const MOST_RUNS: u64 = 1_000_000;
 /// Fewest runs in a window of the warm-up.
 const RUNS_A_WINDOW: usize = 3;
 
@@ -38,7 +40,8 @@ pub fn warm_up(model: &mut dyn Runnable, rule: &WarmUpRule) -> Result<WarmUp, En
         medians.extend(median(&window));
         let settled = agree(&medians, rule);
         let enough = runs >= rule.min_runs && spent_ns >= rule.min_time_ms * 1_000_000;
-        if (settled && enough) || spent_ns >= rule.max_time_ms * 1_000_000 {
+        // Runs too short for the clock never add up to the limit, so they are counted as well.
+        if (settled && enough) || spent_ns >= rule.max_time_ms * 1_000_000 || runs >= MOST_RUNS {
             return Ok(WarmUp {
                 runs,
                 spent_ns,
@@ -169,6 +172,12 @@ mod tests {
         let warm = warm_up(&mut Script(growing, 0), &rule(10, 50, 1_000)).unwrap();
         assert!(!warm.settled);
         assert!(warm.spent_ns >= 1_000_000_000);
+    }
+
+    #[test]
+    fn runs_that_take_no_time_are_warm_all_the_same() {
+        let warm = warm_up(&mut Script(vec![0], 0), &rule(10, 50, 1_000)).unwrap();
+        assert!(warm.settled && warm.spent_ns == 0, "{warm:?}");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct RoundRule {
     pub min_samples: u64,
     /// At least this much time, unless `max_samples` come first.
     pub min_ns: u64,
-    /// No sample starts after this much time.
+    /// No sample starts once the samples add up to this much time.
     pub max_ns: u64,
     /// At most this many samples.
     pub max_samples: u64,

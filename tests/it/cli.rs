@@ -117,7 +117,7 @@ fn tract_measures_a_network_for_real() {
 }
 
 #[test]
-fn tract_takes_files_with_inputs_of_every_kind() {
+fn engines_take_files_with_inputs_of_every_kind() {
     let home = Home::new();
     let batch = || [Dim::Name("N"), Dim::Size(3)];
     home.write(
@@ -144,16 +144,18 @@ fn tract_takes_files_with_inputs_of_every_kind() {
             (INT64, &batch()),
         ),
     );
-    for file in ["where.onnx", "half.onnx", "whole.onnx"] {
-        let made = home.run(&bench(&[
-            file,
-            "--setup",
-            "tract,threads=1",
-            "--batch",
-            "2",
-            "--json",
-        ]));
-        assert_eq!(made.outcomes()[0].2, "finished", "{file}: {made:#?}");
+    let mut setups = vec!["tract,threads=1".to_owned()];
+    setups
+        .extend(support::onnxruntime().map(|library| format!("ort,runtime={}", library.display())));
+    for setup in setups {
+        for file in ["where.onnx", "half.onnx", "whole.onnx"] {
+            let made = home.run(&bench(&[file, "--setup", &setup, "--batch", "2", "--json"]));
+            assert_eq!(
+                made.outcomes()[0].2,
+                "finished",
+                "{file} {setup}: {made:#?}"
+            );
+        }
     }
 }
 

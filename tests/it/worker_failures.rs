@@ -88,14 +88,14 @@ fn a_model_that_does_not_load_ends_its_setup() {
 #[test]
 fn hanging_is_ended_after_its_time() {
     let home = Home::new();
-    let run = bench(&home, "fake,fail=load-hang", &["--timeout", "1"]);
+    let run = bench(&home, "fake,fail=load-hang", &["--timeout", "4"]);
     assert_eq!(outcomes(&run), ["timed-out"; 3]);
     assert!(
         reason(&run, 0).contains("loading the model"),
         "{}",
         reason(&run, 0)
     );
-    let run = bench(&home, "fake,at=4,fail=run-hang", &["--timeout", "1"]);
+    let run = bench(&home, "fake,at=4,fail=run-hang", &["--timeout", "4"]);
     assert_eq!(outcomes(&run), ["finished", "finished", "timed-out"]);
     assert!(reason(&run, 2).contains("--timeout"), "{}", reason(&run, 2));
 }
@@ -165,7 +165,7 @@ fn workers_that_do_not_speak_the_protocol() {
         let run = bench(
             &home,
             &format!("fake,worker={}", script.display()),
-            &["--timeout", "3"],
+            &["--timeout", "4"],
         );
         assert_eq!(outcomes(&run), [outcome; 3], "{name}: {run:#?}");
         assert!(
