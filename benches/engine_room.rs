@@ -273,7 +273,7 @@ impl Python {
             Incoming::Line(line) => Ok(line),
             Incoming::Garbled(what) => bail!("Python said {what}"),
             Incoming::Silence => bail!("Python said nothing for {} s", LIMIT.as_secs()),
-            Incoming::End => {
+            Incoming::End | Incoming::Torn(_) => {
                 let ending = self.process.end();
                 bail!("Python ended: {}: {}", ending.how, ending.stderr)
             }

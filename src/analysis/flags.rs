@@ -49,7 +49,7 @@ fn unsettled(case: &Case) -> Option<Flag> {
             humanize::count(warm_up.runs),
             humanize::duration_ns(warm_up.spent_ns as f64)
         ),
-        advice: "close other programs, or use a preset that warms up longer",
+        advice: "close other programs, and compare this case with care",
     })
 }
 
@@ -102,7 +102,7 @@ fn too_few_samples(summary: &Summary) -> Option<Flag> {
     (summary.n < needed).then(|| Flag {
         name: "too-few-samples",
         evidence: format!("{} samples; percentiles need {needed} and more", summary.n),
-        advice: "measure longer: --preset standard or publish",
+        advice: "measure longer: a more careful preset, or more rounds",
     })
 }
 

@@ -1,15 +1,14 @@
 //! `powerband bench`: from arguments to a plan, through a run, to a saved session and a table.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
 use super::args::BenchArgs;
 use super::progress::Progress;
-use super::{Context, TROUBLE, output, session_text};
-use crate::base::cancel::CancelToken;
+use super::{Context, TROUBLE, is_broken_pipe, output, session_text};
 use crate::base::{clock, humanize};
 use crate::domain::event::Beginning;
 use crate::domain::model::{ModelRef, Port};
@@ -74,12 +73,7 @@ fn measure_and_save(
     args: &BenchArgs,
     request: RunRequest,
 ) -> anyhow::Result<ExitCode> {
-    let cancel = CancelToken::default();
-    // The first Ctrl-C ends the run cleanly; a second one ends the program as if there were no handler.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, cancel.flag())?;
-        signal_hook::flag::register(signal, cancel.flag())?;
-    }
+    let cancel = super::cancel_on_signals()?;
     let name = format!(
         "{}-{}",
         library::safe(&request.beginning.name),
@@ -96,17 +90,24 @@ fn measure_and_save(
         progress.tell(stamped, session);
     });
     progress.finish();
-    let saved = save(context, args.out.as_deref(), &session)
-        .with_context(|| kept_in_journal(journal.as_ref()))?;
+    let saved = save(context, args, &session).with_context(|| kept_in_journal(journal.as_ref()))?;
     if let Some(Err(error)) = journal.map(Journal::discard) {
         output::note(&format!("The journal could not be removed: {error}"));
     }
-    if args.json {
-        output::document(&json::session(&session))?;
-    } else {
-        output::answer(&session_text::whole(&session))?;
-    }
     output::note(&format!("Saved to {}", saved.display()));
+    let told = if args.json {
+        output::document(&json::session(&session))
+    } else {
+        output::answer(&session_text::whole(&session))
+    };
+    // Whoever closed standard output still wants to know how the run went.
+    told.or_else(|error| {
+        if is_broken_pipe(&error) {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })?;
     let trouble =
         cancel.is_cancelled() || session.cases.iter().any(|case| case.outcome.is_trouble());
     Ok(if trouble {
@@ -117,10 +118,13 @@ fn measure_and_save(
 }
 
 /// Writes the session where it was asked for; failing that, into the library, so that nothing is lost.
-fn save(context: &Context, out: Option<&Path>, session: &Session) -> anyhow::Result<PathBuf> {
-    if let Some(out) = out {
-        match session_file::write(out, session) {
-            Ok(()) => return Ok(out.to_path_buf()),
+fn save(context: &Context, args: &BenchArgs, session: &Session) -> anyhow::Result<PathBuf> {
+    if let Some(out) = &args.out {
+        // Checked once more: another run may have written there meanwhile.
+        let written = session_file::check_target(out, args.force)
+            .and_then(|()| session_file::write(out, session));
+        match written {
+            Ok(()) => return Ok(out.clone()),
             Err(error) => output::note(&format!(
                 "powerband: {error}; the session goes into the library instead"
             )),
@@ -200,7 +204,11 @@ fn plan(
     shapes: BTreeMap<String, Vec<usize>>,
 ) -> Plan {
     let mut measure = MeasureRule::of(args.preset);
-    measure.rounds = args.rounds.unwrap_or(measure.rounds);
+    if let Some(rounds) = args.rounds {
+        // Who says how many wants so many, and not more until an interval is narrow.
+        measure.rounds = rounds;
+        measure.target_ci95_rel = None;
+    }
     let limits = args.timeout.map_or_else(TimeLimits::default, |seconds| {
         let ms = seconds * 1000;
         TimeLimits {

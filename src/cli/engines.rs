@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
-use crate::base::cancel::CancelToken;
 use crate::engines::install::{self, InstallRequest};
 use crate::engines::runtimes::{self, FoundRuntime};
 use crate::engines::{self, COMMON_KEYS, Engine, EngineInfo};
@@ -189,8 +188,12 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         .tempdir_in(&context.paths.runtimes)?;
     let download = install::download(&python, &request, wheel.path())?;
     output::note(&format!("Fetching: {}", download.command_line()));
-    let finished = process::run_to_end(&download, DOWNLOAD_LIMIT, &CancelToken::default())
+    let cancel = super::cancel_on_signals()?;
+    let finished = process::run_to_end(&download, DOWNLOAD_LIMIT, &cancel)
         .with_context(|| format!("{} could not be started", python.display()))?;
+    if cancel.is_cancelled() {
+        bail!("cancelled; nothing was installed");
+    }
     if !finished.success {
         bail!(
             "{}",

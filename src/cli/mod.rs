@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 
+use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
 use crate::store::settings::{self, Settings};
 use crate::store::{journal, library};
@@ -102,6 +103,17 @@ fn offer_journals(context: &Context) {
             first.display()
         ));
     }
+}
+
+/// A token that Ctrl-C raises. The first one ends the work cleanly; a second one ends the program as if
+/// there were no handler.
+fn cancel_on_signals() -> io::Result<CancelToken> {
+    let cancel = CancelToken::default();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, cancel.flag())?;
+        signal_hook::flag::register(signal, cancel.flag())?;
+    }
+    Ok(cancel)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

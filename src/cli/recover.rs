@@ -27,6 +27,7 @@ pub fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
     }
     let path = chosen(args, &abandoned)?;
     if args.discard {
+        journal::check_discardable(&path)?;
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         output::note(&format!("Discarded {}", path.display()));
         return Ok(ExitCode::SUCCESS);

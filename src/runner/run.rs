@@ -89,7 +89,6 @@ impl Run<'_, '_> {
             .as_mut()
             .map(|journal| journal.append(&stamped))
         {
-            self.journal = None;
             self.session.warnings.push(format!(
                 "The journal could not be written ({error}); a crash would now lose this run."
             ));

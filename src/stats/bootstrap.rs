@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::percentiles::quantile_sorted;
 use super::summary::median;
 
-/// Samples of a round beyond this are thinned evenly before resampling: the interval is governed by
+/// Where a round has more samples, all rounds are thinned by the same step before resampling: the interval is governed by
 /// the rounds, and its cost must not depend on how fast a model is.
 const MOST_PER_ROUND: usize = 200;
 
@@ -26,10 +26,13 @@ pub struct Interval {
 /// The 95 % interval of the median over all rounds; nothing for fewer than two rounds with samples,
 /// because one round says nothing of how rounds differ.
 pub fn median_interval(rounds: &[Vec<f64>], resamples: usize, seed: u64) -> Option<Interval> {
+    let longest = rounds.iter().map(Vec::len).max().unwrap_or(0);
+    let step = longest.div_ceil(MOST_PER_ROUND).max(1);
+    let thinned = |round: &Vec<f64>| round.iter().copied().step_by(step).collect::<Vec<f64>>();
     let rounds: Vec<Vec<f64>> = rounds
         .iter()
         .filter(|r| !r.is_empty())
-        .map(|r| thinned(r))
+        .map(thinned)
         .collect();
     if rounds.len() < 2 {
         return None;
@@ -79,11 +82,6 @@ fn middle(values: &mut [f64]) -> Option<f64> {
     }
     let lower = lower.iter().copied().max_by(f64::total_cmp)?;
     Some(f64::midpoint(lower, upper))
-}
-
-fn thinned(round: &[f64]) -> Vec<f64> {
-    let step = round.len().div_ceil(MOST_PER_ROUND).max(1);
-    round.iter().copied().step_by(step).collect()
 }
 
 #[cfg(test)]

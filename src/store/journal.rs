@@ -21,6 +21,9 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     synced: Instant,
+    /// Set by the first write that fails; from then on nothing is written, so that no later line
+    /// follows a torn one.
+    broken: bool,
 }
 
 /// Why a journal gives no session.
@@ -35,8 +38,11 @@ pub enum JournalError {
         source: io::Error,
     },
     /// It does not begin with the beginning of a run.
-    #[error("{} holds no run: its first line is missing or damaged", .0.display())]
+    #[error("{path} holds no run: its first line is missing or damaged; powerband recover --discard {path} throws it away", path = .0.display())]
     NoBeginning(PathBuf),
+    /// It is something else.
+    #[error("{} is not the journal of a run (a .jsonl file), and is left alone", .0.display())]
+    NotAJournal(PathBuf),
     /// Its run is still going on.
     #[error("the run of {} is still going on", .0.display())]
     InUse(PathBuf),
@@ -60,6 +66,7 @@ impl Journal {
                         path,
                         file,
                         synced: Instant::now(),
+                        broken: false,
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
@@ -75,8 +82,17 @@ impl Journal {
         &self.path
     }
 
-    /// Writes one event.
+    /// Writes one event. After a failure, which is reported once, it writes nothing more.
     pub fn append(&mut self, event: &Stamped) -> io::Result<()> {
+        if self.broken {
+            return Ok(());
+        }
+        let written = self.try_append(event);
+        self.broken = written.is_err();
+        written
+    }
+
+    fn try_append(&mut self, event: &Stamped) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         self.file.write_all(&line)?;
@@ -113,16 +129,36 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Refuses to throw away what is not a journal, or is one that a living run is writing.
+pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
+    if path
+        .extension()
+        .is_none_or(|extension| extension != "jsonl")
+    {
+        return Err(JournalError::NotAJournal(path.to_path_buf()));
+    }
+    open_abandoned(path).map(drop)
+}
+
+/// A journal that nobody is writing.
+fn open_abandoned(path: &Path) -> Result<File, JournalError> {
+    let file = File::open(path).map_err(|source| JournalError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    match file.try_lock_shared() {
+        Ok(()) => Ok(file),
+        Err(_held) => Err(JournalError::InUse(path.to_path_buf())),
+    }
+}
+
 /// The session of an abandoned journal, with every case closed; a last line that was cut off is passed over.
 pub fn recover(path: &Path) -> Result<Session, JournalError> {
     let io_error = |source| JournalError::Io {
         path: path.to_path_buf(),
         source,
     };
-    let file = File::open(path).map_err(io_error)?;
-    if file.try_lock_shared().is_err() {
-        return Err(JournalError::InUse(path.to_path_buf()));
-    }
+    let file = open_abandoned(path)?;
     let mut events: Vec<Stamped> = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
         match serde_json::from_slice(&line.map_err(io_error)?) {

@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::time::Instant;
 
-use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::measure;
 use super::protocol::{Hello, Output, Reply, Request, VERSION};
@@ -176,6 +176,9 @@ fn limit_memory(setup: &Setup) -> Result<(), EngineError> {
     let machine = (setup.device == "cpu").then(|| u64::from(info.mem_unit) * info.totalram);
     let wanted = engines::memory_limit(setup).map_err(EngineError::Unsupported)?;
     if let Some(bytes) = wanted.or(machine) {
+        // A limit that the user's login already has can be lowered, never raised.
+        let hard = getrlimit(Resource::Data).maximum;
+        let bytes = hard.map_or(bytes, |hard| bytes.min(hard));
         let limit = Rlimit {
             current: Some(bytes),
             maximum: Some(bytes),

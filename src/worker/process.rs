@@ -29,6 +29,8 @@ const GRACE: Duration = Duration::from_millis(700);
 pub enum Incoming {
     /// A line without its end.
     Line(String),
+    /// The last line, without its end: the process stopped in the middle of it.
+    Torn(String),
     /// A line longer than allowed, or not text.
     Garbled(String),
     /// Nothing more will come.
@@ -226,22 +228,26 @@ pub fn run_to_end(
     let deadline = Instant::now() + limit;
     let mut stdout = String::new();
     loop {
+        if cancel.is_cancelled() || Instant::now() >= deadline {
+            process.kill();
+            let how = if cancel.is_cancelled() {
+                "was cancelled".to_owned()
+            } else {
+                format!("did not end within {} s", limit.as_secs())
+            };
+            return Ok(Finished {
+                success: false,
+                how,
+                stdout,
+                stderr: process.stderr_end(),
+            });
+        }
         match process.next(Duration::from_millis(100)) {
-            Incoming::Line(line) => {
+            Incoming::Line(line) | Incoming::Torn(line) => {
                 stdout.push_str(&line);
                 stdout.push('\n');
             }
             Incoming::End => break,
-            Incoming::Silence if cancel.is_cancelled() || Instant::now() >= deadline => {
-                process.kill();
-                let how = format!("did not end within {} s", limit.as_secs());
-                return Ok(Finished {
-                    success: false,
-                    how,
-                    stdout,
-                    stderr: process.stderr_end(),
-                });
-            }
             Incoming::Garbled(_) | Incoming::Silence => {}
         }
     }
@@ -289,12 +295,20 @@ fn read_lines(pipe: ChildStdout, longest: usize, sender: &SyncSender<Incoming>) 
             Ok(_) if line.len() > longest => {
                 Incoming::Garbled(format!("a line of more than {longest} bytes"))
             }
+            Ok(_) if line.last() != Some(&b'\n') => torn(text_line(line)),
             Ok(_) => text_line(line),
         };
         let last = matches!(incoming, Incoming::End | Incoming::Garbled(_));
         if sender.send(incoming).is_err() || last {
             return;
         }
+    }
+}
+
+fn torn(line: Incoming) -> Incoming {
+    match line {
+        Incoming::Line(text) => Incoming::Torn(text),
+        other => other,
     }
 }
 

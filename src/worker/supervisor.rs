@@ -185,7 +185,7 @@ impl Worker {
                     self.process.kill();
                     return Err(WorkerError::Garbled(what));
                 }
-                Incoming::End => return Err(self.died()),
+                Incoming::Torn(_) | Incoming::End => return Err(self.died()),
                 Incoming::Silence if cancel.is_cancelled() => {
                     self.process.kill();
                     return Err(WorkerError::Cancelled);

@@ -336,3 +336,65 @@ fn more_rounds_are_added_until_the_interval_is_narrow() {
     assert_eq!(rounds("0.1"), 5);
     assert!(rounds("60") > 5);
 }
+
+#[test]
+fn as_many_rounds_as_were_asked_for() {
+    let home = Home::new();
+    let args = [
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "fake,noise=60,fixed=100000",
+        "--batch",
+        "1",
+        "--rounds",
+        "1",
+        "--json",
+    ];
+    let document = home.run(&args).json();
+    assert_eq!(
+        (
+            &document["cases"][0]["rounds"],
+            &document["cases"][0]["ci95_rel"]
+        ),
+        (&1.into(), &serde_json::Value::Null)
+    );
+}
+
+#[test]
+fn a_session_that_appeared_meanwhile_is_not_replaced() {
+    let home = Home::new();
+    let slow = [
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "fake,sleep=yes,fixed=20000",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--out",
+        "same.ron",
+    ];
+    let running = home
+        .command(&slow)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    while home.journals().is_empty() {
+        assert!(std::time::Instant::now() < deadline, "the run never began");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    home.write("same.ron", "(version: 1, session: ())");
+    let ended = support::Run::of(&running.wait_with_output().unwrap());
+    assert!(
+        ended.err.contains("exists already") && ended.err.contains("library instead"),
+        "{ended:#?}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(home.path("same.ron")).unwrap(),
+        "(version: 1, session: ())"
+    );
+}

@@ -41,12 +41,17 @@ impl Home {
     }
 
     /// The program with arguments, not started yet.
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_powerband")), args)
+    }
+
+    /// Another program in the same home, not started yet.
     #[expect(
         clippy::disallowed_methods,
         reason = "the test is the user, who starts programs"
     )]
-    pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_powerband"));
+    pub fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(self.folder.path())

@@ -107,11 +107,10 @@ fn allocating_without_end_is_out_of_memory() {
     assert_eq!(outcomes(&run), ["finished", "out-of-memory", "finished"]);
 }
 
-#[test]
-fn workers_that_do_not_speak_the_protocol() {
-    let home = Home::new();
+/// Scripts in a worker's place: name, body, the outcome they must get, and words of its sentence.
+fn odd_workers() -> Vec<(&'static str, String, &'static str, &'static str)> {
     let hello = r#"echo '{"protocol":1,"program":"script"}'"#;
-    let cases = [
+    vec![
         ("exits", "exit 5".to_owned(), "crashed", "exit status 5"),
         ("silent", "sleep 600".to_owned(), "timed-out", "starting"),
         (
@@ -154,13 +153,24 @@ fn workers_that_do_not_speak_the_protocol() {
             "no",
         ),
         (
+            "torn",
+            "printf '{\"protocol\":1,\"pro'; kill -SEGV $$".to_owned(),
+            "crashed",
+            "signal 11",
+        ),
+        (
             "bytes",
             "printf '\\377\\376\\n'; sleep 600".to_owned(),
             "garbled",
             "not text",
         ),
-    ];
-    for (name, body, outcome, words) in cases {
+    ]
+}
+
+#[test]
+fn workers_that_do_not_speak_the_protocol() {
+    let home = Home::new();
+    for (name, body, outcome, words) in odd_workers() {
         let script = home.script(name, &body);
         let run = bench(
             &home,
@@ -347,4 +357,37 @@ fn a_journal_of_a_living_run_is_left_alone() {
             .to_string(),
     ])
     .fails_saying(&["holds no run"]);
+}
+
+#[test]
+fn a_limit_that_the_login_already_has_is_kept() {
+    let home = Home::new();
+    let program = env!("CARGO_BIN_EXE_powerband");
+    let script = format!(
+        "ulimit -d 4000000; exec {program} bench resnet18@cifar --setup fake --batch 1 --preset quick --json"
+    );
+    let limited = home.script("limited", &script);
+    let mut command = home.command_of(&limited, &[]);
+    let run = Run::of(&command.output().unwrap());
+    assert_eq!(run.outcomes()[0].2, "finished", "{run:#?}");
+}
+
+#[test]
+fn only_journals_are_thrown_away() {
+    let home = Home::new();
+    let session = home
+        .write("kept.ron", "(version: 1, session: ())")
+        .display()
+        .to_string();
+    home.run(&["recover", &session, "--discard"])
+        .fails_saying(&["not the journal of a run"]);
+    assert!(home.path("kept.ron").exists());
+    let mut child = start_long_run(&home);
+    let living = home.journals()[0].display().to_string();
+    home.run(&["recover", &living, "--discard"])
+        .fails_saying(&["still going on"]);
+    signal(&child, rustix::process::Signal::KILL);
+    child.wait().unwrap();
+    assert_eq!(home.run(&["recover", &living, "--discard"]).status, Some(0));
+    assert!(home.journals().is_empty());
 }
