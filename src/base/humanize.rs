@@ -18,6 +18,12 @@ pub fn count(value: u64) -> String {
     grouped
 }
 
+/// A count and what is counted, in the right number: `1 setup`, `3 setups`.
+pub fn of_many(number: u64, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", count(number))
+}
+
 /// A positive value to `digits` significant digits, grouped, without an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
@@ -160,6 +166,10 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(25_557_032), "25,557,032");
+        assert_eq!(
+            (of_many(1, "round"), of_many(1200, "round")),
+            ("1 round".to_owned(), "1,200 rounds".to_owned())
+        );
     }
 
     #[test]

@@ -29,11 +29,11 @@ impl Progress {
         let bar = io::stderr().is_terminal().then(|| bar(visits));
         let progress = Self { bar };
         progress.line(&format!(
-            "{}: {} setups × {} batch sizes × {} rounds, preset {}",
+            "{}: {} × {} × {}, preset {}",
             beginning.model.name,
-            plan.setups.len(),
-            plan.batches.len(),
-            plan.measure.rounds,
+            humanize::of_many(plan.setups.len() as u64, "setup"),
+            humanize::of_many(plan.batches.len() as u64, "batch size"),
+            humanize::of_many(u64::from(plan.measure.rounds), "round"),
             plan.preset
         ));
         for warning in &beginning.warnings {
@@ -52,10 +52,19 @@ impl Progress {
                 humanize::duration_ns(report.load_ns as f64)
             )),
             RunEvent::CaseOpened { case, .. } => {
-                self.message(&format!("{} warming up", label(session, *case)));
+                self.message(&format!(
+                    "batch {} warming up, {}",
+                    case.batch,
+                    session.setup_label(case.setup)
+                ));
             }
             RunEvent::RoundStarted { case, round } => {
-                self.message(&format!("{} round {}", label(session, *case), round + 1));
+                self.message(&format!(
+                    "batch {} round {}, {}",
+                    case.batch,
+                    round + 1,
+                    session.setup_label(case.setup)
+                ));
             }
             RunEvent::RoundFinished { case, round } => self.round_done(session, *case, round.round),
             RunEvent::CaseEnded { case, outcome } => self.case_done(session, *case, outcome),
@@ -90,6 +99,7 @@ impl Progress {
                     bar.inc_length(1);
                 }
                 bar.inc(1);
+                bar.set_style(style(", about {eta} left"));
             }
             None => output::note(&format!(
                 "{} round {}: {found}",
@@ -130,15 +140,19 @@ impl Progress {
 }
 
 fn bar(visits: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(4));
-    let style = ProgressStyle::with_template(
-        "{wide_bar:.yellow/black} {pos}/{len} rounds  {elapsed} passed, about {eta} left  {msg}",
+    ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(4))
+        .with_style(style(""))
+}
+
+/// The bar's look; the time that is left can only be told once a round is done.
+fn style(time_left: &str) -> ProgressStyle {
+    let template = format!(
+        "{{bar:16.yellow/black}} {{pos}}/{{len}} rounds  {{elapsed}} passed{time_left}  {{wide_msg}}"
     );
-    bar.with_style(
-        style
-            .unwrap_or_else(|_broken| ProgressStyle::default_bar())
-            .progress_chars("━━─"),
-    )
+    let style = ProgressStyle::with_template(&template);
+    style
+        .unwrap_or_else(|_broken| ProgressStyle::default_bar())
+        .progress_chars("━━─")
 }
 
 fn label(session: &Session, case: CaseKey) -> String {
