@@ -137,7 +137,7 @@ fn save(context: &Context, args: &BenchArgs, session: &Session) -> anyhow::Resul
 }
 
 fn kept_in_journal(journal: Option<&Journal>) -> String {
-    journal.map_or_else(
+    journal.filter(|journal| journal.is_whole()).map_or_else(
         || "the session was not saved".to_owned(),
         |journal| {
             let path = journal.path().display();

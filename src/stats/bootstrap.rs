@@ -10,8 +10,8 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::percentiles::quantile_sorted;
 use super::summary::median;
 
-/// Where a round has more samples, all rounds are thinned by the same step before resampling: the interval is governed by
-/// the rounds, and its cost must not depend on how fast a model is.
+/// Where a round has more samples, all rounds are thinned by the same step before resampling: the
+/// interval is governed by the rounds, and its cost must not depend on how fast a model is.
 const MOST_PER_ROUND: usize = 200;
 
 /// An interval and the value it belongs to.

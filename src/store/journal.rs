@@ -82,6 +82,11 @@ impl Journal {
         &self.path
     }
 
+    /// Whether every event so far is in it.
+    pub fn is_whole(&self) -> bool {
+        !self.broken
+    }
+
     /// Writes one event. After a failure, which is reported once, it writes nothing more.
     pub fn append(&mut self, event: &Stamped) -> io::Result<()> {
         if self.broken {
