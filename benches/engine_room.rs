@@ -435,6 +435,7 @@ fn million_samples() -> Result<Session> {
     let plan = Plan {
         model: "resnet50".to_owned(),
         setups: vec![ORT.parse()?, "tract:cpu".parse()?],
+        looks: Vec::new(),
         batches: (0..10).map(|n| 1 << n).collect(),
         shapes: Default::default(),
         preset: PresetName::Publish,

@@ -4,11 +4,14 @@
 //! analysis → text. ARCHITECTURE.md has the picture and the table of who may use whom.
 
 pub mod analysis;
+pub mod app;
 pub mod base;
+pub mod chart;
 pub mod cli;
 pub mod domain;
 pub mod engines;
 pub mod export;
+pub mod gui;
 pub mod onnx;
 pub mod runner;
 pub mod stats;

@@ -1,5 +1,22 @@
-//! The one binary: hands its arguments to the command line.
+//! The one binary: hands its arguments to the command line, and what is left to the window.
 
-fn main() -> std::process::ExitCode {
-    powerband::cli::main(std::env::args_os())
+use std::process::ExitCode;
+
+use powerband::cli::{self, Wanted};
+use powerband::gui::{self, Started};
+
+fn main() -> ExitCode {
+    match cli::main(std::env::args_os()) {
+        Wanted::Done(status) => status,
+        Wanted::Window(place, files) => {
+            let started = Started {
+                place: *place,
+                files,
+            };
+            match gui::run(started) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(reason) => cli::without_window(&reason),
+            }
+        }
+    }
 }

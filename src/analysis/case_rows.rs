@@ -17,8 +17,10 @@ const SEED: u64 = 0x706f_7765;
 pub struct CaseRow {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// The setup as text.
+    /// How the setup is called.
     pub setup_label: String,
+    /// How the setup is spelled, for machines.
+    pub setup_spec: String,
     /// Batch size.
     pub batch: usize,
     /// How it ended.
@@ -86,6 +88,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
     CaseRow {
         setup: case.setup,
         setup_label: session.setup_label(case.setup),
+        setup_spec: session.setup_spec(case.setup),
         batch: case.batch,
         outcome: case.outcome.clone(),
         rounds: case.rounds.len(),

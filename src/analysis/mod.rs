@@ -1,4 +1,12 @@
 //! Session in, findings out. Pure: no I/O, no clock.
 
+pub mod batch_curve;
 pub mod case_rows;
+pub mod comparison;
+pub mod conditions;
 pub mod flags;
+pub mod metrics;
+pub mod plan_estimate;
+pub mod progress;
+#[cfg(test)]
+pub mod testing;

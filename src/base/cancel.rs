@@ -1,28 +1,44 @@
 //! A flag that one side raises and the other looks at between steps.
 //!
-//! Raised by Ctrl-C (`cli`), later by a button; read by `runner` while it waits for a worker.
+//! Raised by Ctrl-C (`cli`) or by a button; read by `runner` while it waits for a worker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cheap, shareable "please stop" that never goes back to "go on".
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken {
+    own: Arc<AtomicBool>,
+    /// What stops the whole stops this part of it too.
+    above: Option<Arc<Self>>,
+}
 
 impl CancelToken {
     /// Asks everyone who holds a copy to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether somebody asked to stop this, or the whole that it is a part of.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.own.load(Ordering::Relaxed)
+            || self
+                .above
+                .as_ref()
+                .is_some_and(|above| above.is_cancelled())
+    }
+
+    /// A token for one part of the work: raised with this one, or alone.
+    pub fn part(&self) -> Self {
+        Self {
+            own: Arc::default(),
+            above: Some(Arc::new(self.clone())),
+        }
     }
 
     /// The bare flag, for a signal handler that can do nothing but set it.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.own)
     }
 }
 
@@ -37,5 +53,15 @@ mod tests {
         assert!(!copy.is_cancelled());
         token.cancel();
         assert!(copy.is_cancelled());
+    }
+
+    #[test]
+    fn a_part_stops_alone_or_with_the_whole() {
+        let whole = CancelToken::default();
+        let (first, second) = (whole.part(), whole.part());
+        first.cancel();
+        assert!(first.is_cancelled() && !second.is_cancelled() && !whole.is_cancelled());
+        whole.cancel();
+        assert!(second.is_cancelled());
     }
 }

@@ -12,10 +12,14 @@ use crate::domain::plan::PresetName;
     name = "powerband",
     version,
     max_term_width = 100,
-    arg_required_else_help = false
+    arg_required_else_help = false,
+    args_conflicts_with_subcommands = true,
+    override_usage = "powerband [SESSION]…\n       powerband <COMMAND>"
 )]
 #[command(after_help = "\
 Start here:
+  powerband                                     open the window
+  powerband before.ron after.ron                open two sessions in it
   powerband bench resnet50                      measure a built-in network on every engine there is
   powerband bench model.onnx --setup ort:cpu    measure a network of your own
   powerband engines install onnxruntime         fetch the engine most people use
@@ -23,7 +27,10 @@ Start here:
 
 Exit status: 0 fine, 1 a comparison found a regression, 2 trouble.")]
 pub struct Args {
-    /// What to do; without one, an overview of this machine.
+    /// Sessions, or an ONNX file, to open in the window.
+    #[arg(value_name = "SESSION")]
+    pub files: Vec<PathBuf>,
+    /// What to do without a window.
     #[command(subcommand)]
     pub command: Option<Command>,
 }

@@ -1,21 +1,16 @@
 //! `powerband engines`: which engines there are, what is missing and how to get it; and getting it.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
-use crate::engines::install::{self, InstallRequest};
-use crate::engines::runtimes::{self, FoundRuntime};
-use crate::engines::{self, COMMON_KEYS, Engine, EngineInfo};
-use crate::worker::{probe, process};
-
-/// A download may be slow, but not for ever.
-const DOWNLOAD_LIMIT: Duration = Duration::from_mins(30);
+use crate::engines::install::InstallRequest;
+use crate::engines::{self, COMMON_KEYS};
+use crate::worker::fetch::{self, FetchStep};
+use crate::worker::probe::{self, Found};
 
 /// Lists, or installs.
 pub fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
@@ -32,50 +27,15 @@ pub fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One way in which an engine is there, or why it is not.
-pub struct Found {
-    engine: &'static dyn Engine,
-    runtime: Option<FoundRuntime>,
-    answer: Result<EngineInfo, String>,
-}
-
-/// Asks every offered engine, and every library of those that have several.
+/// Every engine that is here, and what is missing.
 pub fn survey(context: &Context) -> Vec<Found> {
-    let python = context.settings.python.as_deref();
-    let places = probe::places(&context.paths, context.settings.onnxruntime.clone(), python);
-    let mut found = Vec::new();
-    for &engine in engines::ALL.iter().filter(|engine| engine.is_offered()) {
-        if !engine.needs_runtime() {
-            let answer = probe::engine(&context.program, engine, None);
-            found.push(Found {
-                engine,
-                runtime: None,
-                answer,
-            });
-            continue;
-        }
-        let libraries = runtimes::find_all(&places);
-        if libraries.is_empty() {
-            let missing = runtimes::choose(None, &places)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
-            found.push(Found {
-                engine,
-                runtime: None,
-                answer: Err(missing),
-            });
-        }
-        for library in libraries {
-            let answer = probe::engine(&context.program, engine, Some(&library.path));
-            found.push(Found {
-                engine,
-                runtime: Some(library),
-                answer,
-            });
-        }
-    }
-    found
+    let settings = &context.settings;
+    probe::survey(
+        &context.paths,
+        settings.onnxruntime.clone(),
+        settings.python.as_deref(),
+        &context.program,
+    )
 }
 
 /// The engines as a table, the first usable one of each kind on top of its kind.
@@ -180,48 +140,28 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         flavor: args.flavor.clone(),
         version: args.version.clone(),
     };
-    let python = python(context, args)?;
-    std::fs::create_dir_all(&context.paths.runtimes)
-        .with_context(|| format!("cannot make {}", context.paths.runtimes.display()))?;
-    let wheel = tempfile::Builder::new()
-        .prefix(".download-")
-        .tempdir_in(&context.paths.runtimes)?;
-    let download = install::download(&python, &request, wheel.path())?;
-    output::note(&format!("Fetching: {}", download.command_line()));
-    let cancel = super::cancel_on_signals()?;
-    let finished = process::run_to_end(&download, DOWNLOAD_LIMIT, &cancel)
-        .with_context(|| format!("{} could not be started", python.display()))?;
-    if cancel.is_cancelled() {
-        bail!("cancelled; nothing was installed");
-    }
-    if !finished.success {
-        bail!(
-            "{}",
-            install::explain_pip_failure(&finished.stderr, &request)
-        );
-    }
-    let runtime = install::unpack(wheel.path(), &context.paths.runtimes, &request.flavor)?;
-    let engine = engines::find("ort").context("this build has no ONNX Runtime engine")?;
-    let info = probe::engine(&context.program, engine, Some(&runtime.path)).map_err(|reason| {
-        anyhow::anyhow!(
-            "{} was fetched but does not load: {reason}",
-            runtime.path.display()
-        )
-    })?;
-    output::answer(&format!(
-        "{} is installed and loads: {}\nTry it: powerband bench resnet50 --setup ort:cpu --preset quick",
-        info.version,
-        runtime.path.display()
-    ))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn python(context: &Context, args: &InstallArgs) -> anyhow::Result<PathBuf> {
-    let chosen = args
+    let python = args
         .python
         .clone()
         .or_else(|| context.settings.python.clone());
-    chosen.or_else(|| runtimes::python_candidates().into_iter().next()).context(
-        "no Python was found, and ONNX Runtime is fetched with its pip; install python3 and pip, or name one with --python",
+    let cancel = super::cancel_on_signals()?;
+    let installed = fetch::install(
+        &context.paths,
+        &context.program,
+        python,
+        &request,
+        &cancel,
+        &mut |step| {
+            if let FetchStep::Downloading { command } = step {
+                output::note(&format!("Fetching: {command}"));
+            }
+        },
     )
+    .map_err(anyhow::Error::msg)?;
+    output::answer(&format!(
+        "{} is installed and loads: {}\nTry it: powerband bench resnet50 --setup ort:cpu --preset quick",
+        installed.version,
+        installed.runtime.path.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
 }

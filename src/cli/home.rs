@@ -1,7 +1,8 @@
-//! `powerband` alone: this machine, its engines, recent sessions, and where to begin.
+//! `powerband` where there is no display: this machine, its engines, recent sessions, and where to begin.
 
 use std::process::ExitCode;
 
+use super::TROUBLE;
 use super::{Context, devices, engines, output};
 use crate::base::humanize;
 use crate::store::library;
@@ -11,7 +12,8 @@ use crate::telemetry::host;
 const RECENT: usize = 5;
 
 /// Prints the overview.
-pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
+    output::note(&format!("No window can be opened: {reason}"));
     let environment = host::environment();
     let mut text = format!("Powerband {}\n\n", environment.program);
     text.push_str(&devices::processor(&environment.cpu));
@@ -28,8 +30,8 @@ pub fn run(context: &Context) -> anyhow::Result<ExitCode> {
         text.push_str(&format!("  powerband show {}\n", path.display()));
     }
     text.push_str(
-        "\nBegin with\n  powerband bench resnet50 --preset quick\n\nThis version has no window yet; powerband --help lists its commands.\n",
+        "\nBegin with\n  powerband bench resnet50 --preset quick\n\nbench, show, model, engines, devices and recover need no display; powerband --help says more.\n",
     );
     output::answer(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(TROUBLE))
 }

@@ -25,6 +25,7 @@ use clap::Parser as _;
 
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
+use crate::runner::prepare::Place;
 use crate::store::settings::{self, Settings};
 use crate::store::{journal, library};
 use crate::worker::child;
@@ -41,53 +42,110 @@ struct Context {
     program: PathBuf,
 }
 
-/// Does what the arguments say.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+impl Context {
+    /// Where runs happen.
+    fn place(&self) -> Place {
+        Place::new(self.paths.clone(), &self.settings, self.program.clone())
+    }
+}
+
+/// What is left to do after the arguments were read.
+#[derive(Debug)]
+pub enum Wanted {
+    /// Nothing: here is the exit status.
+    Done(ExitCode),
+    /// The window, with these files.
+    Window(Box<Place>, Vec<PathBuf>),
+}
+
+/// Does what the arguments say, short of opening a window.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Wanted {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) => {
             let status = if error.use_stderr() { TROUBLE } else { 0 };
             // Nothing is left to be done where even this cannot be printed.
             drop(error.print());
-            return ExitCode::from(status);
+            return Wanted::Done(ExitCode::from(status));
         }
     };
     match dispatch(args) {
-        Ok(status) => status,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::note(&format!("powerband: {error:#}"));
-            ExitCode::from(TROUBLE)
-        }
+        Ok(wanted) => wanted,
+        Err(error) => Wanted::Done(status_of(&error)),
     }
 }
 
-fn dispatch(args: Args) -> anyhow::Result<ExitCode> {
-    if matches!(args.command, Some(Command::Worker)) {
-        child::run()?;
-        return Ok(ExitCode::SUCCESS);
+/// Says why there is no window, and what can be done without one.
+pub fn without_window(reason: &str) -> ExitCode {
+    let told = context().and_then(|context| home::run(&context, reason));
+    told.unwrap_or_else(|error| status_of(&error))
+}
+
+fn status_of(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
     }
+    output::note(&format!("powerband: {error:#}"));
+    ExitCode::from(TROUBLE)
+}
+
+fn context() -> anyhow::Result<Context> {
     let paths = Paths::for_user();
     let settings = settings::read(&paths.settings).map_err(anyhow::Error::msg)?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let context = Context {
+    Ok(Context {
         paths,
         settings,
         program,
-    };
+    })
+}
+
+/// The window is opened where there is a display; files that are not there are told before.
+fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
+    for file in &files {
+        if !file.exists() {
+            anyhow::bail!(
+                "there is no file {0}, and no command of that name; powerband --help lists the commands",
+                file.display()
+            );
+        }
+    }
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|display| !display.is_empty()));
+    if !has_display {
+        let reason = "neither DISPLAY nor WAYLAND_DISPLAY is set, so there is no display.";
+        return home::run(context, reason).map(Wanted::Done);
+    }
+    let files = files
+        .into_iter()
+        .map(|file| std::path::absolute(&file).unwrap_or(file))
+        .collect();
+    Ok(Wanted::Window(Box::new(context.place()), files))
+}
+
+fn dispatch(args: Args) -> anyhow::Result<Wanted> {
+    if matches!(args.command, Some(Command::Worker)) {
+        child::run()?;
+        return Ok(Wanted::Done(ExitCode::SUCCESS));
+    }
+    let context = context()?;
+    if args.command.is_none() {
+        return window(&context, args.files);
+    }
     if !matches!(args.command, Some(Command::Recover(_))) {
         offer_journals(&context);
     }
-    match args.command {
-        None => home::run(&context),
+    let status = match args.command {
+        None | Some(Command::Worker) => Ok(ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
-        Some(Command::Worker) => Ok(ExitCode::SUCCESS),
-    }
+    };
+    status.map(Wanted::Done)
 }
 
 /// A run that was cut short is worth a remark at the next start, whatever that start is for.

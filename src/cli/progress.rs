@@ -72,6 +72,8 @@ impl Progress {
             RunEvent::Began(_)
             | RunEvent::WorkerStarted { .. }
             | RunEvent::WarmedUp { .. }
+            | RunEvent::Paused
+            | RunEvent::Resumed
             | RunEvent::Ended { .. } => {}
         }
     }

@@ -110,6 +110,10 @@ pub enum RunEvent {
         /// What, in a sentence.
         text: String,
     },
+    /// The user asked for a rest; nothing is measured until `Resumed`.
+    Paused,
+    /// The rest is over.
+    Resumed,
     /// The run is over.
     Ended {
         /// Whether the user stopped it.

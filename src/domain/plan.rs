@@ -105,6 +105,15 @@ impl Default for TimeLimits {
     }
 }
 
+/// How a setup is shown. It changes no measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The user's name for it.
+    pub label: Option<String>,
+    /// The series colour that the user chose, counted from 0.
+    pub colour: Option<usize>,
+}
+
 /// Setups × batch sizes × rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -112,6 +121,9 @@ pub struct Plan {
     pub model: String,
     /// Ways to run it.
     pub setups: Vec<Setup>,
+    /// How the user wants each setup shown, in the order of `setups`; may be shorter.
+    #[serde(default)]
+    pub looks: Vec<Look>,
     /// Batch sizes, ascending.
     pub batches: Vec<usize>,
     /// Whole shapes that the user gave for inputs whose dimensions the model leaves open.
@@ -129,6 +141,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How a setup is called: the user's name for it, else its spelling.
+    pub fn label(&self, setup: usize) -> Option<String> {
+        let named = self.looks.get(setup).and_then(|look| look.label.clone());
+        named.or_else(|| self.setups.get(setup).map(ToString::to_string))
+    }
+
     /// Every case, setup by setup.
     pub fn cases(&self) -> Vec<CaseKey> {
         let batches = &self.batches;

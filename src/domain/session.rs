@@ -33,6 +33,9 @@ pub struct Session {
     pub made_up: bool,
     /// The user's own words.
     pub notes: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// What was to be measured.
     pub plan: Plan,
     /// The model.
@@ -64,6 +67,7 @@ impl Session {
             completion: Completion::Interrupted,
             made_up: beginning.made_up,
             notes: String::new(),
+            tags: Vec::new(),
             reports: vec![None; beginning.plan.setups.len()],
             plan: beginning.plan,
             model: beginning.model,
@@ -95,8 +99,11 @@ impl Session {
     pub fn apply(&mut self, stamped: Stamped) {
         self.elapsed_ns = self.elapsed_ns.max(stamped.at_ns);
         match stamped.event {
-            RunEvent::Began(_) | RunEvent::WorkerStarted { .. } | RunEvent::RoundStarted { .. } => {
-            }
+            RunEvent::Began(_)
+            | RunEvent::WorkerStarted { .. }
+            | RunEvent::RoundStarted { .. }
+            | RunEvent::Paused
+            | RunEvent::Resumed => {}
             RunEvent::SetupReady { setup, report } => {
                 if let Some(slot) = self.reports.get_mut(setup) {
                     *slot = Some(report);
@@ -125,17 +132,44 @@ impl Session {
         }
     }
 
+    /// The same without its samples: enough for a curve that is still growing.
+    pub fn without_samples(&self) -> Self {
+        let cases = self.cases.iter().map(|case| Case {
+            rounds: Vec::new(),
+            opening: case.opening.clone(),
+            warm_up: case.warm_up.clone(),
+            outcome: case.outcome.clone(),
+            ..*case
+        });
+        Self {
+            cases: cases.collect(),
+            name: self.name.clone(),
+            created: self.created.clone(),
+            notes: self.notes.clone(),
+            tags: self.tags.clone(),
+            plan: self.plan.clone(),
+            model: self.model.clone(),
+            environment: self.environment.clone(),
+            reports: self.reports.clone(),
+            warnings: self.warnings.clone(),
+            ..*self
+        }
+    }
+
     /// A case by its key.
     pub fn case(&self, key: CaseKey) -> Option<&Case> {
         self.cases.iter().find(|case| case.key() == key)
     }
 
-    /// A setup as text; a dash for an index that the plan does not have.
+    /// How a setup is called; a dash for an index that the plan does not have.
     pub fn setup_label(&self, setup: usize) -> String {
-        self.plan
-            .setups
-            .get(setup)
-            .map_or_else(|| "–".to_owned(), ToString::to_string)
+        self.plan.label(setup).unwrap_or_else(|| "–".to_owned())
+    }
+
+    /// How a setup is spelled, whatever the user calls it; a dash for an index that the plan does not have.
+    pub fn setup_spec(&self, setup: usize) -> String {
+        let setup = self.plan.setups.get(setup);
+        setup.map_or_else(|| "–".to_owned(), ToString::to_string)
     }
 
     /// Ends what an interrupted run left open, so that every case has an outcome.

@@ -115,11 +115,34 @@ pub enum InstallError {
     },
 }
 
+/// The question which pip a Python has.
+pub fn pip_version_query(python: &Path) -> ProcessSpec {
+    ProcessSpec::new(python).args(["-m", "pip", "--version"])
+}
+
+/// Whether a pip that answers so can tell how far it is, which it does from version 24.1 on.
+pub fn tells_progress(stdout: &str) -> bool {
+    let version = stdout
+        .strip_prefix("pip ")
+        .and_then(|rest| rest.split(' ').next());
+    version.is_some_and(|version| runtimes::compare_versions(version, "24.1").is_ge())
+}
+
+/// The bytes that are there and those that there will be, in `Progress 262144 of 18017318`.
+pub fn parse_progress(line: &str) -> Option<(u64, Option<u64>)> {
+    let rest = line.trim().strip_prefix("Progress ")?;
+    let (done, total) = rest.split_once(" of ")?;
+    let total: u64 = total.parse().ok()?;
+    // pip writes 0 where it was not told.
+    Some((done.parse().ok()?, (total > 0).then_some(total)))
+}
+
 /// The pip command that fetches a wheel into a folder, and nothing else with it.
 pub fn download(
     python: &Path,
     request: &InstallRequest,
     into: &Path,
+    with_progress: bool,
 ) -> Result<ProcessSpec, InstallError> {
     let package = flavor(&request.flavor)?.package;
     let what = match &request.version {
@@ -134,8 +157,9 @@ pub fn download(
         "--only-binary=:all:",
         "--disable-pip-version-check",
     ];
-    // Nobody is there to answer a question, and a bar means nothing in a pipe.
-    let quiet = ["--no-input", "--progress-bar", "off", "-d"];
+    // Nobody is there to answer a question, and a painted bar means nothing in a pipe.
+    let bar = if with_progress { "raw" } else { "off" };
+    let quiet = ["--no-input", "--progress-bar", bar, "-d"];
     Ok(ProcessSpec::new(python)
         .args(pip)
         .args(quiet)

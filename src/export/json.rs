@@ -29,8 +29,8 @@ pub fn session(session: &Session) -> Value {
 }
 
 fn setups(session: &Session) -> Vec<Value> {
-    let labels = (0..session.plan.setups.len()).map(|setup| session.setup_label(setup));
-    labels
+    let specs = (0..session.plan.setups.len()).map(|setup| session.setup_spec(setup));
+    specs
         .zip(&session.reports)
         .map(|(setup, report)| json!({ "setup": setup, "report": report }))
         .collect()
@@ -43,7 +43,7 @@ fn case(row: &CaseRow) -> Value {
         .map(|flag| (flag.name.to_owned(), Value::from(flag.evidence.clone())))
         .collect();
     json!({
-        "setup": row.setup_label,
+        "setup": row.setup_spec,
         "batch": row.batch,
         "outcome": row.outcome.name(),
         "reason": row.outcome.sentence(),

@@ -1,4 +1,8 @@
-//! From a plan to one ordered stream of events: who is measured when, and by whom.
+//! From a wish to one ordered stream of events and a saved session: who is measured when, and by whom.
 
+pub mod control;
+pub mod equipment;
+pub mod prepare;
+pub mod record;
 pub mod run;
 pub mod schedule;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::control::Control;
 use super::schedule;
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
@@ -42,7 +43,7 @@ pub type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
 pub fn run(
     request: RunRequest,
     journal: Option<Journal>,
-    cancel: &CancelToken,
+    control: &Control,
     observer: &mut Observer<'_>,
 ) -> (Session, Option<Journal>) {
     let mut run = Run {
@@ -53,7 +54,8 @@ pub fn run(
         warmed: BTreeSet::new(),
         request,
         journal,
-        cancel,
+        control,
+        stop: control.token().clone(),
         observer,
     };
     run.tell(RunEvent::Began(Box::new(run.request.beginning.clone())));
@@ -73,7 +75,9 @@ struct Run<'a, 'o> {
     warmed: BTreeSet<CaseKey>,
     request: RunRequest,
     journal: Option<Journal>,
-    cancel: &'a CancelToken,
+    control: &'a Control,
+    /// What ends the question that is being asked: the run's token, or that of one visit.
+    stop: CancelToken,
     observer: &'a mut Observer<'o>,
 }
 
@@ -133,26 +137,87 @@ impl Run<'_, '_> {
                 return;
             }
             for case in schedule::order(wanting, round, seed) {
-                if self.cancel.is_cancelled() {
+                self.heed_wishes();
+                if self.control.is_cancelled() {
                     return;
                 }
                 self.visit(case, round);
             }
+            // A case that is not wanted any more must not be asked whether it wants a round.
+            self.leave_out();
+        }
+    }
+
+    /// What the user asked for since the last visit: leaving cases out, and a rest.
+    fn heed_wishes(&mut self) {
+        self.leave_out();
+        if !self.wants_rest() {
+            return;
+        }
+        self.tell(RunEvent::Paused);
+        while self.wants_rest() {
+            self.control.rest();
+            self.leave_out();
+        }
+        self.tell(RunEvent::Resumed);
+    }
+
+    /// A run that is stopped, or that has nothing left to measure, does not rest first.
+    fn wants_rest(&self) -> bool {
+        let cases = &self.session.cases;
+        self.control.is_paused()
+            && !self.control.is_cancelled()
+            && cases.iter().any(|case| !case.outcome.is_final())
+    }
+
+    /// Ends the cases that the user does not want any more.
+    fn leave_out(&mut self) {
+        for case in self.control.take_unwanted() {
+            if self.is_over(case) {
+                continue;
+            }
+            self.close(case);
+            let outcome = self.outcome_if_stopped(case);
+            self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+    }
+
+    /// Whether nothing is left to be done for a case, or the plan does not have it.
+    fn is_over(&self, case: CaseKey) -> bool {
+        self.session
+            .case(case)
+            .is_none_or(|case| case.outcome.is_final())
+    }
+
+    /// The outcome of a case that goes no further: measured in full, or not.
+    fn outcome_if_stopped(&self, case: CaseKey) -> Outcome {
+        let planned = self.request.beginning.plan.measure.rounds as usize;
+        let case = self.session.case(case);
+        if case.is_some_and(|case| case.rounds.len() >= planned) {
+            Outcome::Finished
+        } else {
+            Outcome::Cancelled
         }
     }
 
     /// One visit to a case; whatever goes wrong becomes its outcome.
     fn visit(&mut self, case: CaseKey, round: u32) {
         // A failure of the setup earlier in this round may have ended the case already.
-        if self
-            .session
-            .case(case)
-            .is_none_or(|case| case.outcome.is_final())
-        {
+        if self.is_over(case) {
             return;
         }
+        let stop = self.control.begin_visit(case);
         let mut phase = Phase::Start;
-        if let Err(error) = self.try_visit(case, round, &mut phase) {
+        // A case that was left out only just now is not begun; the next look at the wishes ends it.
+        let visited = if stop.is_cancelled() {
+            Ok(())
+        } else {
+            self.stop = stop;
+            self.try_visit(case, round, &mut phase)
+        };
+        self.control.end_visit();
+        self.stop = self.control.token().clone();
+        if let Err(error) = visited {
             self.take_failure(case, phase, error);
         }
     }
@@ -199,7 +264,7 @@ impl Run<'_, '_> {
         };
         let limits = plan.limits.clone();
         let start_limit = Duration::from_millis(limits.start_ms);
-        let worker = Worker::start(&spec, &self.request.program, start_limit, self.cancel)?;
+        let worker = Worker::start(&spec, &self.request.program, start_limit, &self.stop)?;
         let (pid, start_ns) = (worker.pid(), worker.start_ns);
         self.workers.insert(setup, worker);
         self.tell(RunEvent::WorkerStarted { setup, pid });
@@ -272,7 +337,7 @@ impl Run<'_, '_> {
         limit: Duration,
     ) -> Result<Reply, WorkerError> {
         match self.workers.get_mut(&setup) {
-            Some(worker) => worker.ask(request, limit, self.cancel),
+            Some(worker) => worker.ask(request, limit, &self.stop),
             None => Err(WorkerError::Start("its worker is gone".to_owned())),
         }
     }
@@ -289,17 +354,11 @@ impl Run<'_, '_> {
         let whole_setup = matches!(phase, Phase::Start | Phase::Load);
         if whole_setup || !error.leaves_worker_usable() {
             self.forget_worker(case.setup);
-        } else if self.opened.remove(&case) {
-            // What a failed case holds is given back; a worker that cannot even do that is of no use.
-            let request = Request::Close { case };
-            if self
-                .ask(case.setup, &request, Duration::from_secs(10))
-                .is_err()
-            {
-                self.forget_worker(case.setup);
-            }
+        } else {
+            self.close(case);
         }
         let outcome = error.into_outcome(phase);
+        // Whoever stopped the run, or left this case out, says later how the case ended.
         if outcome == Outcome::Cancelled {
             return;
         }
@@ -319,6 +378,16 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Lets the worker give back what a case holds; one that cannot even do that is of no use.
+    fn close(&mut self, case: CaseKey) {
+        self.warmed.remove(&case);
+        let request = Request::Close { case };
+        let limit = Duration::from_secs(10);
+        if self.opened.remove(&case) && self.ask(case.setup, &request, limit).is_err() {
+            self.forget_worker(case.setup);
+        }
+    }
+
     fn forget_worker(&mut self, setup: usize) {
         self.opened.retain(|case| case.setup != setup);
         self.warmed.retain(|case| case.setup != setup);
@@ -328,7 +397,7 @@ impl Run<'_, '_> {
     }
 
     fn finish(&mut self) {
-        let cancelled = self.cancel.is_cancelled();
+        let cancelled = self.control.is_cancelled();
         let open: Vec<CaseKey> = self
             .session
             .cases
@@ -336,14 +405,9 @@ impl Run<'_, '_> {
             .filter(|case| !case.outcome.is_final())
             .map(|case| case.key())
             .collect();
-        let planned = self.request.beginning.plan.measure.rounds as usize;
         for case in open {
-            let in_full = self
-                .session
-                .case(case)
-                .is_some_and(|case| case.rounds.len() >= planned);
-            let outcome = if cancelled && !in_full {
-                Outcome::Cancelled
+            let outcome = if cancelled {
+                self.outcome_if_stopped(case)
             } else {
                 Outcome::Finished
             };

@@ -1,5 +1,8 @@
 //! Numbers in, numbers out: no session, no I/O, no clock.
 
 pub mod bootstrap;
+pub mod downsample;
+pub mod fit;
+pub mod histogram;
 pub mod percentiles;
 pub mod summary;

@@ -1,8 +1,13 @@
 //! Sessions on disk: one readable file each, a journal while a run goes on, a folder for all.
 
+mod edit;
+mod head;
 pub mod journal;
 pub mod library;
 pub mod migrate;
 pub mod session_file;
 pub mod settings;
+#[cfg(test)]
+mod testing;
+pub mod trash;
 pub mod version;

@@ -154,6 +154,17 @@ pub fn write(path: &Path, session: &Session) -> Result<(), WriteError> {
     })
 }
 
+/// Writes a session to a file that must not be there yet; one that is there is left alone.
+pub fn write_new(path: &Path, session: &Session) -> Result<(), WriteError> {
+    let text = to_text(session)?;
+    atomic_file::write_new(path, |out| out.write_all(text.as_bytes())).map_err(|source| {
+        WriteError::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    })
+}
+
 /// The text of a session file.
 pub fn to_text(session: &Session) -> Result<String, ron::Error> {
     let config = PrettyConfig::new()

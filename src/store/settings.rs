@@ -4,7 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ron::extensions::Extensions;
+use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
+
+use crate::base::atomic_file;
 
 /// The user's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +23,7 @@ pub struct Settings {
 /// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.
 pub fn read(path: &Path) -> Result<Settings, String> {
     match fs::read_to_string(path) {
-        Ok(text) => ron::Options::default()
-            .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME)
+        Ok(text) => options()
             .from_str(&text)
             .map_err(|error| format!("the settings in {} make no sense: {error}", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Settings::default()),
@@ -29,6 +32,26 @@ pub fn read(path: &Path) -> Result<Settings, String> {
             path.display()
         )),
     }
+}
+
+/// Writes the settings, whole or not at all; the folder is made if need be.
+pub fn write(path: &Path, settings: &Settings) -> Result<(), String> {
+    let cannot =
+        |reason: String| format!("cannot write the settings to {}: {reason}", path.display());
+    let config = PrettyConfig::new().indentor("  ").struct_names(false);
+    let text = options()
+        .to_string_pretty(settings, config)
+        .map_err(|error| cannot(error.to_string()))?;
+    let text = format!("// Settings of Powerband.\n{text}\n");
+    path.parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
+        .map_err(|error| cannot(error.to_string()))
+}
+
+/// A value is written as it is, without `Some` around it.
+fn options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
 #[cfg(test)]
@@ -47,5 +70,29 @@ mod tests {
         );
         fs::write(&path, "(onxruntime: \"/opt\")").unwrap();
         assert!(read(&path).unwrap_err().contains("onxruntime"));
+    }
+
+    #[test]
+    fn settings_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deeper/settings.ron");
+        for settings in [
+            Settings::default(),
+            Settings {
+                onnxruntime: Some(PathBuf::from("/opt/an ORT/libonnxruntime.so")),
+                python: None,
+            },
+        ] {
+            write(&path, &settings).unwrap();
+            assert_eq!(read(&path), Ok(settings));
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("onnxruntime: \"/opt/an ORT"), "{text}");
+        fs::write(folder.path().join("file"), "").unwrap();
+        let refused = write(
+            &folder.path().join("file/settings.ron"),
+            &Settings::default(),
+        );
+        assert!(refused.unwrap_err().contains("cannot write the settings"));
     }
 }

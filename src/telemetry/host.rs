@@ -1,7 +1,7 @@
 //! The host: processor, memory, operating system, as far as it tells.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use sysinfo::System;
@@ -110,6 +110,101 @@ fn physical_cores(cpuinfo: &str) -> Option<usize> {
     (!cores.is_empty()).then_some(cores.len())
 }
 
+/// How busy the machine is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostLoad {
+    /// Share of all processors' time that was used since the last look, 0 to 1.
+    pub cpu_share: f64,
+    /// Memory that could not be had now, in bytes.
+    pub memory_used_bytes: u64,
+    /// All memory, in bytes.
+    pub memory_total_bytes: u64,
+}
+
+/// Looks at the machine's load from time to time, at the cost of reading two small files.
+#[derive(Clone, Debug)]
+pub struct LoadSampler {
+    root: PathBuf,
+    before: Option<Ticks>,
+}
+
+/// The processors' time since the machine started, in the kernel's unit.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    busy: u64,
+    all: u64,
+}
+
+impl Default for LoadSampler {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LoadSampler {
+    /// Begins to look; the first sample tells what happened since now.
+    pub fn new() -> Self {
+        Self::under(Path::new("/"))
+    }
+
+    /// The same, with /proc below `root`.
+    pub fn under(root: &Path) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            before: ticks(root),
+        }
+    }
+
+    /// The load since the last look. What the system does not tell is zero.
+    pub fn sample(&mut self) -> HostLoad {
+        let now = ticks(&self.root);
+        let spent = self.before.zip(now).map(|(before, now)| Ticks {
+            // Some kernels let single counters run backwards a little.
+            busy: now.busy.saturating_sub(before.busy),
+            all: now.all.saturating_sub(before.all),
+        });
+        self.before = now;
+        let meminfo = fs::read_to_string(self.root.join("proc/meminfo")).unwrap_or_default();
+        let total = kibibytes(&meminfo, "MemTotal").unwrap_or(0);
+        let available = kibibytes(&meminfo, "MemAvailable").unwrap_or(total);
+        HostLoad {
+            cpu_share: spent
+                .filter(|spent| spent.all > 0)
+                .map_or(0.0, |spent| spent.busy as f64 / spent.all as f64)
+                .min(1.0),
+            memory_used_bytes: total.saturating_sub(available),
+            memory_total_bytes: total,
+        }
+    }
+}
+
+/// From the line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
+fn ticks(root: &Path) -> Option<Ticks> {
+    let stat = fs::read_to_string(root.join("proc/stat")).ok()?;
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    // Guests' time is in the user's already.
+    let fields: Vec<u64> = line
+        .split_ascii_whitespace()
+        .take(8)
+        .map_while(|field| field.parse().ok())
+        .collect();
+    let all: u64 = fields.iter().sum();
+    let idle: u64 = fields.iter().skip(3).take(2).sum();
+    Some(Ticks {
+        busy: all - idle,
+        all,
+    })
+}
+
+/// The bytes in a line such as `MemTotal:       16316412 kB`.
+fn kibibytes(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let number = line.split_ascii_whitespace().next()?;
+    number.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +250,45 @@ mod tests {
             (None, None, None, None)
         );
         assert!(!cpu.model.is_empty());
+    }
+
+    #[test]
+    fn load_is_what_happened_since_the_last_look() {
+        let root = tempfile::tempdir().unwrap();
+        let proc = root.path().join("proc");
+        fs::create_dir(&proc).unwrap();
+        let stat = |line: &str| {
+            fs::write(proc.join("stat"), format!("{line}\ncpu0 9 9 9 9\n")).unwrap();
+        };
+        fs::write(
+            proc.join("meminfo"),
+            "MemTotal:       1000 kB\nMemFree:         100 kB\nMemAvailable:    400 kB\n",
+        )
+        .unwrap();
+        stat("cpu  100 0 100 700 100 0 0 0 50 0");
+        let mut sampler = LoadSampler::under(root.path());
+        stat("cpu  130 10 110 740 110 0 0 0 90 0");
+        let load = sampler.sample();
+        assert_eq!(
+            (load.memory_used_bytes, load.memory_total_bytes),
+            (600 * 1024, 1000 * 1024)
+        );
+        // 50 of 100 ticks were neither idle nor waiting.
+        assert!((load.cpu_share - 0.5).abs() < 1e-9, "{load:?}");
+        assert_eq!(sampler.sample().cpu_share, 0.0, "no time has passed");
+        stat("cpu  90 0 0 0 0 0 0 0 0 0");
+        assert_eq!(
+            sampler.sample().cpu_share,
+            0.0,
+            "counters may run backwards"
+        );
+        fs::remove_dir_all(&proc).unwrap();
+        assert_eq!(sampler.sample(), HostLoad::default());
+    }
+
+    #[test]
+    fn this_machine_has_memory() {
+        let load = LoadSampler::new().sample();
+        assert!(load.memory_used_bytes > 0 && load.memory_used_bytes < load.memory_total_bytes);
     }
 }

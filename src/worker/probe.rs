@@ -13,7 +13,7 @@ use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
 use crate::domain::setup::Setup;
 use crate::engines::runtimes::{self, FoundRuntime, Places};
-use crate::engines::{Engine, EngineInfo};
+use crate::engines::{self, Engine, EngineInfo};
 
 /// A Python that takes longer to name its folders is passed over.
 const PYTHON_LIMIT: Duration = Duration::from_secs(10);
@@ -68,6 +68,54 @@ pub fn runtime_for(
     runtimes::choose(wanted, places)
         .map(Some)
         .map_err(|error| error.to_string())
+}
+
+/// One way in which an engine is here, or why it is not.
+#[derive(Clone)]
+pub struct Found {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// Its library, for an engine that has one.
+    pub runtime: Option<FoundRuntime>,
+    /// What it says of itself, or what is missing.
+    pub answer: Result<EngineInfo, String>,
+}
+
+/// Asks every offered engine, and every library of those that have several; takes a second or more.
+pub fn survey(
+    paths: &Paths,
+    onnxruntime: Option<PathBuf>,
+    python: Option<&Path>,
+    program: &Path,
+) -> Vec<Found> {
+    let places = places(paths, onnxruntime, python);
+    let mut found = Vec::new();
+    for &engine in engines::ALL.iter().filter(|engine| engine.is_offered()) {
+        let mut add = |runtime, answer| {
+            found.push(Found {
+                engine,
+                runtime,
+                answer,
+            });
+        };
+        if !engine.needs_runtime() {
+            add(None, self::engine(program, engine, None));
+            continue;
+        }
+        let libraries = runtimes::find_all(&places);
+        if libraries.is_empty() {
+            let missing = runtimes::choose(None, &places)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            add(None, Err(missing));
+        }
+        for library in libraries {
+            let answer = self::engine(program, engine, Some(&library.path));
+            add(Some(library), answer);
+        }
+    }
+    found
 }
 
 /// What an engine says of itself, asked in a worker.

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -223,6 +224,16 @@ pub fn run_to_end(
     limit: Duration,
     cancel: &CancelToken,
 ) -> io::Result<Finished> {
+    run_watched(spec, limit, cancel, &mut |_line| {})
+}
+
+/// The same, with each line of its standard output passed on as it comes.
+pub fn run_watched(
+    spec: &ProcessSpec,
+    limit: Duration,
+    cancel: &CancelToken,
+    watcher: &mut dyn FnMut(&str),
+) -> io::Result<Finished> {
     let mut process = Process::start(spec, 1 << 20)?;
     process.stdin = None;
     let deadline = Instant::now() + limit;
@@ -244,6 +255,7 @@ pub fn run_to_end(
         }
         match process.next(Duration::from_millis(100)) {
             Incoming::Line(line) | Incoming::Torn(line) => {
+                watcher(&line);
                 stdout.push_str(&line);
                 stdout.push('\n');
             }
@@ -259,6 +271,55 @@ pub fn run_to_end(
         stdout,
         stderr: ending.stderr,
     })
+}
+
+/// Shows a file's folder, or a folder, in the desktop's file manager.
+///
+/// Does not wait for it: the file manager outlives us, and what it says is nobody's business.
+pub fn open_outside(path: &Path) -> io::Result<()> {
+    open_with(Path::new("xdg-open"), path)
+}
+
+fn open_with(opener: &Path, path: &Path) -> io::Result<()> {
+    let whole = std::path::absolute(path)?;
+    let folder = if whole.is_dir() {
+        whole.as_path()
+    } else {
+        whole.parent().unwrap_or(&whole)
+    };
+    if !folder.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("there is no folder {} any more", folder.display()),
+        ));
+    }
+    let mut child = silent(opener, folder).spawn().map_err(|error| {
+        let reason = if error.kind() == io::ErrorKind::NotFound {
+            format!(
+                "there is no {} here to show {} with; install xdg-utils, or open the folder by hand",
+                opener.display(),
+                folder.display()
+            )
+        } else {
+            format!("{} could not be started: {error}", opener.display())
+        };
+        io::Error::new(error.kind(), reason)
+    })?;
+    // Waited for in the background, so that no zombie is left.
+    named("open-outside", move || drop(child.wait()))
+}
+
+/// A process that neither hears nor says anything and is not ended with us.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn silent(program: &Path, argument: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg(argument)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    command
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -400,6 +461,37 @@ mod tests {
             assert!(Instant::now() < deadline, "the grandchild lives on");
             thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    #[test]
+    fn the_folder_of_a_file_is_opened_and_no_zombie_is_left() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let opener = home.path().join("opener");
+        std::fs::write(&opener, "#!/bin/sh\necho \"$1 $$\" > \"$1/opened\"\n").unwrap();
+        std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+        open_with(&opener, &home.path().join("a session.ron")).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let told = loop {
+            match std::fs::read_to_string(home.path().join("opened")) {
+                Ok(told) if told.ends_with('\n') => break told,
+                _ => assert!(Instant::now() < deadline, "nothing was opened"),
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        let (folder, pid) = told.trim().rsplit_once(' ').unwrap();
+        assert_eq!(Path::new(folder), home.path());
+        while Path::new("/proc").join(pid).exists() {
+            assert!(Instant::now() < deadline, "a zombie is left");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let missing = open_with(Path::new("/nowhere/xdg-open"), home.path()).unwrap_err();
+        assert!(
+            missing.to_string().contains("install xdg-utils"),
+            "{missing}"
+        );
+        let gone = open_with(&opener, Path::new("/nowhere/at/all.ron")).unwrap_err();
+        assert!(gone.to_string().contains("no folder"), "{gone}");
     }
 
     #[test]

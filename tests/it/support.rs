@@ -57,6 +57,8 @@ impl Home {
             .current_dir(self.folder.path())
             .env("POWERBAND_HOME", self.path("home"))
             .env_remove("ORT_DYLIB_PATH")
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
             .stdin(Stdio::null());
         command
     }

@@ -69,6 +69,7 @@ fn pip_is_asked_for_one_wheel() {
             Path::new("python3"),
             &request(flavor, version),
             Path::new("/tmp/x"),
+            false,
         );
         spec.map(|spec| spec.command_line())
             .map_err(|error| error.to_string())
@@ -97,6 +98,37 @@ fn pip_is_asked_for_one_wheel() {
             "{odd}"
         );
     }
+}
+
+#[test]
+fn a_pip_that_can_tells_how_far_it_is() {
+    assert!(tells_progress(
+        "pip 25.1.1 from /usr/lib/python3/dist-packages/pip (python 3.13)\n"
+    ));
+    assert!(tells_progress("pip 24.1 from x"));
+    for other in [
+        "pip 24.0 from x",
+        "pip 9.0.3 from x",
+        "",
+        "No module named pip",
+    ] {
+        assert!(!tells_progress(other), "{other}");
+    }
+    assert_eq!(
+        parse_progress("Progress 262144 of 18017318"),
+        Some((262_144, Some(18_017_318)))
+    );
+    assert_eq!(parse_progress("Progress 512 of 0"), Some((512, None)));
+    for other in ["Collecting onnxruntime", "Progress", "Progress 1 of many"] {
+        assert_eq!(parse_progress(other), None, "{other}");
+    }
+    let spec = download(
+        Path::new("python3"),
+        &request("cpu", None),
+        Path::new("/x"),
+        true,
+    );
+    assert!(spec.unwrap().command_line().contains("--progress-bar raw"));
 }
 
 #[test]

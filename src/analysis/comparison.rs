@@ -1,0 +1,326 @@
+//! Two setups, of one session or of two, case by case: how much faster, and how sure. No verdict.
+
+use super::batch_curve::{self, Efficiency};
+use super::case_rows::CaseRow;
+use super::conditions::{self, Difference};
+use super::metrics;
+pub use super::metrics::{Better, Metric};
+use crate::domain::case::CaseKey;
+use crate::domain::session::Session;
+use crate::stats::bootstrap::{self, Interval};
+
+/// Resamples behind the interval of a ratio.
+const RESAMPLES: usize = 2_000;
+/// Seed of the resampling, so that the same comparison always shows the same interval.
+const SEED: u64 = 0x7261_7469;
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// Its cases as rows.
+    pub rows: &'a [CaseRow],
+    /// Which setup, by its index in the plan.
+    pub setup: usize,
+    /// One batch size; nothing for all.
+    pub batch: Option<usize>,
+}
+
+/// How many times as fast the one is as the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Median latency before over after; above 1 means that after is faster.
+    pub speed_up: f64,
+    /// Its 95 % interval; nothing where a side has fewer than two rounds.
+    pub ci95: Option<Interval>,
+}
+
+/// Two cases that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Batch size before.
+    pub before_batch: usize,
+    /// Batch size after; another one only where both were picked by hand.
+    pub after_batch: usize,
+    /// The case before.
+    pub before: CaseRow,
+    /// The case after.
+    pub after: CaseRow,
+    /// How they relate; per item where the batch sizes differ.
+    pub ratio: Option<Ratio>,
+}
+
+/// Two setups compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Cases measured on both sides, ascending in batch size.
+    pub pairs: Vec<Pair>,
+    /// Batch sizes measured before only.
+    pub only_before: Vec<usize>,
+    /// Batch sizes measured after only.
+    pub only_after: Vec<usize>,
+    /// Geometric mean of the speed-ups.
+    pub overall: Option<f64>,
+    /// The numbers side by side.
+    pub metrics: Vec<Metric>,
+    /// The conditions side by side.
+    pub differences: Vec<Difference>,
+    /// What to keep in mind.
+    pub remarks: Vec<String>,
+}
+
+/// Compares two sides.
+///
+/// Cases match by batch size. Where both sides pick one batch, those two are a pair whatever their
+/// sizes; where one side does, the other is held to the same batch size.
+pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let mut remarks =
+        conditions::remarks((before.session, before.setup), (after.session, after.setup));
+    let (mine, theirs) = match (before.batch, after.batch) {
+        (None, Some(batch)) | (Some(batch), None) => {
+            (before.measured(Some(batch)), after.measured(Some(batch)))
+        }
+        (mine, theirs) => (before.measured(mine), after.measured(theirs)),
+    };
+    let both_pinned = before.batch.is_some() && after.batch.is_some();
+    let matches = |a: &CaseRow, b: &CaseRow| both_pinned || a.batch == b.batch;
+    let mut pairs = Vec::new();
+    for first in &mine {
+        if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
+            pairs.push(pair(before, after, first, second));
+        }
+    }
+    let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
+        rows.iter()
+            .filter(|row| !others.iter().any(|other| matches(row, other)))
+            .map(|row| row.batch)
+            .collect()
+    };
+    remarks.extend(about_batches(&pairs));
+    let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
+    remarks.extend(after.troubles(&only_before));
+    remarks.extend(before.troubles(&only_after));
+    Comparison {
+        overall: geometric_mean(&pairs),
+        metrics: metrics::of(before, after, &pairs),
+        differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
+        only_before,
+        only_after,
+        pairs,
+        remarks,
+    }
+}
+
+impl Side<'_> {
+    /// Rows of this side that were measured and did not end badly, ascending in batch size.
+    fn measured(&self, batch: Option<usize>) -> Vec<&CaseRow> {
+        let mut rows: Vec<&CaseRow> = self
+            .rows
+            .iter()
+            .filter(|row| row.setup == self.setup)
+            .filter(|row| row.latency_ns.is_some() && !row.outcome.is_trouble())
+            .filter(|row| batch.is_none_or(|batch| row.batch == batch))
+            .collect();
+        rows.sort_by_key(|row| row.batch);
+        rows
+    }
+
+    /// Samples of each round of a case, in nanoseconds.
+    fn rounds(&self, batch: usize) -> Vec<Vec<f64>> {
+        let key = CaseKey {
+            setup: self.setup,
+            batch,
+        };
+        let Some(case) = self.session.case(key) else {
+            return Vec::new();
+        };
+        case.rounds
+            .iter()
+            .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
+            .collect()
+    }
+
+    /// Scaling at a batch size, and the batch size that it is relative to.
+    pub(super) fn scaling(&self, batch: usize) -> Option<(f64, usize)> {
+        let rows: Vec<CaseRow> = self
+            .rows
+            .iter()
+            .filter(|row| row.setup == self.setup)
+            .cloned()
+            .collect();
+        let curve = batch_curve::of(&rows).into_iter().next()?;
+        let from = curve.points.first()?.batch;
+        let point = curve.points.iter().find(|point| point.batch == batch)?;
+        let share = point.efficiency(Efficiency::Scaling)?;
+        (from < batch).then_some((share, from))
+    }
+
+    /// Why these batch sizes were not measured here, where that is known.
+    fn troubles(&self, batches: &[usize]) -> Vec<String> {
+        self.rows
+            .iter()
+            .filter(|row| row.setup == self.setup && batches.contains(&row.batch))
+            .filter_map(|row| {
+                let sentence = row.outcome.sentence()?;
+                Some(format!(
+                    "{} batch {}: {sentence}.",
+                    row.setup_label, row.batch
+                ))
+            })
+            .collect()
+    }
+}
+
+impl Pair {
+    /// Whether the two have different batch sizes, so that latencies are compared per item.
+    pub fn is_per_item(&self) -> bool {
+        self.before_batch != self.after_batch
+    }
+}
+
+fn pair(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Pair {
+    Pair {
+        before_batch: first.batch,
+        after_batch: second.batch,
+        ratio: ratio(before, after, first, second),
+        before: first.clone(),
+        after: second.clone(),
+    }
+}
+
+fn ratio(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Option<Ratio> {
+    let medians = (
+        first.latency_ns.as_ref()?.median,
+        second.latency_ns.as_ref()?.median,
+    );
+    // One for batches of the same size; else it turns times per batch into times per item.
+    let items = second.batch as f64 / first.batch as f64;
+    let speed_up = medians.0 / medians.1 * items;
+    let interval = bootstrap::ratio_interval(
+        &before.rounds(first.batch),
+        &after.rounds(second.batch),
+        RESAMPLES,
+        SEED,
+    );
+    (speed_up.is_finite() && speed_up > 0.0).then_some(Ratio {
+        speed_up,
+        ci95: interval.map(|interval| Interval {
+            low: interval.low * items,
+            high: interval.high * items,
+        }),
+    })
+}
+
+fn about_batches(pairs: &[Pair]) -> Option<String> {
+    let pair = pairs.iter().find(|pair| pair.is_per_item())?;
+    Some(format!(
+        "The batch sizes differ ({} and {}), so latencies are compared per item.",
+        pair.before_batch, pair.after_batch
+    ))
+}
+
+fn geometric_mean(pairs: &[Pair]) -> Option<f64> {
+    let logarithms: Vec<f64> = pairs
+        .iter()
+        .filter_map(|pair| pair.ratio)
+        .map(|ratio| ratio.speed_up.ln())
+        .collect();
+    crate::stats::summary::mean(&logarithms).map(f64::exp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
+
+    fn side<'a>(
+        session: &'a Session,
+        rows: &'a [CaseRow],
+        setup: usize,
+        batch: Option<usize>,
+    ) -> Side<'a> {
+        Side {
+            session,
+            rows,
+            setup,
+            batch,
+        }
+    }
+
+    /// The second setup is twice, then four times as fast; batch 8 does not fit into its memory.
+    fn example() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4, 8]);
+        for (batch, micros) in [(1, 1_000), (4, 4_000), (8, 8_000)] {
+            measure_near(&mut session, 0, batch, micros);
+        }
+        measure_near(&mut session, 1, 1, 500);
+        measure_near(&mut session, 1, 4, 1_000);
+        measure_near(&mut session, 1, 8, 1_000);
+        end(&mut session, 1, 8, out_of_memory());
+        session
+    }
+
+    #[test]
+    fn batches_are_matched_and_the_rest_is_named() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 1, None),
+        );
+        let speed_ups: Vec<f64> = comparison
+            .pairs
+            .iter()
+            .map(|pair| pair.ratio.unwrap().speed_up)
+            .collect();
+        assert_eq!(comparison.pairs.len(), 2);
+        assert!((speed_ups[0] - 2.0).abs() < 1e-4 && (speed_ups[1] - 4.0).abs() < 1e-4);
+        assert!((comparison.overall.unwrap() - 8_f64.sqrt()).abs() < 1e-4);
+        assert_eq!(comparison.only_before, [8]);
+        assert!(comparison.only_after.is_empty());
+        let told = comparison.remarks.join(" ");
+        assert!(told.contains("tract:cpu batch 8: out of memory"), "{told}");
+    }
+
+    #[test]
+    fn batches_picked_by_hand_are_compared_per_item() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, Some(8)),
+            &side(&session, &rows, 1, Some(4)),
+        );
+        // 1 ms an item before; 1 ms for four items after.
+        let ratio = comparison.pairs[0].ratio.unwrap();
+        assert!((ratio.speed_up - 4.0).abs() < 1e-4, "{ratio:?}");
+        let interval = ratio.ci95.unwrap();
+        assert!((interval.low - 4.0).abs() < 0.01 && (interval.high - 4.0).abs() < 0.01);
+        assert!(
+            comparison
+                .remarks
+                .iter()
+                .any(|text| text.contains("per item"))
+        );
+        let one = of(
+            &side(&session, &rows, 0, Some(4)),
+            &side(&session, &rows, 1, None),
+        );
+        assert_eq!((one.pairs.len(), one.only_after.len()), (1, 0));
+    }
+
+    #[test]
+    fn one_round_gives_a_ratio_without_an_interval() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        measure(&mut session, 0, 1, &[&[100, 100, 100]]);
+        measure(&mut session, 1, 1, &[&[50, 50, 50], &[50, 50, 50]]);
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 1, None),
+        );
+        let ratio = comparison.pairs[0].ratio.unwrap();
+        assert_eq!((ratio.speed_up, ratio.ci95), (2.0, None));
+    }
+}

@@ -1,0 +1,301 @@
+//! Under which conditions two setups were measured, side by side, and what to keep in mind when they
+//! are compared.
+
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::device::{Cpu, Gpu};
+use crate::domain::model::ModelRef;
+use crate::domain::session::{Completion, Session};
+
+/// Digits of a model's checksum that are shown: enough to see that two differ.
+const CHECKSUM_DIGITS: usize = 8;
+/// Options that have a line of their own.
+const OWN_LINE: [&str; 2] = ["precision", "threads"];
+
+/// One condition on both sides, whether it differs or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which condition: `Machine`, `Threads`.
+    pub what: &'static str,
+    /// As it was before; a dash where it is not known.
+    pub before: String,
+    /// As it is after.
+    pub after: String,
+}
+
+impl Difference {
+    /// Whether the two sides differ. Something unknown differs from everything but the unknown.
+    pub fn differs(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// A session and one of its setups.
+pub type Measured<'a> = (&'a Session, usize);
+
+/// Conditions of one side: what each is called and how it was, where that is known.
+type Conditions = Vec<(&'static str, Option<String>)>;
+
+/// Every condition on both sides, important ones first.
+pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
+    let sides = |list: fn(Measured<'_>) -> Conditions| {
+        list(before)
+            .into_iter()
+            .zip(list(after))
+            .map(|((what, before), (_, after))| Difference {
+                what,
+                before: or_unknown(before),
+                after: or_unknown(after),
+            })
+            .collect::<Vec<_>>()
+    };
+    [sides(of_setup), sides(of_machine), sides(of_measuring)].concat()
+}
+
+/// What to keep in mind, in sentences.
+pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
+    let (first, second) = (before.0, after.0);
+    let mut remarks = Vec::new();
+    if first.created != second.created {
+        remarks.push("The two were measured at different times, not interleaved.".to_owned());
+    }
+    remarks.extend(about_models(&first.model, &second.model));
+    if machine(&first.environment.cpu) != machine(&second.environment.cpu) {
+        remarks.push("The machines differ.".to_owned());
+    }
+    remarks.extend(about_session(first));
+    if first.created != second.created || first.name != second.name {
+        remarks.extend(about_session(second));
+    }
+    remarks
+}
+
+fn about_models(before: &ModelRef, after: &ModelRef) -> Option<String> {
+    if before.sha256 == after.sha256 && before.name == after.name {
+        return None;
+    }
+    Some(if before.name == after.name {
+        format!(
+            "The models differ: {} is not the same file on both sides.",
+            before.name
+        )
+    } else if before.sha256 == after.sha256 {
+        format!("{} and {} are the same file.", before.name, after.name)
+    } else {
+        format!("The models differ: {} and {}.", before.name, after.name)
+    })
+}
+
+fn about_session(session: &Session) -> Vec<String> {
+    let name = &session.name;
+    let ended = match session.completion {
+        Completion::Complete => None,
+        Completion::Cancelled => Some(format!("{name} was cancelled before it was complete.")),
+        Completion::Interrupted => Some(format!("{name} is not complete.")),
+    };
+    let made_up = session
+        .made_up
+        .then(|| format!("Numbers of {name} are made up."));
+    made_up.into_iter().chain(ended).collect()
+}
+
+/// What was run.
+fn of_setup((session, setup): Measured<'_>) -> Conditions {
+    let spec = session.plan.setups.get(setup);
+    let report = session.reports.get(setup).and_then(Option::as_ref);
+    let option = |key: &str| spec.and_then(|spec| spec.options.get(key)).cloned();
+    let threads = report
+        .and_then(|report| report.threads)
+        .map(|threads| threads.to_string());
+    let engine = report
+        .map(|report| report.engine.clone())
+        .filter(|engine| !engine.is_empty());
+    let others = spec.map(|spec| {
+        let kept = spec
+            .options
+            .iter()
+            .filter(|(key, _)| !OWN_LINE.contains(&key.as_str()));
+        listed(kept.map(|(key, value)| format!("{key}={value}")))
+    });
+    let feeding = session
+        .cases
+        .iter()
+        .filter(|case| case.setup == setup)
+        .find_map(|case| case.opening.as_ref())
+        .map(|opening| opening.feeding.clone());
+    vec![
+        ("Model", Some(model(&session.model))),
+        (
+            "Engine",
+            engine.or_else(|| spec.map(|spec| spec.engine.clone())),
+        ),
+        ("Device", spec.map(|spec| spec.device.clone())),
+        ("Precision", option("precision")),
+        ("Threads", threads.or_else(|| option("threads"))),
+        ("Options", others),
+        ("Library", report.and_then(|report| report.library.clone())),
+        ("Inputs", feeding),
+    ]
+}
+
+/// What it ran on.
+fn of_machine((session, _): Measured<'_>) -> Conditions {
+    let environment = &session.environment;
+    let cpu = &environment.cpu;
+    let memory = environment.memory.total_bytes;
+    let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
+    vec![
+        ("Machine", machine(cpu)),
+        (
+            "Graphics",
+            Some(listed(environment.gpus.iter().map(graphics))),
+        ),
+        ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
+        ("System", Some(environment.os.clone())),
+        ("Kernel", Some(environment.kernel.clone())),
+        ("Governor", cpu.governor.clone()),
+        ("Boost", boost.map(str::to_owned)),
+        (
+            "Load before",
+            environment.load_before.map(|load| format!("{load:.2}")),
+        ),
+    ]
+}
+
+/// How it was measured.
+fn of_measuring((session, _): Measured<'_>) -> Conditions {
+    let plan = &session.plan;
+    let environment = &session.environment;
+    let build = if environment.optimised_build {
+        "optimised"
+    } else {
+        "not optimised"
+    };
+    let commit = environment
+        .commit
+        .as_ref()
+        .map(|commit| format!("{build}, {commit}"));
+    let shapes = plan.shapes.iter().map(|(input, dims)| {
+        let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+        format!("{input} {}", dims.join("×"))
+    });
+    vec![
+        (
+            "Batch sizes",
+            Some(listed(plan.batches.iter().map(ToString::to_string))),
+        ),
+        ("Shapes given", Some(listed(shapes))),
+        ("Preset", Some(plan.preset.to_string())),
+        ("Rounds", Some(plan.measure.rounds.to_string())),
+        ("Powerband", Some(environment.program.clone())),
+        ("Build", Some(commit.unwrap_or_else(|| build.to_owned()))),
+        ("Measured", Some(moment(&session.created))),
+    ]
+}
+
+fn model(model: &ModelRef) -> String {
+    let checksum: String = model.sha256.chars().take(CHECKSUM_DIGITS).collect();
+    if checksum.is_empty() {
+        return model.name.clone();
+    }
+    format!("{} ({checksum})", model.name)
+}
+
+fn machine(cpu: &Cpu) -> Option<String> {
+    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    (!cpu.model.is_empty()).then(|| format!("{}, {threads}", cpu.model))
+}
+
+fn graphics(gpu: &Gpu) -> String {
+    match &gpu.driver {
+        Some(driver) => format!("{}, driver {driver}", gpu.name),
+        None => gpu.name.clone(),
+    }
+}
+
+/// A time stamp as the rest of the program shows it.
+fn moment(created: &str) -> String {
+    if created.is_empty() {
+        return String::new();
+    }
+    format!("{} UTC", created.replace('T', " ").trim_end_matches('Z'))
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() {
+        return "none".to_owned();
+    }
+    items.join(", ")
+}
+
+fn or_unknown(text: Option<String>) -> String {
+    text.filter(|text| !text.is_empty())
+        .unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+    use crate::domain::event::SetupReport;
+
+    fn find<'a>(differences: &'a [Difference], what: &str) -> &'a Difference {
+        let found = differences
+            .iter()
+            .find(|difference| difference.what == what);
+        found.unwrap()
+    }
+
+    #[test]
+    fn setups_of_one_session_differ_in_what_was_run() {
+        let mut session = session(&["ort:cpu,threads=2,opt=all", "tract:cpu"], &[1, 4]);
+        session.reports[1] = Some(SetupReport {
+            engine: "Tract 0.23".to_owned(),
+            threads: Some(2),
+            ..SetupReport::default()
+        });
+        let differences = of((&session, 0), (&session, 1));
+        let differing: Vec<&str> = differences
+            .iter()
+            .filter(|difference| difference.differs())
+            .map(|difference| difference.what)
+            .collect();
+        assert_eq!(differing, ["Engine", "Options"]);
+        assert_eq!(find(&differences, "Engine").after, "Tract 0.23");
+        let options = find(&differences, "Options");
+        assert_eq!(
+            (options.before.as_str(), options.after.as_str()),
+            ("opt=all", "none")
+        );
+        assert_eq!(find(&differences, "Threads").before, "2");
+        assert_eq!(find(&differences, "Governor").before, UNKNOWN);
+        assert_eq!(find(&differences, "Batch sizes").before, "1, 4");
+        let remarks = remarks((&session, 0), (&session, 1));
+        assert_eq!(remarks, ["test is not complete."]);
+    }
+
+    #[test]
+    fn sessions_of_different_times_are_remarked_on() {
+        let mut before = session(&["ort:cpu"], &[1]);
+        before.completion = Completion::Complete;
+        let mut after = before.clone();
+        after.created = "2030-02-02T00:00:00Z".to_owned();
+        after.model.sha256 = "ff".to_owned();
+        after.made_up = true;
+        after.name = "later".to_owned();
+        let remarks = remarks((&before, 0), (&after, 0));
+        assert_eq!(remarks.len(), 3, "{remarks:?}");
+        assert!(remarks[0].contains("not interleaved"));
+        assert!(remarks[1].contains("not the same file"));
+        assert!(remarks[2].contains("later are made up"));
+        let measured = of((&before, 0), (&after, 0));
+        assert_eq!(find(&measured, "Measured").after, "2030-02-02 00:00:00 UTC");
+    }
+
+    #[test]
+    fn a_setup_that_is_not_there_is_unknown() {
+        let session = session(&["ort:cpu"], &[1]);
+        let differences = of((&session, 0), (&session, 9));
+        assert_eq!(find(&differences, "Engine").after, UNKNOWN);
+    }
+}

@@ -1,0 +1,322 @@
+//! The numbers of a comparison side by side, as text: what a table of metrics shows.
+
+use super::comparison::{Pair, Side};
+use crate::base::humanize;
+use crate::domain::case::CaseKey;
+use crate::domain::event::SetupReport;
+use crate::stats::percentiles::ELIGIBLE;
+use crate::stats::summary::Summary;
+
+/// Which direction is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better: times.
+    Lower,
+    /// More is better: rates.
+    Higher,
+    /// Neither is.
+    Neither,
+}
+
+/// One number on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// What it is, without the batch size: `Latency`.
+    pub name: String,
+    /// At which batch size, where it belongs to one.
+    pub batch: Option<usize>,
+    /// Its value before.
+    pub before: Option<String>,
+    /// Its value after.
+    pub after: Option<String>,
+    /// How many times as good it became: `6.71 ×`.
+    pub change: Option<String>,
+    /// Which direction is good.
+    pub better: Better,
+    /// The same as a number; above 1 is better.
+    pub gain: Option<f64>,
+    /// Why something is not known.
+    pub note: Option<String>,
+}
+
+impl Metric {
+    /// Its name with its batch size: `Latency, batch 8`.
+    pub fn title(&self) -> String {
+        match self.batch {
+            Some(batch) => format!("{}, batch {batch}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// The metrics of each pair, then those of the setups as a whole.
+pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = pairs.iter().flat_map(of_pair).collect();
+    metrics.extend(of_reports(before, after));
+    if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
+        metrics.push(first_run(before, after, smallest.before_batch));
+    }
+    if let Some(largest) = pairs.last().filter(|pair| !pair.is_per_item()) {
+        metrics.push(scaling(before, after, largest.before_batch));
+    }
+    metrics
+}
+
+/// A ratio as people read it: `6.71 ×`, `0.60 ×`.
+pub fn times(ratio: f64) -> String {
+    let size = ratio.abs();
+    if (0.1..100.0).contains(&size) {
+        return format!("{ratio:.2} ×");
+    }
+    let digits = if size < 0.1 { 2 } else { 3 };
+    format!("{} ×", humanize::significant(ratio, digits))
+}
+
+/// Two numbers, either of which may be unknown.
+type Both = (Option<f64>, Option<f64>);
+
+fn metric(
+    name: &str,
+    batch: Option<usize>,
+    better: Better,
+    values: Both,
+    text: fn(f64) -> String,
+) -> Metric {
+    let gain = values.0.zip(values.1).and_then(|(before, after)| {
+        let gain = match better {
+            Better::Lower => before / after,
+            Better::Higher => after / before,
+            Better::Neither => return None,
+        };
+        (gain.is_finite() && gain > 0.0).then_some(gain)
+    });
+    Metric {
+        name: name.to_owned(),
+        batch,
+        before: values.0.map(text),
+        after: values.1.map(text),
+        change: gain.map(times),
+        better,
+        gain,
+        note: None,
+    }
+}
+
+fn of_pair(pair: &Pair) -> Vec<Metric> {
+    let (batch, divisors, suffix) = if pair.is_per_item() {
+        let sizes = (pair.before_batch as f64, pair.after_batch as f64);
+        (None, sizes, " per item")
+    } else {
+        (Some(pair.before_batch), (1.0, 1.0), "")
+    };
+    let time = |name: &str, pick: fn(&Summary) -> Option<f64>| {
+        let values = (
+            pair.before
+                .latency_ns
+                .as_ref()
+                .and_then(pick)
+                .map(|ns| ns / divisors.0),
+            pair.after
+                .latency_ns
+                .as_ref()
+                .and_then(pick)
+                .map(|ns| ns / divisors.1),
+        );
+        let name = format!("{name}{suffix}");
+        metric(&name, batch, Better::Lower, values, humanize::duration_ns)
+    };
+    let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
+    let rate = |rate: f64| format!("{}/s", humanize::significant(rate, 3));
+    vec![
+        time("Latency", |summary| Some(summary.median)),
+        Metric {
+            note: about_p99(pair),
+            ..time("Latency p99", |summary| summary.p99)
+        },
+        metric("Throughput", batch, Better::Higher, rates, rate),
+    ]
+}
+
+/// Why a 99th percentile is not known.
+fn about_p99(pair: &Pair) -> Option<String> {
+    let needed = ELIGIBLE.iter().find(|(percent, _)| *percent == 99.0)?.1;
+    let counts = (pair.before.samples, pair.after.samples);
+    let samples = |count: u64| humanize::of_many(count, "sample");
+    let seen = match (counts.0 < needed, counts.1 < needed) {
+        (false, false) => return None,
+        (true, true) if counts.0 != counts.1 => {
+            format!("{} and {}", humanize::count(counts.0), samples(counts.1))
+        }
+        (true, _) => samples(counts.0),
+        (false, true) => samples(counts.1),
+    };
+    Some(format!("{seen}; p99 needs {}", humanize::count(needed)))
+}
+
+fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
+    let value = |side: &Side<'_>, pick: fn(&SetupReport) -> u64| {
+        let report = side
+            .session
+            .reports
+            .get(side.setup)
+            .and_then(Option::as_ref);
+        report.map(|report| pick(report) as f64)
+    };
+    let time = |name: &str, pick: fn(&SetupReport) -> u64| {
+        let values = (value(before, pick), value(after, pick));
+        Metric {
+            note: (values.0.is_none() || values.1.is_none())
+                .then(|| "the model was not loaded".to_owned()),
+            ..metric(name, None, Better::Lower, values, humanize::duration_ns)
+        }
+    };
+    vec![
+        time("Load", |report| report.load_ns),
+        time("Library start", |report| report.library_ns),
+    ]
+}
+
+fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
+    let value = |side: &Side<'_>| {
+        let case = side.session.case(CaseKey {
+            setup: side.setup,
+            batch,
+        })?;
+        Some(case.opening.as_ref()?.first_run_ns as f64)
+    };
+    let values = (value(before), value(after));
+    metric(
+        "First run",
+        Some(batch),
+        Better::Lower,
+        values,
+        humanize::duration_ns,
+    )
+}
+
+fn scaling(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
+    let (first, second) = (before.scaling(batch), after.scaling(batch));
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let shares = (
+        first.map(|(share, _)| share),
+        second.map(|(share, _)| share),
+    );
+    let made = metric("Scaling", Some(batch), Better::Higher, shares, percent);
+    match (first, second) {
+        (Some((_, from)), Some((_, other))) if from != other => Metric {
+            change: None,
+            gain: None,
+            note: Some(format!(
+                "relative to batch {from} before and batch {other} after"
+            )),
+            ..made
+        },
+        (Some(_), Some(_)) => made,
+        _ => Metric {
+            note: Some("needs a smaller batch to be relative to".to_owned()),
+            ..made
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Comparison};
+    use crate::analysis::testing::{measure, measure_near, session};
+    use crate::domain::session::Session;
+
+    fn compare(session: &Session, batches: [Option<usize>; 2]) -> Comparison {
+        let rows = case_rows::of(session);
+        let side = |setup: usize| Side {
+            session,
+            rows: &rows,
+            setup,
+            batch: batches[setup],
+        };
+        comparison::of(&side(0), &side(1))
+    }
+
+    fn find<'a>(comparison: &'a Comparison, title: &str) -> &'a Metric {
+        let found = comparison
+            .metrics
+            .iter()
+            .find(|metric| metric.title() == title);
+        found.unwrap()
+    }
+
+    fn example() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
+        measure_near(&mut session, 0, 1, 6_710);
+        measure_near(&mut session, 0, 4, 13_420);
+        measure_near(&mut session, 1, 1, 1_000);
+        measure(&mut session, 1, 4, &[&[4_000_000; 350], &[4_000_000; 350]]);
+        session.reports[0] = Some(SetupReport {
+            load_ns: 410_000_000,
+            ..SetupReport::default()
+        });
+        session.reports[1] = Some(SetupReport {
+            load_ns: 680_000_000,
+            ..SetupReport::default()
+        });
+        session
+    }
+
+    #[test]
+    fn changes_are_above_one_when_better() {
+        let comparison = compare(&example(), [None, None]);
+        let latency = find(&comparison, "Latency, batch 1");
+        assert_eq!(latency.before.as_deref(), Some("6.71 ms"));
+        assert_eq!(latency.change.as_deref(), Some("6.71 ×"));
+        let throughput = find(&comparison, "Throughput, batch 1");
+        assert_eq!(throughput.after.as_deref(), Some("1,000/s"));
+        assert!(throughput.gain.unwrap() > 6.0);
+        let load = find(&comparison, "Load");
+        assert_eq!(load.change.as_deref(), Some("0.60 ×"));
+        let scaling = find(&comparison, "Scaling, batch 4");
+        assert_eq!(scaling.before.as_deref(), Some("50 %"));
+        assert_eq!(scaling.after.as_deref(), Some("25 %"));
+    }
+
+    #[test]
+    fn what_is_not_known_says_why() {
+        let comparison = compare(&example(), [None, None]);
+        let p99 = find(&comparison, "Latency p99, batch 4");
+        assert_eq!((&p99.before, &p99.change), (&None, &None));
+        assert_eq!(p99.after.as_deref(), Some("4.00 ms"));
+        assert_eq!(p99.note.as_deref(), Some("30 samples; p99 needs 662"));
+        let start = find(&comparison, "Library start");
+        assert_eq!(
+            (start.before.as_deref(), &start.change),
+            (Some("0 ns"), &None)
+        );
+        let first = find(&comparison, "First run, batch 1");
+        assert_eq!(first.before, None);
+    }
+
+    #[test]
+    fn different_batches_are_compared_per_item() {
+        let comparison = compare(&example(), [Some(1), Some(4)]);
+        let latency = find(&comparison, "Latency per item");
+        assert_eq!(latency.after.as_deref(), Some("1.00 ms"));
+        assert_eq!(latency.batch, None);
+        assert!(
+            comparison
+                .metrics
+                .iter()
+                .all(|metric| metric.name != "Scaling")
+        );
+    }
+
+    #[test]
+    fn ratios_as_people_read_them() {
+        let texts = [6.714, 10.39, 0.6, 0.01234, 1234.5, 1.0].map(times);
+        assert_eq!(
+            texts,
+            [
+                "6.71 ×", "10.39 ×", "0.60 ×", "0.012 ×", "1,235 ×", "1.00 ×"
+            ]
+        );
+    }
+}

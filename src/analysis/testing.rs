@@ -1,0 +1,100 @@
+//! Sessions made in a few lines, for the unit tests of this folder and of the charts. Compiled for
+//! tests only.
+
+use std::collections::BTreeMap;
+
+use crate::domain::case::{CaseKey, Round};
+use crate::domain::environment::Environment;
+use crate::domain::event::Beginning;
+use crate::domain::model::ModelRef;
+use crate::domain::outcome::{Outcome, Phase};
+use crate::domain::plan::{MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::session::Session;
+
+/// A plan with the quick preset.
+pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
+    Plan {
+        model: "tiny".to_owned(),
+        setups: setups.iter().map(|spec| spec.parse().unwrap()).collect(),
+        looks: Vec::new(),
+        batches: batches.to_vec(),
+        shapes: BTreeMap::new(),
+        preset: PresetName::Quick,
+        measure: MeasureRule::of(PresetName::Quick),
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 1,
+    }
+}
+
+/// A session of which nothing was measured yet.
+pub fn session(setups: &[&str], batches: &[usize]) -> Session {
+    Session::begin(Beginning {
+        name: "test".to_owned(),
+        created: "2030-01-02T03:04:05Z".to_owned(),
+        plan: plan(setups, batches),
+        model: ModelRef {
+            name: "tiny".to_owned(),
+            file: "tiny.onnx".to_owned(),
+            sha256: "0123456789abcdef".to_owned(),
+            parameters: 1,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: Environment::default(),
+        made_up: false,
+        warnings: Vec::new(),
+    })
+}
+
+/// Gives a case its rounds, a second apart, and calls it finished.
+pub fn measure(session: &mut Session, setup: usize, batch: usize, rounds: &[&[u64]]) {
+    for (number, samples) in (0..).zip(rounds) {
+        add_round(session, setup, batch, number, samples);
+    }
+    end(session, setup, batch, Outcome::Finished);
+}
+
+/// Gives a case three rounds of ten samples near a time in microseconds, and calls it finished.
+pub fn measure_near(session: &mut Session, setup: usize, batch: usize, micros: u64) {
+    let samples: Vec<u64> = (0..10).map(|i| micros * 1_000 + (i % 3)).collect();
+    measure(session, setup, batch, &[&samples, &samples, &samples]);
+}
+
+/// Gives a case one more round.
+pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, samples: &[u64]) {
+    let case = session
+        .cases
+        .iter_mut()
+        .find(|case| case.key() == CaseKey { setup, batch });
+    case.unwrap().rounds.push(Round {
+        round,
+        started_ns: u64::from(round) * 1_000_000_000,
+        spent_ns: samples.iter().sum(),
+        samples_ns: samples.to_vec(),
+    });
+}
+
+/// Ends a case.
+pub fn end(session: &mut Session, setup: usize, batch: usize, outcome: Outcome) {
+    let case = session
+        .cases
+        .iter_mut()
+        .find(|case| case.key() == CaseKey { setup, batch });
+    case.unwrap().outcome = outcome;
+}
+
+/// What became of a case that did not fit into memory.
+pub fn out_of_memory() -> Outcome {
+    Outcome::OutOfMemory {
+        reason: "no room".to_owned(),
+    }
+}
+
+/// What became of a case whose engine gave up.
+pub fn failed() -> Outcome {
+    Outcome::Failed {
+        phase: Phase::Open,
+        reason: "no such kernel".to_owned(),
+    }
+}

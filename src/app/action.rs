@@ -1,0 +1,206 @@
+//! Everything that a user can ask for. Views return these; `update` is the only place where they take effect.
+
+use std::path::PathBuf;
+
+use super::compare::Pick;
+use super::keys::Shortcut;
+use super::plan::PlanEdit;
+use super::screen::Screen;
+use super::sessions::{Pin, SessionId};
+use super::settings::Theme;
+use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::chart::spec::SeriesId;
+use crate::domain::case::CaseKey;
+
+/// One wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// To another screen.
+    Go(Screen),
+    /// One step out of whatever is open.
+    Back,
+    /// About the window itself.
+    Shell(Shell),
+    /// About this machine and its engines.
+    Machine(Machine),
+    /// About the plan.
+    Plan(PlanEdit),
+    /// About the run.
+    Run(Run),
+    /// About the open sessions.
+    Sessions(Sessions),
+    /// About the curves.
+    Curves(Curves),
+    /// About the comparison.
+    Compare(Compare),
+    /// About the files of the library.
+    Library(Library),
+}
+
+/// About the window itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shell {
+    /// Opens or closes the command palette.
+    Palette(bool),
+    /// Opens or closes the log of notices.
+    Log(bool),
+    /// Shows or hides the library beside the rail.
+    ToggleLibrary,
+    /// Light, dark, or as the system has it.
+    Theme(Theme),
+    /// The next theme in turn.
+    NextTheme,
+    /// Everything a step larger (above 0), smaller (below 0) or back to its size (0).
+    Zoom(i8),
+    /// Another shortcut for a command; nothing removes it.
+    Shortcut(&'static str, Option<Shortcut>),
+    /// Every shortcut as it was delivered.
+    ResetShortcuts,
+    /// Takes a notice down.
+    Dismiss(u64),
+    /// Takes the newest notice down.
+    DismissNewest,
+    /// To the clipboard.
+    Copy(String),
+    /// The user wants to close the window.
+    AskClose,
+    /// The answer to the question that closing in mid-run raises.
+    Close(Closing),
+}
+
+/// What becomes of a run when its window closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The window stays.
+    Stay,
+    /// The window goes out of sight; the run goes on, is saved, and the program ends.
+    Finish,
+    /// The run stops, what was measured is saved, and the program ends.
+    Stop,
+}
+
+/// About this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// Looks again for engines.
+    Rescan,
+    /// Fetches ONNX Runtime with pip.
+    InstallOnnxRuntime,
+    /// Ends the fetching.
+    StopInstall,
+}
+
+/// About the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// Measures the plan.
+    Start,
+    /// Measures ResNet-50 on every engine that is here, with the quick preset.
+    StartFirst,
+    /// Rests after the visit that is going on.
+    Pause,
+    /// Goes on.
+    Resume,
+    /// Ends the run; what was measured is kept.
+    Stop,
+    /// Leaves a case out; asked a second time, ends its worker at once.
+    Skip(CaseKey),
+    /// Leaves out the case that is being measured.
+    SkipCurrent,
+    /// Saves what interrupted runs left behind.
+    Recover,
+}
+
+/// About the open sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// Asks for files to open.
+    Choose,
+    /// Opens files: sessions, or an ONNX file for the plan.
+    Open(Vec<PathBuf>),
+    /// Opens a session and closes all others.
+    OpenOnly(PathBuf),
+    /// Opens it, or closes it if it is open.
+    Toggle(PathBuf),
+    /// Closes one.
+    Close(SessionId),
+    /// Closes all.
+    CloseAll,
+    /// Reads a session again from its file.
+    Reload(SessionId),
+    /// Makes a session's plan the plan.
+    RunAgain(SessionId),
+    /// Writes a session to a file of the user's choice; nothing stands for asking which.
+    SaveAs(SessionId, Option<PathBuf>),
+}
+
+/// About the curves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Curves {
+    /// Which latency is drawn.
+    Statistic(Statistic),
+    /// Which efficiency is drawn.
+    Efficiency(Efficiency),
+    /// Logarithmic or linear latency.
+    LogLatency(bool),
+    /// The latency limit in nanoseconds.
+    Limit(Option<f64>),
+    /// Shows or hides a series.
+    ToggleSeries(SeriesId),
+    /// Shows one series alone, or all again.
+    OnlySeries(SeriesId),
+    /// Shows every series.
+    ShowAll,
+    /// Brings a series forward while the hand is on it.
+    Highlight(Option<SeriesId>),
+    /// Pins a case, or unpins it.
+    Pin(Option<Pin>),
+    /// Pins the next (above 0) or the previous case of the table.
+    PinStep(i8),
+    /// Sorts the table by a column; the same again turns it round.
+    Sort(usize),
+    /// Shows rows with these words only.
+    Filter(String),
+    /// Copies the table, tab-separated.
+    CopyTable,
+}
+
+/// About the comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Compare {
+    /// What it is compared with.
+    Before(Pick),
+    /// What is compared.
+    After(Pick),
+    /// Turns it round.
+    Swap,
+    /// Copies the case-study table.
+    CopyTable,
+}
+
+/// About the files of the library.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Library {
+    /// Shows sessions with these words only.
+    Search(String),
+    /// Puts the cursor into the search field.
+    FocusSearch,
+    /// The cursor is there.
+    SearchFocused,
+    /// Shows a session's details.
+    Select(Option<PathBuf>),
+    /// The session's name.
+    Rename(PathBuf, String),
+    /// The session's tags.
+    Tags(PathBuf, Vec<String>),
+    /// The session's notes.
+    Notes(PathBuf, String),
+    /// A copy beside it.
+    Duplicate(PathBuf),
+    /// To the trash.
+    Discard(PathBuf),
+    /// Back from the trash, the last one first.
+    Restore,
+    /// Shows the file in the file manager.
+    Reveal(PathBuf),
+}

@@ -1,0 +1,503 @@
+//! Every command by name: what it is called, which keys it has, when it can be given, and what it does.
+//!
+//! The palette, the shortcuts and the settings screen read this one list.
+
+use std::collections::BTreeMap;
+
+use super::App;
+use super::action::{Action, Compare, Curves, Library, Machine, Run, Sessions, Shell};
+use super::keys::Shortcut;
+use super::plan::PlanEdit;
+use super::screen::Screen;
+use super::settings::Theme;
+use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::domain::plan::PresetName;
+
+/// A command.
+pub struct Command {
+    /// Its name in the settings file; never changed.
+    pub id: &'static str,
+    /// What people read.
+    pub title: &'static str,
+    /// The keys that it is delivered with; empty for none.
+    pub keys: &'static str,
+    /// What it does now, or why it cannot be done.
+    pub act: fn(&App) -> Result<Action, &'static str>,
+}
+
+const fn command(
+    id: &'static str,
+    title: &'static str,
+    keys: &'static str,
+    act: fn(&App) -> Result<Action, &'static str>,
+) -> Command {
+    Command {
+        id,
+        title,
+        keys,
+        act,
+    }
+}
+
+/// Every command.
+pub const ALL: &[Command] = &[
+    command("go-home", "Go to Home", "Ctrl+1", |_| {
+        Ok(Action::Go(Screen::Home))
+    }),
+    command("go-plan", "Go to Plan", "Ctrl+2", |_| {
+        Ok(Action::Go(Screen::Plan))
+    }),
+    command("go-run", "Go to Run", "Ctrl+3", |_| {
+        Ok(Action::Go(Screen::Run))
+    }),
+    command("go-curves", "Go to Curves", "Ctrl+4", |_| {
+        Ok(Action::Go(Screen::Curves))
+    }),
+    command("go-compare", "Go to Compare", "Ctrl+5", |_| {
+        Ok(Action::Go(Screen::Compare))
+    }),
+    command("go-library", "Go to Library", "Ctrl+6", |_| {
+        Ok(Action::Go(Screen::Library))
+    }),
+    command("go-settings", "Go to Settings", "Ctrl+7", |_| {
+        Ok(Action::Go(Screen::Settings))
+    }),
+    command("palette", "Find a command", "Ctrl+K", |app| {
+        Ok(shell(Shell::Palette(!app.palette_open)))
+    }),
+    command("back", "Back out", "Escape", |_| Ok(Action::Back)),
+    command("log", "Show the log", "Ctrl+L", |app| {
+        Ok(shell(Shell::Log(!app.log_open)))
+    }),
+    command(
+        "toggle-library",
+        "Show or hide the library",
+        "Ctrl+B",
+        |_| Ok(shell(Shell::ToggleLibrary)),
+    ),
+    command("search", "Find a session", "Ctrl+F", |_| {
+        Ok(Action::Library(Library::FocusSearch))
+    }),
+    command("theme-next", "Next theme", "", |_| {
+        Ok(shell(Shell::NextTheme))
+    }),
+    command("theme-system", "Theme: as the system", "", |_| {
+        Ok(shell(Shell::Theme(Theme::System)))
+    }),
+    command("theme-light", "Theme: light", "", |_| {
+        Ok(shell(Shell::Theme(Theme::Light)))
+    }),
+    command("theme-dark", "Theme: dark", "", |_| {
+        Ok(shell(Shell::Theme(Theme::Dark)))
+    }),
+    command("larger", "Everything larger", "Ctrl+Plus", |_| {
+        Ok(shell(Shell::Zoom(1)))
+    }),
+    command("smaller", "Everything smaller", "Ctrl+Minus", |_| {
+        Ok(shell(Shell::Zoom(-1)))
+    }),
+    command("normal-size", "Everything at its size", "Ctrl+0", |_| {
+        Ok(shell(Shell::Zoom(0)))
+    }),
+    command("reset-shortcuts", "Reset all shortcuts", "", |_| {
+        Ok(shell(Shell::ResetShortcuts))
+    }),
+    command("dismiss", "Dismiss the newest notice", "Ctrl+D", |app| {
+        let shown = app.notices.newest_up().ok_or("there is no notice");
+        shown.map(|_| shell(Shell::DismissNewest))
+    }),
+    command("close", "Close Powerband", "Ctrl+Q", |_| {
+        Ok(shell(Shell::AskClose))
+    }),
+    command("rescan", "Look for engines again", "", |_| {
+        Ok(Action::Machine(Machine::Rescan))
+    }),
+    command(
+        "install-onnxruntime",
+        "Install ONNX Runtime",
+        "",
+        |app| match &app.machine.installing {
+            Some(_) => Err("it is being installed"),
+            None => Ok(Action::Machine(Machine::InstallOnnxRuntime)),
+        },
+    ),
+    command("stop-install", "Stop installing", "", |app| {
+        let going_on = app
+            .machine
+            .installing
+            .as_ref()
+            .ok_or("nothing is being installed");
+        going_on.map(|_| Action::Machine(Machine::StopInstall))
+    }),
+    command("open", "Open files…", "Ctrl+O", |_| {
+        Ok(Action::Sessions(Sessions::Choose))
+    }),
+    command("close-all", "Close all sessions", "Ctrl+Shift+W", |app| {
+        if app.sessions.is_empty() {
+            Err(NO_SESSION)
+        } else {
+            Ok(Action::Sessions(Sessions::CloseAll))
+        }
+    }),
+    command("close-session", "Close the last session", "Ctrl+W", |app| {
+        with_last(app, |id| Action::Sessions(Sessions::Close(id)))
+    }),
+    command(
+        "save-as",
+        "Save the last session as…",
+        "Ctrl+Shift+S",
+        |app| with_last(app, |id| Action::Sessions(Sessions::SaveAs(id, None))),
+    ),
+    command(
+        "reload",
+        "Read the last session again",
+        "Ctrl+Shift+R",
+        |app| with_last(app, |id| Action::Sessions(Sessions::Reload(id))),
+    ),
+    command("run-again", "Plan the last session again", "", |app| {
+        with_last(app, |id| Action::Sessions(Sessions::RunAgain(id)))
+    }),
+    command("start", "Start the run", "Ctrl+Enter", |app| {
+        match idle(app) {
+            Ok(()) => Ok(Action::Run(Run::Start)),
+            Err(reason) => Err(reason),
+        }
+    }),
+    command("start-first", "Benchmark ResNet-50", "", |app| {
+        idle(app).map(|()| Action::Run(Run::StartFirst))
+    }),
+    command("pause", "Pause or go on", "Ctrl+Shift+P", |app| {
+        running(app)?;
+        let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
+        Ok(Action::Run(if paused { Run::Resume } else { Run::Pause }))
+    }),
+    command(
+        "skip",
+        "Skip the case being measured",
+        "Ctrl+Shift+K",
+        |app| running(app).map(|()| Action::Run(Run::SkipCurrent)),
+    ),
+    command("stop", "Stop the run", "Ctrl+Period", |app| {
+        running(app).map(|()| Action::Run(Run::Stop))
+    }),
+    command("recover", "Recover interrupted runs", "", |_| {
+        Ok(Action::Run(Run::Recover))
+    }),
+    command("undo", "Undo in the plan", "Ctrl+Z", |app| {
+        if app.planner.can_undo() {
+            Ok(plan(PlanEdit::Undo))
+        } else {
+            Err("nothing to undo")
+        }
+    }),
+    command("redo", "Redo in the plan", "Ctrl+Shift+Z", |app| {
+        if app.planner.can_redo() {
+            Ok(plan(PlanEdit::Redo))
+        } else {
+            Err("nothing to redo")
+        }
+    }),
+    command("choose-model", "Choose an ONNX file…", "Ctrl+M", |_| {
+        Ok(plan(PlanEdit::ChooseModel))
+    }),
+    command("add-setup", "Add a setup", "Ctrl+N", |app| {
+        Ok(plan(PlanEdit::Add(app.next_setup())))
+    }),
+    command("preset-quick", "Preset: quick", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Quick)))
+    }),
+    command("preset-standard", "Preset: standard", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Standard)))
+    }),
+    command("preset-publish", "Preset: publish", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Publish)))
+    }),
+    command("keep-plan", "Keep this plan", "Ctrl+S", |_| {
+        Ok(plan(PlanEdit::Keep))
+    }),
+    command("clear-plan", "Begin a new plan", "Ctrl+Shift+N", |_| {
+        Ok(plan(PlanEdit::Clear))
+    }),
+    command("median", "Curves: median", "", |_| {
+        Ok(Action::Curves(Curves::Statistic(Statistic::Median)))
+    }),
+    command("mean", "Curves: mean", "", |_| {
+        Ok(Action::Curves(Curves::Statistic(Statistic::Mean)))
+    }),
+    command("p99", "Curves: p99", "", |_| {
+        Ok(Action::Curves(Curves::Statistic(Statistic::P99)))
+    }),
+    command(
+        "log-latency",
+        "Curves: logarithmic or linear latency",
+        "Ctrl+Shift+L",
+        |app| {
+            Ok(Action::Curves(Curves::LogLatency(
+                !app.curves.options.log_y,
+            )))
+        },
+    ),
+    command("efficiency-best", "Curves: efficiency of best", "", |_| {
+        Ok(Action::Curves(Curves::Efficiency(Efficiency::OfBest)))
+    }),
+    command(
+        "efficiency-scaling",
+        "Curves: scaling efficiency",
+        "",
+        |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Scaling))),
+    ),
+    command(
+        "limit",
+        "Curves: set or remove the latency limit",
+        "Ctrl+T",
+        |app| {
+            let limit = match app.curves.options.limit_ns {
+                Some(_) => None,
+                None => Some(app.suggested_limit_ns().ok_or(NO_SESSION)?),
+            };
+            Ok(Action::Curves(Curves::Limit(limit)))
+        },
+    ),
+    command(
+        "limit-up",
+        "Curves: latency limit up",
+        "Ctrl+ArrowUp",
+        |app| move_limit(app, 1.1),
+    ),
+    command(
+        "limit-down",
+        "Curves: latency limit down",
+        "Ctrl+ArrowDown",
+        |app| move_limit(app, 1.0 / 1.1),
+    ),
+    command("show-all", "Curves: show every series", "", |_| {
+        Ok(Action::Curves(Curves::ShowAll))
+    }),
+    command(
+        "pin-next",
+        "Curves: pin the next case",
+        "Ctrl+ArrowRight",
+        |_| Ok(Action::Curves(Curves::PinStep(1))),
+    ),
+    command(
+        "pin-previous",
+        "Curves: pin the previous case",
+        "Ctrl+ArrowLeft",
+        |_| Ok(Action::Curves(Curves::PinStep(-1))),
+    ),
+    command("unpin", "Curves: unpin", "", |app| match app.curves.pin {
+        Some(_) => Ok(Action::Curves(Curves::Pin(None))),
+        None => Err("no case is pinned"),
+    }),
+    command(
+        "copy-table",
+        "Copy the table",
+        "Ctrl+Shift+C",
+        |app| match app.screen {
+            Screen::Compare => Ok(Action::Compare(Compare::CopyTable)),
+            _ => Ok(Action::Curves(Curves::CopyTable)),
+        },
+    ),
+    command(
+        "swap",
+        "Compare: swap before and after",
+        "Ctrl+Shift+X",
+        |_| Ok(Action::Compare(Compare::Swap)),
+    ),
+    command(
+        "duplicate",
+        "Library: duplicate the selected session",
+        "",
+        |app| with_selected(app, Library::Duplicate),
+    ),
+    command(
+        "discard",
+        "Library: move the selected session to the trash",
+        "Ctrl+Delete",
+        |app| with_selected(app, Library::Discard),
+    ),
+    command(
+        "restore",
+        "Library: bring back from the trash",
+        "Ctrl+Shift+Delete",
+        |app| {
+            if app.library.discarded.is_empty() {
+                Err("nothing was moved to the trash")
+            } else {
+                Ok(Action::Library(Library::Restore))
+            }
+        },
+    ),
+    command(
+        "reveal",
+        "Library: show the file of the selected session",
+        "",
+        |app| with_selected(app, Library::Reveal),
+    ),
+    command(
+        "open-selected",
+        "Library: open or close the selected session",
+        "",
+        |app| {
+            let path = app.library.selected.clone().ok_or(NO_SELECTION)?;
+            Ok(Action::Sessions(Sessions::Toggle(path)))
+        },
+    ),
+];
+
+const NO_SESSION: &str = "no session is open";
+const NO_SELECTION: &str = "no session is selected in the library";
+
+fn shell(change: Shell) -> Action {
+    Action::Shell(change)
+}
+
+fn plan(edit: PlanEdit) -> Action {
+    Action::Plan(edit)
+}
+
+fn idle(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Err("a run is going on")
+    } else {
+        Ok(())
+    }
+}
+
+fn running(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Ok(())
+    } else {
+        Err("no run is going on")
+    }
+}
+
+fn with_last(
+    app: &App,
+    act: fn(super::sessions::SessionId) -> Action,
+) -> Result<Action, &'static str> {
+    let last = app
+        .sessions
+        .iter()
+        .filter(|open| open.id != super::sessions::LIVE)
+        .last();
+    last.map(|open| act(open.id)).ok_or(NO_SESSION)
+}
+
+fn with_selected(
+    app: &App,
+    act: fn(std::path::PathBuf) -> Library,
+) -> Result<Action, &'static str> {
+    let path = app.library.selected.clone().ok_or(NO_SELECTION)?;
+    Ok(Action::Library(act(path)))
+}
+
+fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
+    let limit = app
+        .curves
+        .options
+        .limit_ns
+        .or_else(|| app.suggested_limit_ns())
+        .ok_or(NO_SESSION)?;
+    Ok(Action::Curves(Curves::Limit(Some(limit * by))))
+}
+
+/// The keys of a command: the user's, else those it is delivered with.
+pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> Option<Shortcut> {
+    match changed.get(command.id) {
+        Some(own) => own.clone(),
+        None => command.keys.parse().ok(),
+    }
+}
+
+/// The command that has those keys already.
+pub fn holder(
+    keys_wanted: &Shortcut,
+    changed: &BTreeMap<String, Option<Shortcut>>,
+) -> Option<&'static Command> {
+    ALL.iter()
+        .find(|command| keys(command, changed).as_ref() == Some(keys_wanted))
+}
+
+/// Commands whose titles have the letters in order, the closest first.
+pub fn find(words: &str) -> Vec<&'static Command> {
+    let mut found: Vec<(usize, &Command)> = ALL
+        .iter()
+        .filter_map(|command| Some((distance(command.title, words)?, command)))
+        .collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, command)| command).collect()
+}
+
+/// How far the letters lie apart in the text; nothing where they are not in it in this order.
+pub fn distance(text: &str, letters: &str) -> Option<usize> {
+    let text: Vec<char> = text.to_lowercase().chars().collect();
+    let letters: Vec<char> = letters
+        .to_lowercase()
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    let mut place = 0;
+    let mut gaps = 0;
+    for (index, letter) in letters.iter().enumerate() {
+        let skipped = text[place..]
+            .iter()
+            .filter(|c| !c.is_whitespace())
+            .position(|c| c == letter)?;
+        let step = text[place..].iter().position(|c| c == letter)?;
+        gaps += if index == 0 {
+            usize::from(skipped > 0) * 3 + skipped / 4
+        } else {
+            skipped * 2
+        };
+        place += step + 1;
+    }
+    Some(gaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_commands_share_a_name_or_keys() {
+        let ids: BTreeSet<&str> = ALL.iter().map(|command| command.id).collect();
+        assert_eq!(ids.len(), ALL.len());
+        let with_keys: Vec<Shortcut> = ALL
+            .iter()
+            .filter_map(|command| keys(command, &BTreeMap::new()))
+            .collect();
+        let distinct: BTreeSet<&Shortcut> = with_keys.iter().collect();
+        assert_eq!(distinct.len(), with_keys.len());
+        for command in ALL.iter().filter(|command| !command.keys.is_empty()) {
+            assert!(command.keys.parse::<Shortcut>().is_ok(), "{}", command.keys);
+        }
+    }
+
+    #[test]
+    fn the_closest_comes_first() {
+        assert_eq!(find("go cur")[0].id, "go-curves");
+        assert_eq!(find("swap")[0].id, "swap");
+        assert_eq!(find("stop run")[0].id, "stop");
+        assert!(find("qqqq").is_empty());
+        assert_eq!(find("").len(), ALL.len());
+    }
+
+    #[test]
+    fn the_users_keys_win() {
+        let mut changed = BTreeMap::new();
+        changed.insert("palette".to_owned(), Some("Ctrl+P".parse().unwrap()));
+        changed.insert("back".to_owned(), None);
+        let by_id = |id: &str| ALL.iter().find(|command| command.id == id).unwrap();
+        assert_eq!(
+            keys(by_id("palette"), &changed).unwrap().to_string(),
+            "Ctrl+P"
+        );
+        assert_eq!(keys(by_id("back"), &changed), None);
+        assert_eq!(
+            holder(&"Ctrl+P".parse().unwrap(), &changed).unwrap().id,
+            "palette"
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! The curves screen: what is drawn, what is hidden, what is pinned, and the table below.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
+use crate::analysis::batch_curve::CurvePoint;
+use crate::analysis::case_rows::CaseRow;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::chart::palette;
+use crate::chart::spec::{ChartSpec, Mark, SeriesId};
+use crate::domain::case::CaseKey;
+use crate::domain::outcome::Outcome;
+
+/// Columns of the table, in order.
+pub const COLUMNS: [&str; 10] = [
+    "Setup",
+    "Batch",
+    "Latency",
+    "± 95 %",
+    "Min",
+    "p99",
+    "Throughput",
+    "Efficiency",
+    "Samples",
+    "Outcome",
+];
+
+/// What each column means, in a sentence.
+pub const COLUMN_HELP: [&str; 10] = [
+    "One way to run the model: engine, device and options",
+    "Items that go through the network in one run",
+    "The latency that is drawn: half of all runs were faster than the median",
+    "Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within",
+    "The fastest run",
+    "99 of 100 runs were faster; shown from 662 samples on, because fewer cannot carry it",
+    "Items done over time spent",
+    "How well a batch is used, by the definition chosen above",
+    "Runs that were timed, over all rounds",
+    "How the case ended, and what is suspicious about it",
+];
+
+/// One series in the legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegendEntry {
+    /// Which.
+    pub id: SeriesId,
+    /// Its name.
+    pub name: String,
+    /// Its palette index.
+    pub colour: usize,
+    /// Whether it is drawn.
+    pub shown: bool,
+    /// Its fixed and per-item time, its knee and its limit, in a sentence.
+    pub explained: String,
+}
+
+/// The best batch of one series under the limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best {
+    /// Whose.
+    pub name: String,
+    /// Its palette index.
+    pub colour: usize,
+    /// Which case; nothing where none is fast enough.
+    pub case: Option<(Pin, String, String)>,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableRow {
+    /// Which case.
+    pub pin: Pin,
+    /// Its palette index.
+    pub colour: usize,
+    /// What each column says.
+    pub cells: [String; 10],
+    /// What each column sorts by, where it is a number.
+    pub keys: [Option<f64>; 10],
+    /// Why it ended as it did, and what is suspicious, in sentences.
+    pub remarks: Vec<String>,
+    /// Whether it ended badly.
+    pub is_trouble: bool,
+}
+
+/// Everything that is drawn, made anew when something changes and not at every frame.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    /// Latency against batch size.
+    pub latency: ChartSpec,
+    /// Throughput against batch size.
+    pub throughput: ChartSpec,
+    /// Efficiency against batch size.
+    pub efficiency: ChartSpec,
+    /// Series by name.
+    pub legend: Vec<LegendEntry>,
+    /// The best batch of each shown series under the limit.
+    pub best: Vec<Best>,
+    /// The table, filtered and sorted.
+    pub table: Vec<TableRow>,
+}
+
+/// The samples of the pinned case.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    /// Which case.
+    pub pin: Pin,
+    /// How often each time came.
+    pub histogram: ChartSpec,
+    /// Each sample when it came.
+    pub strip: ChartSpec,
+}
+
+/// The curves screen.
+#[derive(Debug, Default)]
+pub struct CurvesState {
+    /// What is drawn.
+    pub options: CurveOptions,
+    /// Series that are not drawn.
+    pub hidden: BTreeSet<SeriesId>,
+    /// The series under the hand.
+    pub highlighted: Option<SeriesId>,
+    /// The case whose samples are shown.
+    pub pin: Option<Pin>,
+    /// Its charts, once they are made.
+    pub pinned: Option<Arc<Pinned>>,
+    /// Words that rows must have.
+    pub filter: String,
+    /// The column that the table is sorted by, and whether it falls.
+    pub sort: Option<(usize, bool)>,
+    /// What is drawn.
+    pub drawn: Arc<Drawn>,
+}
+
+impl CurvesState {
+    /// Makes anew what is drawn.
+    pub fn redraw(&mut self, open: &OpenSessions) {
+        let legend = self.legend(open);
+        let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
+        let overlays: Vec<Overlay<'_>> = shown
+            .iter()
+            .filter_map(|entry| {
+                let (session, setup) = sessions::of_series(entry.id);
+                let curve = open
+                    .get(session)?
+                    .findings
+                    .curves
+                    .iter()
+                    .find(|curve| curve.setup == setup)?;
+                Some(Overlay {
+                    id: entry.id,
+                    name: entry.name.clone(),
+                    colour: entry.colour,
+                    curve,
+                })
+            })
+            .collect();
+        let mut drawn = Drawn {
+            latency: curves::latency(&overlays, &self.options),
+            throughput: curves::throughput(&overlays, &self.options),
+            efficiency: curves::efficiency(&overlays, &self.options),
+            best: self.best(&overlays),
+            table: self.table(open, &shown),
+            legend,
+        };
+        if let Some(pin) = self.pin {
+            for chart in [
+                &mut drawn.latency,
+                &mut drawn.throughput,
+                &mut drawn.efficiency,
+            ] {
+                ring(chart, pin);
+            }
+        }
+        self.drawn = Arc::new(drawn);
+    }
+
+    fn legend(&self, open: &OpenSessions) -> Vec<LegendEntry> {
+        open.iter()
+            .flat_map(|session| {
+                session.findings.curves.iter().map(move |curve| {
+                    let id = sessions::series(session.id, curve.setup);
+                    LegendEntry {
+                        id,
+                        name: open.series_name(session.id, curve.setup),
+                        colour: open.colour(session.id, curve.setup),
+                        shown: !self.hidden.contains(&id),
+                        explained: curve.explain(),
+                    }
+                })
+            })
+            .collect()
+    }
+
+    fn best(&self, overlays: &[Overlay<'_>]) -> Vec<Best> {
+        let Some(limit) = self.options.limit_ns else {
+            return Vec::new();
+        };
+        overlays
+            .iter()
+            .map(|overlay| {
+                let statistic = self.options.statistic;
+                let point = overlay.curve.best_within(limit, statistic);
+                let (session, setup) = sessions::of_series(overlay.id);
+                Best {
+                    name: overlay.name.clone(),
+                    colour: overlay.colour,
+                    case: point.map(|point| {
+                        let case = CaseKey {
+                            setup,
+                            batch: point.batch,
+                        };
+                        (
+                            Pin { session, case },
+                            format!("batch {}", humanize::count(point.batch as u64)),
+                            best_words(point, point.latency_ns(statistic)),
+                        )
+                    }),
+                }
+            })
+            .collect()
+    }
+
+    fn table(&self, open: &OpenSessions, shown: &[&LegendEntry]) -> Vec<TableRow> {
+        let words: Vec<String> = self
+            .filter
+            .split_whitespace()
+            .map(str::to_lowercase)
+            .collect();
+        let mut rows: Vec<TableRow> = shown
+            .iter()
+            .filter_map(|entry| {
+                let (session, setup) = sessions::of_series(entry.id);
+                Some((*entry, open.get(session)?, setup))
+            })
+            .flat_map(|(entry, session, setup)| {
+                let rows = session
+                    .findings
+                    .rows
+                    .iter()
+                    .filter(move |row| row.setup == setup);
+                rows.map(move |row| self.row(entry, session, row))
+            })
+            .filter(|row| {
+                let text = row.cells.join(" ").to_lowercase();
+                words.iter().all(|word| text.contains(word))
+            })
+            .collect();
+        if let Some((column, falls)) = self.sort {
+            rows.sort_by(|a, b| order(a, b, column, falls));
+        }
+        rows
+    }
+
+    fn row(&self, entry: &LegendEntry, session: &OpenSession, row: &CaseRow) -> TableRow {
+        let curve = session
+            .findings
+            .curves
+            .iter()
+            .find(|curve| curve.setup == row.setup);
+        let point =
+            curve.and_then(|curve| curve.points.iter().find(|point| point.batch == row.batch));
+        let latency = point.and_then(|point| point.latency_ns(self.options.statistic));
+        let min = row.latency_ns.as_ref().map(|summary| summary.min);
+        let p99 = row.latency_ns.as_ref().and_then(|summary| summary.p99);
+        let efficiency = point.and_then(|point| point.efficiency(self.options.efficiency));
+        let ci95 = row.ci95_rel();
+        let time =
+            |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
+        let names: Vec<&str> = std::iter::once(row.outcome.name())
+            .chain(row.flags.iter().map(|flag| flag.name))
+            .collect();
+        TableRow {
+            pin: Pin {
+                session: session.id,
+                case: CaseKey {
+                    setup: row.setup,
+                    batch: row.batch,
+                },
+            },
+            colour: entry.colour,
+            cells: [
+                entry.name.clone(),
+                humanize::count(row.batch as u64),
+                time(latency),
+                ci95.map_or_else(
+                    || UNKNOWN.to_owned(),
+                    |share| format!("{:.1} %", share * 100.0),
+                ),
+                time(min),
+                time(p99),
+                row.throughput_per_s.map_or_else(
+                    || UNKNOWN.to_owned(),
+                    |rate| format!("{}/s", humanize::significant(rate, 3)),
+                ),
+                efficiency.map_or_else(
+                    || UNKNOWN.to_owned(),
+                    |share| format!("{:.0} %", share * 100.0),
+                ),
+                humanize::count(row.samples),
+                names.join(", "),
+            ],
+            keys: [
+                None,
+                Some(row.batch as f64),
+                latency,
+                ci95,
+                min,
+                p99,
+                row.throughput_per_s,
+                efficiency,
+                Some(row.samples as f64),
+                None,
+            ],
+            remarks: remarks(row),
+            is_trouble: row.outcome.is_trouble(),
+        }
+    }
+
+    /// The case before (`by` below 0) or after the pinned one in the table; the first where none is pinned.
+    pub fn step(&self, by: i8) -> Option<Pin> {
+        let table = &self.drawn.table;
+        let place = self
+            .pin
+            .and_then(|pin| table.iter().position(|row| row.pin == pin));
+        let next = match place {
+            None => 0,
+            Some(place) => place
+                .saturating_add_signed(isize::from(by))
+                .min(table.len().saturating_sub(1)),
+        };
+        table.get(next).map(|row| row.pin)
+    }
+
+    /// The table as text with tabs, which spreadsheets take.
+    pub fn table_text(&self) -> String {
+        let mut text = COLUMNS.join("\t");
+        for row in &self.drawn.table {
+            text.push('\n');
+            text.push_str(&row.cells.join("\t"));
+        }
+        text.push('\n');
+        text
+    }
+
+    /// Forgets a session that is no longer open.
+    pub fn forget(&mut self, session: SessionId) {
+        self.hidden
+            .retain(|series| sessions::of_series(*series).0 != session);
+        if self.pin.is_some_and(|pin| pin.session == session) {
+            self.pin = None;
+            self.pinned = None;
+        }
+    }
+}
+
+fn best_words(point: &CurvePoint, latency: Option<f64>) -> String {
+    format!(
+        "{}, {} items/s",
+        latency.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
+        humanize::significant(point.throughput_per_s, 3)
+    )
+}
+
+fn remarks(row: &CaseRow) -> Vec<String> {
+    let outcome = match &row.outcome {
+        Outcome::Pending => None,
+        outcome => outcome.sentence(),
+    };
+    let flags = row.flags.iter().map(|flag| {
+        format!(
+            "{}: {}. What to do: {}.",
+            flag.name, flag.evidence, flag.advice
+        )
+    });
+    outcome.into_iter().chain(flags).collect()
+}
+
+/// A ring around the pinned case, where the chart has it.
+fn ring(chart: &mut ChartSpec, pin: Pin) {
+    let id = sessions::series(pin.session, pin.case.setup);
+    let point = chart
+        .series
+        .iter()
+        .filter(|series| series.id == id)
+        .flat_map(|series| &series.points)
+        .find(|point| point.tag == pin.case.batch as u64)
+        .map(|point| (point.x, point.y));
+    if let Some(at) = point {
+        chart.marks.push(Mark::Ring { at, series: id });
+    }
+}
+
+/// Numbers by size, words by letter, and what is unknown last either way.
+fn order(a: &TableRow, b: &TableRow, column: usize, falls: bool) -> Ordering {
+    let turn = |ordering: Ordering| if falls { ordering.reverse() } else { ordering };
+    match (a.keys[column], b.keys[column]) {
+        (Some(a), Some(b)) => turn(a.total_cmp(&b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => turn(a.cells[column].cmp(&b.cells[column])),
+    }
+}
+
+/// Which marker a palette index has, for words.
+pub fn marker(colour: usize) -> String {
+    palette::marker(colour).to_string()
+}

@@ -1,0 +1,102 @@
+//! What background work reports. The window drains it for a few milliseconds a frame and never waits.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::compare::Pick;
+use super::curves::Pinned;
+use super::machine::EngineState;
+use super::plan::Draft;
+use super::sessions::{Findings, SessionId};
+use crate::analysis::comparison::Comparison;
+use crate::domain::environment::Environment;
+use crate::domain::event::{Beginning, Stamped};
+use crate::domain::model::ModelSummary;
+use crate::domain::session::Session;
+use crate::store::library::{Scanned, Stamp};
+use crate::store::trash::Discarded;
+use crate::telemetry::host::HostLoad;
+
+/// One report.
+#[derive(Debug)]
+pub enum Message {
+    /// Processor, memory, system.
+    Environment(Box<Environment>),
+    /// Engines, ready ones first.
+    Engines(Vec<EngineState>),
+    /// A step of fetching ONNX Runtime.
+    InstallStep(String, Option<f32>),
+    /// Fetching is over, with what was installed.
+    Installed(Result<String, String>),
+    /// What is known of a model.
+    Model(String, Result<Box<ModelSummary>, String>),
+    /// The library was looked through.
+    Library(Result<BTreeMap<PathBuf, Scanned>, String>),
+    /// Files of open sessions, as they are now; nothing for one that is gone.
+    OnDisk(PathBuf, Option<Stamp>),
+    /// A session was read.
+    Opened(Box<Opened>),
+    /// A file could not be opened.
+    NotOpened(PathBuf, String),
+    /// A change of a session's file was made, and what the file is now.
+    Edited(PathBuf, Result<Stamp, String>),
+    /// Something was done; the words say what.
+    Done(String),
+    /// Something was not done; the words say why.
+    Failed(String),
+    /// A session went to the trash, or did not.
+    Discarded(PathBuf, String, Result<Discarded, String>),
+    /// A session came back from the trash, or did not.
+    Restored(String, Result<(), (Discarded, String)>),
+    /// A file was written, and is the session's own from now on.
+    SavedAs(SessionId, PathBuf, Stamp),
+    /// Plans that are kept.
+    Plans(Vec<(PathBuf, Draft)>),
+    /// The pinned case's samples as charts.
+    Pinned(Box<Pinned>),
+    /// Two sides were compared.
+    Compared(Pick, Pick, Arc<Comparison>),
+    /// The run's plan is prepared.
+    RunBegan(Box<Beginning>),
+    /// The run could not begin.
+    RunRefused(String),
+    /// Something happened in the run.
+    RunEvent(Box<(Stamped, Option<Findings>)>),
+    /// The run is over: where it was saved, and what else is to be said.
+    RunOver(Box<RunOver>),
+    /// A reading of the host's load.
+    Load(HostLoad),
+    /// Journals that interrupted runs left behind.
+    Abandoned(Vec<PathBuf>),
+}
+
+/// A session that was read.
+#[derive(Debug)]
+pub struct Opened {
+    /// The number that it gets.
+    pub id: SessionId,
+    /// Its file.
+    pub path: PathBuf,
+    /// The session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// The file as it was.
+    pub stamp: Option<Stamp>,
+    /// The version of a file that is newer than this program.
+    pub newer: Option<u32>,
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub struct RunOver {
+    /// The whole session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// Where it is, or why it is not.
+    pub saved: Result<(PathBuf, Option<Stamp>), String>,
+    /// What else is to be said.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,218 @@
+//! Background work: each piece on a named thread of its own, reporting to the one inbox.
+//!
+//! The window starts work here and never waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::inbox::Message;
+use crate::store::library::{self, Scanned, Stamp};
+
+/// Reports that may wait before their senders do.
+const INBOX: usize = 4096;
+/// How often files are looked at for changes made elsewhere.
+const WATCH_EVERY: Duration = Duration::from_secs(3);
+
+/// How soon a report wants to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// At once: somebody is waiting for it.
+    Now,
+    /// Within a quarter of a second: so that painting does not disturb what is being measured.
+    Soon,
+}
+
+/// Wakes the window up.
+pub type Waker = Arc<dyn Fn(Urgency) + Send + Sync>;
+
+/// Where background work reports to.
+#[derive(Clone)]
+pub struct Outlet {
+    sender: SyncSender<Message>,
+    waker: Waker,
+}
+
+impl Outlet {
+    /// Reports. Once the window is gone nobody listens, which is no error.
+    pub fn send(&self, message: Message) {
+        let urgency = match message {
+            Message::RunEvent(_) | Message::Load(_) | Message::OnDisk(..) => Urgency::Soon,
+            _ => Urgency::Now,
+        };
+        if self.sender.send(message).is_ok() {
+            (self.waker)(urgency);
+        }
+    }
+
+    /// Whether somebody may still listen.
+    pub fn try_send(&self, message: Message) -> bool {
+        use std::sync::mpsc::TrySendError;
+        let sent = self.sender.try_send(message);
+        if sent.is_ok() {
+            (self.waker)(Urgency::Now);
+        }
+        !matches!(sent, Err(TrySendError::Disconnected(_)))
+    }
+}
+
+/// Starts work and holds the inbox.
+pub struct Jobs {
+    outlet: Outlet,
+    inbox: Receiver<Message>,
+    watch: Arc<Watch>,
+}
+
+impl Jobs {
+    /// Nothing is started yet.
+    pub fn new(waker: Waker) -> Self {
+        let (sender, inbox) = sync_channel(INBOX);
+        Self {
+            outlet: Outlet { sender, waker },
+            inbox,
+            watch: Arc::default(),
+        }
+    }
+
+    /// The next report, if there is one.
+    pub fn next(&self) -> Option<Message> {
+        self.inbox.try_recv().ok()
+    }
+
+    /// Where to report to.
+    pub fn outlet(&self) -> Outlet {
+        self.outlet.clone()
+    }
+
+    /// Does a piece of work elsewhere.
+    pub fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
+        let outlet = self.outlet();
+        let started = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || work(&outlet));
+        if let Err(error) = started {
+            self.outlet.send(Message::Failed(format!(
+                "The system refuses another thread for {name}: {error}"
+            )));
+        }
+    }
+
+    /// Looks through the library now and from time to time.
+    pub fn watch_library(&self, folder: PathBuf) {
+        let watch = Arc::downgrade(&self.watch);
+        self.spawn("library-watch", move |outlet| {
+            let mut known = Known::default();
+            while let Some(watch) = watch.upgrade() {
+                if !known.look(&folder, &watch.files(), outlet) {
+                    return;
+                }
+                watch.wait();
+            }
+        });
+    }
+
+    /// Has the library looked through at once.
+    pub fn rescan_library(&self) {
+        *lock(&self.watch.wanted) = true;
+        self.watch.nudge.notify_all();
+    }
+
+    /// Says which files are open, wherever they are.
+    pub fn watch_files(&self, files: BTreeSet<PathBuf>) {
+        *lock(&self.watch.files) = files;
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.rescan_library();
+    }
+}
+
+#[derive(Default)]
+struct Watch {
+    files: Mutex<BTreeSet<PathBuf>>,
+    wanted: Mutex<bool>,
+    nudge: Condvar,
+}
+
+impl Watch {
+    fn files(&self) -> BTreeSet<PathBuf> {
+        lock(&self.files).clone()
+    }
+
+    fn wait(&self) {
+        let wanted = lock(&self.wanted);
+        let waited = self
+            .nudge
+            .wait_timeout_while(wanted, WATCH_EVERY, |wanted| !*wanted)
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut wanted, _) = waited;
+        *wanted = false;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was seen the last time, so that only changes are reported.
+#[derive(Default)]
+struct Known {
+    library: Option<Result<BTreeMap<PathBuf, Scanned>, String>>,
+    files: BTreeMap<PathBuf, Option<Stamp>>,
+}
+
+impl Known {
+    /// Looks once; tells whether anybody still listens.
+    fn look(&mut self, folder: &Path, files: &BTreeSet<PathBuf>, outlet: &Outlet) -> bool {
+        let none = BTreeMap::new();
+        let before = match &self.library {
+            Some(Ok(found)) => found,
+            _ => &none,
+        };
+        let now = readable(folder).map(|()| library::scan(folder, before));
+        let stamps = |found: &BTreeMap<PathBuf, Scanned>| -> Vec<(PathBuf, Option<Stamp>)> {
+            found
+                .iter()
+                .map(|(path, scanned)| (path.clone(), Some(scanned.stamp)))
+                .collect()
+        };
+        let is_new = match (&self.library, &now) {
+            (Some(Ok(before)), Ok(now)) => stamps(before) != stamps(now),
+            (Some(Err(before)), Err(now)) => before != now,
+            _ => true,
+        };
+        let mut is_heard = true;
+        if is_new {
+            is_heard = outlet.try_send(Message::Library(now.clone()));
+            self.library = Some(now);
+        }
+        self.files.retain(|path, _| files.contains(path));
+        for path in files {
+            let stamp = Stamp::of(path).ok();
+            if self.files.get(path).is_some_and(|before| *before != stamp) {
+                outlet.send(Message::OnDisk(path.clone(), stamp));
+            }
+            self.files.insert(path.clone(), stamp);
+        }
+        is_heard
+    }
+}
+
+/// A folder that was never made is an empty library; one that cannot be read is trouble.
+fn readable(folder: &Path) -> Result<(), String> {
+    match fs::read_dir(folder) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(format!(
+            "The library in {} cannot be read: {error}",
+            folder.display()
+        )),
+    }
+}

@@ -1,0 +1,137 @@
+//! The library as the window sees it: what was found on disk, what is searched for, what can be undone.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+pub use crate::store::library::{Entry, Scanned};
+use crate::store::trash::Discarded;
+
+/// The library screen and the list beside the rail.
+#[derive(Debug, Default)]
+pub struct LibraryState {
+    /// What was found, by file.
+    pub found: BTreeMap<PathBuf, Scanned>,
+    /// Whether the folder was looked through at least once.
+    pub is_scanned: bool,
+    /// What keeps the folder from being read.
+    pub trouble: Option<String>,
+    /// Words that a session must have.
+    pub search: String,
+    /// Whether the cursor is wanted in the search field.
+    pub focus_search: bool,
+    /// The session whose details are shown.
+    pub selected: Option<PathBuf>,
+    /// What went to the trash in this sitting, last one last.
+    pub discarded: Vec<(Discarded, String)>,
+    /// Files by what is shown of them, newest first.
+    listed: Vec<PathBuf>,
+}
+
+impl LibraryState {
+    /// Takes in what was found.
+    pub fn take(&mut self, found: BTreeMap<PathBuf, Scanned>) {
+        self.found = found;
+        self.is_scanned = true;
+        if self
+            .selected
+            .as_ref()
+            .is_some_and(|path| !self.found.contains_key(path))
+        {
+            self.selected = None;
+        }
+        self.relist();
+    }
+
+    /// Looks for other words.
+    pub fn search(&mut self, words: String) {
+        self.search = words;
+        self.relist();
+    }
+
+    /// Sessions that have the words, newest first, then the files that cannot be read.
+    pub fn listed(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
+        self.listed
+            .iter()
+            .filter_map(|path| self.found.get_key_value(path))
+    }
+
+    /// How many are listed.
+    pub fn listed_len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// One of those listed, by its place.
+    pub fn listed_at(&self, place: usize) -> Option<(&PathBuf, &Scanned)> {
+        self.listed
+            .get(place)
+            .and_then(|path| self.found.get_key_value(path))
+    }
+
+    /// The readable session of a file.
+    pub fn entry(&self, path: &std::path::Path) -> Option<&Entry> {
+        self.found.get(path)?.entry.as_ref().ok()
+    }
+
+    /// Every tag in use, each once.
+    pub fn tags(&self) -> Vec<String> {
+        let all = self
+            .found
+            .values()
+            .filter_map(|scanned| scanned.entry.as_ref().ok());
+        let tags: std::collections::BTreeSet<&String> = all.flat_map(|entry| &entry.tags).collect();
+        tags.into_iter().cloned().collect()
+    }
+
+    fn relist(&mut self) {
+        let words: Vec<String> = self
+            .search
+            .split_whitespace()
+            .map(str::to_lowercase)
+            .collect();
+        let mut listed: Vec<(&PathBuf, &Scanned)> = self
+            .found
+            .iter()
+            .filter(|(path, scanned)| {
+                let text = haystack(path, scanned);
+                words.iter().all(|word| text.contains(word))
+            })
+            .collect();
+        // Readable before broken, then by when the run began, newest first.
+        listed.sort_by(|(path_a, a), (path_b, b)| {
+            let key = |scanned: &Scanned| {
+                scanned
+                    .entry
+                    .as_ref()
+                    .ok()
+                    .map(|entry| entry.created.clone())
+            };
+            key(b).cmp(&key(a)).then_with(|| path_a.cmp(path_b))
+        });
+        self.listed = listed.into_iter().map(|(path, _)| path.clone()).collect();
+    }
+}
+
+/// Everything that words are looked for in. `#tag` finds a tag alone.
+fn haystack(path: &std::path::Path, scanned: &Scanned) -> String {
+    let file = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let Ok(entry) = &scanned.entry else {
+        return file;
+    };
+    let mut text = format!(
+        "{file} {} {} {} {}",
+        entry.name, entry.model, entry.created, entry.notes
+    );
+    for setup in &entry.setups {
+        text.push(' ');
+        text.push_str(setup);
+    }
+    for tag in &entry.tags {
+        text.push_str(" #");
+        text.push_str(tag);
+    }
+    text.to_lowercase()
+}

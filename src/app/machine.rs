@@ -1,0 +1,106 @@
+//! What this machine has, as far as it is known yet: looked up after the first frame, never before it.
+
+use crate::base::cancel::CancelToken;
+use crate::domain::environment::Environment;
+use crate::domain::setup::Setup;
+use crate::runner::equipment::{EngineInfo, Found};
+
+/// An engine, in the words of the home screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineState {
+    /// What a setup calls it.
+    pub id: &'static str,
+    /// Name, with its version where known.
+    pub title: String,
+    /// Where it is from, or why it is not here.
+    pub words: String,
+    /// Whether it runs.
+    pub is_ready: bool,
+}
+
+/// How far fetching ONNX Runtime is.
+#[derive(Clone, Debug)]
+pub struct Installing {
+    /// What is being done.
+    pub step: String,
+    /// Share done, where it can be told.
+    pub share: Option<f32>,
+    /// Ends it.
+    pub cancel: CancelToken,
+}
+
+/// What this machine has.
+#[derive(Debug, Default)]
+pub struct MachineState {
+    /// Processor, memory, system.
+    pub environment: Option<Environment>,
+    /// Engines, best first; nothing until they were looked up.
+    pub engines: Option<Vec<EngineState>>,
+    /// Whether they are being looked up now.
+    pub is_looking: bool,
+    /// Fetching, while it goes on.
+    pub installing: Option<Installing>,
+}
+
+impl MachineState {
+    /// Whether ONNX Runtime could be fetched and is not here.
+    pub fn lacks_onnxruntime(&self) -> bool {
+        self.engines.as_ref().is_some_and(|engines| {
+            !engines
+                .iter()
+                .any(|engine| engine.id == "ort" && engine.is_ready)
+        })
+    }
+
+    /// Why a setup cannot run here; nothing where it can, or where that is not known yet.
+    pub fn refusal(&self, setup: &Setup) -> Option<String> {
+        let engines = self.engines.as_ref()?;
+        let own: Vec<&EngineState> = engines
+            .iter()
+            .filter(|engine| engine.id == setup.engine)
+            .collect();
+        if own.is_empty() || own.iter().any(|engine| engine.is_ready) {
+            return None;
+        }
+        own.first().map(|engine| engine.words.clone())
+    }
+
+    /// The first engine that is ready: the one that the large button uses first.
+    pub fn best(&self) -> Option<&EngineState> {
+        self.engines.as_ref()?.iter().find(|engine| engine.is_ready)
+    }
+}
+
+/// What was found, in words.
+pub fn describe(found: &[Found]) -> Vec<EngineState> {
+    let mut states: Vec<EngineState> = found
+        .iter()
+        .map(|found| {
+            let library = found
+                .runtime
+                .as_ref()
+                .map(|runtime| runtime.path.display().to_string());
+            match &found.answer {
+                Ok(info) => EngineState {
+                    id: found.engine.id(),
+                    title: info.version.clone(),
+                    words: ready_words(info, library),
+                    is_ready: true,
+                },
+                Err(reason) => EngineState {
+                    id: found.engine.id(),
+                    title: found.engine.title().to_owned(),
+                    words: reason.clone(),
+                    is_ready: false,
+                },
+            }
+        })
+        .collect();
+    states.sort_by_key(|state| !state.is_ready);
+    states
+}
+
+fn ready_words(info: &EngineInfo, library: Option<String>) -> String {
+    let place = library.unwrap_or_else(|| "built in".to_owned());
+    format!("{} · {place}", info.devices.join(", "))
+}

@@ -1,0 +1,349 @@
+//! The application without a window: its state, everything that can be asked of it, and the work behind it.
+//!
+//! A view reads [`App`] and returns [`action::Action`]s; [`App::act`] is the only way to change it. What
+//! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
+
+pub mod action;
+pub mod command;
+pub mod compare;
+pub mod curves;
+pub mod inbox;
+pub mod jobs;
+pub mod keys;
+pub mod library;
+pub mod machine;
+pub mod notices;
+pub mod plan;
+pub mod plans;
+mod receive;
+pub mod run;
+pub mod screen;
+pub mod sessions;
+pub mod settings;
+mod update;
+mod work;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::cancel::CancelToken;
+use crate::base::clock;
+use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
+pub use crate::runner::prepare::Place;
+use crate::runner::prepare::{self, Rules};
+use compare::CompareState;
+use curves::CurvesState;
+use jobs::{Jobs, Waker};
+use library::LibraryState;
+use machine::MachineState;
+use notices::{Notices, Weight};
+use plan::Planner;
+use run::LiveRun;
+use screen::Screen;
+use sessions::{OpenSessions, SessionId};
+use settings::Remembered;
+
+/// What the application wants from whoever shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Put this on the clipboard.
+    Copy(String),
+    /// Ask the user for files.
+    Ask(Ask),
+    /// Go out of sight and stay alive.
+    Hide,
+    /// Go.
+    Close,
+}
+
+/// A question whose answer is a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Which files to open.
+    Open,
+    /// Which ONNX file to measure.
+    Model,
+    /// Where to save a session, with a name to begin with.
+    SaveSession(SessionId, String),
+}
+
+/// The whole application.
+pub struct App {
+    /// Folders and programs.
+    pub place: Place,
+    /// The screen that is shown.
+    pub screen: Screen,
+    /// What is kept from one start to the next.
+    pub remembered: Remembered,
+    /// Whether the command palette is open.
+    pub palette_open: bool,
+    /// Whether the log is open.
+    pub log_open: bool,
+    /// Whether the user is being asked what becomes of the run.
+    pub closing: bool,
+    /// This machine.
+    pub machine: MachineState,
+    /// The plan.
+    pub planner: Planner,
+    /// The run, while it goes on and after it.
+    pub run: Option<LiveRun>,
+    /// The open sessions.
+    pub sessions: OpenSessions,
+    /// The curves.
+    pub curves: CurvesState,
+    /// The comparison.
+    pub compare: CompareState,
+    /// The library.
+    pub library: LibraryState,
+    /// What the user should know.
+    pub notices: Notices,
+    /// What is wanted from whoever shows the application, oldest first.
+    pub outputs: Vec<Output>,
+    window_file: PathBuf,
+    /// Whether the next session that opens is shown at once: the user asked for it.
+    shows_opened: bool,
+    jobs: Jobs,
+    /// Raised when the run is over, so that its companions end.
+    run_over: CancelToken,
+}
+
+impl App {
+    /// An application that has looked at nothing yet but its own settings.
+    pub fn new(place: Place, waker: Waker) -> Self {
+        let window_file = window_file(&place);
+        let (remembered, said) = settings::read(&window_file);
+        let mut app = Self {
+            screen: remembered.screen,
+            palette_open: false,
+            log_open: false,
+            closing: false,
+            machine: MachineState::default(),
+            planner: Planner::new(remembered.draft.clone()),
+            run: None,
+            sessions: OpenSessions::default(),
+            curves: CurvesState::default(),
+            compare: CompareState::default(),
+            library: LibraryState::default(),
+            notices: Notices::default(),
+            outputs: Vec::new(),
+            jobs: Jobs::new(waker),
+            run_over: CancelToken::default(),
+            shows_opened: false,
+            window_file,
+            remembered,
+            place,
+        };
+        app.curves.options.limit_ns = app.remembered.limit_ns;
+        app.curves.options.log_y = !app.remembered.linear_latency;
+        if let Some(said) = said {
+            app.notices
+                .add(Weight::Trouble, said, None, clock::monotonic_ns());
+        }
+        app
+    }
+
+    /// Begins to look around: the library, the engines, what was open last time or is asked for now.
+    pub fn wake_up(&mut self, files: Vec<PathBuf>) {
+        let again = std::mem::take(&mut self.remembered.open);
+        self.shows_opened = !files.is_empty();
+        let files = if files.is_empty() { again } else { files };
+        self.jobs.watch_library(self.place.paths.library.clone());
+        for path in files {
+            self.open_session(path);
+        }
+        self.look_for_engines();
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("journals", move |outlet| {
+            work::look_for_journals(&paths, outlet);
+        });
+        self.list_plans();
+        self.inspect_model();
+    }
+
+    /// Whether workers may be measuring.
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.stage.is_going_on())
+    }
+
+    /// The setup that "add a setup" adds: the best engine that the plan does not have yet.
+    pub fn next_setup(&self) -> String {
+        let has = |id: &str| {
+            self.planner
+                .draft
+                .setups
+                .iter()
+                .any(|setup| setup.spec.starts_with(id))
+        };
+        let ready = self
+            .machine
+            .engines
+            .iter()
+            .flatten()
+            .filter(|engine| engine.is_ready);
+        let fresh = ready.clone().find(|engine| !has(engine.id));
+        let id = fresh
+            .or_else(|| ready.clone().next())
+            .map_or("tract", |engine| engine.id);
+        format!("{id}:cpu")
+    }
+
+    /// The keys of a command, as words; nothing for none.
+    pub fn keys_of(&self, id: &str) -> String {
+        let command = command::ALL.iter().find(|command| command.id == id);
+        let keys = command.and_then(|command| command::keys(command, &self.remembered.shortcuts));
+        keys.map(|keys| keys.to_string()).unwrap_or_default()
+    }
+
+    /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
+    pub fn planned(&self) -> Option<Plan> {
+        let wish = self.planner.draft.wish().ok()?;
+        let mut setups = wish.setups;
+        if setups.is_empty() {
+            let ready = self
+                .machine
+                .engines
+                .iter()
+                .flatten()
+                .filter(|engine| engine.is_ready);
+            let ids: std::collections::BTreeSet<&str> = ready.map(|engine| engine.id).collect();
+            setups = ids.into_iter().filter_map(|id| id.parse().ok()).collect();
+        }
+        let mut rules = wish.rules.unwrap_or_else(|| Rules {
+            measure: MeasureRule::of(wish.preset),
+            warm_up: WarmUpRule::for_device(false),
+            limits: TimeLimits::default(),
+        });
+        if let Some(rounds) = wish.rounds {
+            rules.measure.rounds = rounds;
+            rules.measure.target_ci95_rel = None;
+        }
+        Some(Plan {
+            model: wish.model,
+            setups,
+            looks: wish.looks,
+            batches: wish
+                .batches
+                .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec()),
+            shapes: wish.shapes,
+            preset: wish.preset,
+            measure: rules.measure,
+            warm_up: rules.warm_up,
+            limits: rules.limits,
+            seed: 0,
+        })
+    }
+
+    /// A latency limit to begin with: the middle of what is drawn, to two digits.
+    pub fn suggested_limit_ns(&self) -> Option<f64> {
+        let mut medians: Vec<f64> = self
+            .sessions
+            .iter()
+            .flat_map(|open| open.findings.curves.iter())
+            .flat_map(|curve| curve.points.iter().map(|point| point.median_ns))
+            .collect();
+        medians.sort_by(f64::total_cmp);
+        let middle = *medians.get(medians.len() / 2)?;
+        let step = 10_f64.powf(middle.log10().floor() - 1.0);
+        Some((middle / step).round() * step)
+    }
+
+    /// What is to be remembered, as things stand.
+    pub fn to_remember(&self) -> Remembered {
+        Remembered {
+            screen: self.screen,
+            open: self
+                .sessions
+                .iter()
+                .filter_map(|open| open.path.clone())
+                .collect(),
+            limit_ns: self.curves.options.limit_ns,
+            linear_latency: !self.curves.options.log_y,
+            draft: self.planner.draft.clone(),
+            ..self.remembered.clone()
+        }
+    }
+
+    /// Keeps what is to be remembered. Called when the window closes.
+    pub fn remember(&self) -> Result<(), String> {
+        settings::write(&self.window_file, &self.to_remember())
+    }
+
+    /// How long until something changes by itself, in nanoseconds.
+    pub fn next_change_ns(&self) -> Option<u64> {
+        let now = clock::monotonic_ns();
+        let tick = self.is_running().then_some(1_000_000_000);
+        [tick, self.notices.next_change_ns(now)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn say(&mut self, weight: Weight, text: impl Into<String>) {
+        self.notices.add(weight, text, None, clock::monotonic_ns());
+    }
+
+    fn offer(
+        &mut self,
+        weight: Weight,
+        text: impl Into<String>,
+        button: &str,
+        action: action::Action,
+    ) {
+        let offer = Some((button.to_owned(), action));
+        self.notices.add(weight, text, offer, clock::monotonic_ns());
+    }
+
+    /// After the open sessions or what is found in them changed.
+    fn sessions_changed(&mut self) {
+        let files = self
+            .sessions
+            .iter()
+            .filter_map(|open| open.path.clone())
+            .collect();
+        self.jobs.watch_files(files);
+        self.curves.redraw(&self.sessions);
+        self.compare_if_wanted();
+    }
+
+    fn compare_if_wanted(&mut self) {
+        self.compare.settle(&self.sessions);
+        let Some((before, after)) = self.compare.wanted() else {
+            return;
+        };
+        let side = |pick: compare::Pick| {
+            let open = self.sessions.get(pick.session)?;
+            Some((Arc::clone(&open.session), Arc::clone(&open.findings.rows)))
+        };
+        let (Some(b), Some(a)) = (side(before), side(after)) else {
+            return;
+        };
+        self.compare.busy = Some((before, after));
+        self.jobs.spawn("compare", move |outlet| {
+            use crate::analysis::comparison::{self, Side};
+            let of = |(session, rows): &(Arc<_>, Arc<Vec<_>>), pick: compare::Pick| {
+                (Arc::clone(session), Arc::clone(rows), pick)
+            };
+            let ((bs, br, bp), (s, r, p)) = (of(&b, before), of(&a, after));
+            let result = comparison::of(
+                &Side {
+                    session: &bs,
+                    rows: &br,
+                    setup: bp.setup,
+                    batch: bp.batch,
+                },
+                &Side {
+                    session: &s,
+                    rows: &r,
+                    setup: p.setup,
+                    batch: p.batch,
+                },
+            );
+            outlet.send(inbox::Message::Compared(before, after, Arc::new(result)));
+        });
+    }
+}
+
+/// Where the window's own state is kept: beside the settings.
+pub fn window_file(place: &Place) -> PathBuf {
+    place.paths.settings.with_file_name("window.ron")
+}

@@ -1,0 +1,532 @@
+//! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::model::ModelSummary;
+use crate::domain::plan::{Look, Plan, PresetName};
+use crate::domain::setup::Setup;
+use crate::engines;
+use crate::onnx::{shapes, zoo};
+use crate::runner::prepare::{self, Rules, Wish};
+pub use crate::runner::prepare::{parse_batches, show_batches};
+
+/// Steps of undo that are kept.
+const UNDO_STEPS: usize = 200;
+
+/// One row of the plan's setups, as the user types it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DraftSetup {
+    /// Its spelling: `ort:cpu,threads=2`.
+    pub spec: String,
+    /// The user's name for it; empty for none.
+    pub label: String,
+    /// The colour that the user chose.
+    pub colour: Option<usize>,
+}
+
+/// A plan as the user types it. It may make no sense yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// Name of the session; empty for the model's.
+    pub name: String,
+    /// A built-in network or a file.
+    pub model: String,
+    /// Ways to run it; none for every engine that is here.
+    pub setups: Vec<DraftSetup>,
+    /// Batch sizes as `1,2,4` or `1..64`.
+    pub batches: String,
+    /// How carefully.
+    pub preset: PresetName,
+    /// Rounds, where the preset's are not wanted; empty for the preset's.
+    pub rounds: String,
+    /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
+    pub shapes: String,
+    /// Rules of a session that is run again, for as long as the preset is not touched.
+    pub rules: Option<Rules>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            model: "resnet50".to_owned(),
+            setups: Vec::new(),
+            batches: "1, 2, 4, 8, 16".to_owned(),
+            preset: PresetName::Standard,
+            rounds: String::new(),
+            shapes: String::new(),
+            rules: None,
+        }
+    }
+}
+
+impl Draft {
+    /// The plan of a session, to be run again.
+    pub fn of(plan: &Plan, name: &str) -> Self {
+        let looks = plan
+            .looks
+            .iter()
+            .cloned()
+            .chain(std::iter::repeat(Look::default()));
+        Self {
+            name: name.to_owned(),
+            model: plan.model.clone(),
+            setups: plan
+                .setups
+                .iter()
+                .zip(looks)
+                .map(|(setup, look)| DraftSetup {
+                    spec: setup.to_string(),
+                    label: look.label.unwrap_or_default(),
+                    colour: look.colour,
+                })
+                .collect(),
+            batches: prepare::show_batches(&plan.batches),
+            preset: plan.preset,
+            rounds: String::new(),
+            shapes: plan
+                .shapes
+                .iter()
+                .map(|(name, dims)| {
+                    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+                    format!("{name}={}", dims.join("x"))
+                })
+                .collect::<Vec<_>>()
+                .join("\n"),
+            rules: Wish::of(plan).rules,
+        }
+    }
+
+    /// What is to be prepared, or everything that makes no sense yet, each with the field it is in.
+    pub fn wish(&self) -> Result<Wish, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut note = |field, text: String| faults.push(Fault { field, text });
+        let mut setups = Vec::new();
+        for (index, draft) in self.setups.iter().enumerate() {
+            match check_setup(&draft.spec) {
+                Ok(setup) => setups.push(setup),
+                Err(text) => note(Field::Setup(index), text),
+            }
+        }
+        let batches = prepare::parse_batches(&self.batches)
+            .map_err(|error| note(Field::Batches, error.to_string()))
+            .ok();
+        let rounds = parse_rounds(&self.rounds)
+            .map_err(|text| note(Field::Rounds, text))
+            .unwrap_or_default();
+        let shapes = self
+            .shapes
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(shapes::parse_override)
+            .collect::<Result<_, _>>()
+            .map_err(|error| note(Field::Shapes, error.to_string()))
+            .unwrap_or_default();
+        if self.model.trim().is_empty() {
+            note(
+                Field::Model,
+                "choose a built-in network or an ONNX file".to_owned(),
+            );
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Wish {
+            setups,
+            looks: self.looks(),
+            batches,
+            shapes,
+            preset: self.preset,
+            rounds,
+            name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
+            rules: self.rules.clone(),
+            ..Wish::new(self.model.trim())
+        })
+    }
+
+    fn looks(&self) -> Vec<Look> {
+        self.setups
+            .iter()
+            .map(|draft| Look {
+                label: Some(draft.label.trim().to_owned()).filter(|label| !label.is_empty()),
+                colour: draft.colour,
+            })
+            .collect()
+    }
+}
+
+/// A setup that its engine can make sense of, or why not.
+pub fn check_setup(spec: &str) -> Result<Setup, String> {
+    let setup: Setup = spec
+        .trim()
+        .parse()
+        .map_err(|error: crate::domain::setup::SetupError| error.to_string())?;
+    engines::check(&setup).map_err(|error| error.to_string())?;
+    Ok(setup)
+}
+
+fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
+            _ => Err(format!(
+                "\"{text}\" is no number of rounds; write 1 to 1000, or leave it empty for the preset's"
+            )),
+        },
+    }
+}
+
+/// Where a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The model.
+    Model,
+    /// A setup by its place.
+    Setup(usize),
+    /// The batch sizes.
+    Batches,
+    /// The rounds.
+    Rounds,
+    /// The shapes.
+    Shapes,
+}
+
+/// What makes no sense yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub field: Field,
+    /// What and what to do.
+    pub text: String,
+}
+
+/// A change of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanEdit {
+    /// Name of the session.
+    Name(String),
+    /// The model.
+    Model(String),
+    /// Asks for an ONNX file.
+    ChooseModel,
+    /// Another setup at the end.
+    Add(String),
+    /// The same setup once more, below.
+    Duplicate(usize),
+    /// Takes a setup out.
+    Remove(usize),
+    /// Moves a setup to another place.
+    Move(usize, usize),
+    /// A setup's spelling.
+    Spec(usize, String),
+    /// A setup's name.
+    Label(usize, String),
+    /// A setup's colour; nothing for the next in turn.
+    Colour(usize, Option<usize>),
+    /// The batch sizes.
+    Batches(String),
+    /// Adds a batch size or takes it out.
+    ToggleBatch(usize),
+    /// The preset.
+    Preset(PresetName),
+    /// The rounds.
+    Rounds(String),
+    /// The shapes.
+    Shapes(String),
+    /// Everything anew.
+    Clear,
+    /// The step before.
+    Undo,
+    /// The step after.
+    Redo,
+    /// Keeps the plan under its name.
+    Keep,
+    /// Makes a kept plan the plan.
+    Use(PathBuf),
+    /// Throws a kept plan away.
+    Forget(PathBuf),
+}
+
+/// What is known of the model.
+#[derive(Clone, Debug, Default)]
+pub enum ModelFacts {
+    /// Nothing yet.
+    #[default]
+    Unknown,
+    /// Being read.
+    Reading,
+    /// Read.
+    Known(Box<ModelSummary>),
+    /// Cannot be used, and why.
+    Refused(String),
+}
+
+/// The plan with its history.
+#[derive(Debug, Default)]
+pub struct Planner {
+    /// The plan as it stands.
+    pub draft: Draft,
+    /// What is known of its model.
+    pub facts: ModelFacts,
+    /// Plans that are kept, by file.
+    pub kept: Vec<(PathBuf, Draft)>,
+    undo: Vec<Draft>,
+    redo: Vec<Draft>,
+    /// The text field of the last change: further letters in it are the same step.
+    typing: Option<std::mem::Discriminant<PlanEdit>>,
+}
+
+impl Planner {
+    /// A plan without a history.
+    pub fn new(draft: Draft) -> Self {
+        Self {
+            draft,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is a step before.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// Whether there is a step after.
+    pub fn can_redo(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
+    /// Puts another plan in place of this one, as a step that can be undone.
+    pub fn replace(&mut self, draft: Draft) {
+        self.remember(None);
+        self.draft = draft;
+    }
+
+    /// Changes the draft. What needs files or dialogs is left to `update`.
+    pub fn edit(&mut self, edit: PlanEdit) {
+        match edit {
+            PlanEdit::Undo => self.step(true),
+            PlanEdit::Redo => self.step(false),
+            PlanEdit::ChooseModel | PlanEdit::Keep | PlanEdit::Use(_) | PlanEdit::Forget(_) => {}
+            edit => {
+                let typing = is_typing(&edit).then(|| std::mem::discriminant(&edit));
+                let before = self.draft.clone();
+                apply(&mut self.draft, edit);
+                if self.draft != before {
+                    let after = std::mem::replace(&mut self.draft, before);
+                    self.remember(typing);
+                    self.draft = after;
+                }
+            }
+        }
+    }
+
+    fn remember(&mut self, typing: Option<std::mem::Discriminant<PlanEdit>>) {
+        if typing.is_none() || typing != self.typing {
+            self.undo.push(self.draft.clone());
+            if self.undo.len() > UNDO_STEPS {
+                self.undo.remove(0);
+            }
+        }
+        self.redo.clear();
+        self.typing = typing;
+    }
+
+    fn step(&mut self, back: bool) {
+        let (from, to) = if back {
+            (&mut self.undo, &mut self.redo)
+        } else {
+            (&mut self.redo, &mut self.undo)
+        };
+        if let Some(draft) = from.pop() {
+            to.push(std::mem::replace(&mut self.draft, draft));
+        }
+        self.typing = None;
+    }
+}
+
+fn is_typing(edit: &PlanEdit) -> bool {
+    matches!(
+        edit,
+        PlanEdit::Name(_)
+            | PlanEdit::Model(_)
+            | PlanEdit::Spec(..)
+            | PlanEdit::Label(..)
+            | PlanEdit::Batches(_)
+            | PlanEdit::Rounds(_)
+            | PlanEdit::Shapes(_)
+    )
+}
+
+fn apply(draft: &mut Draft, edit: PlanEdit) {
+    match edit {
+        PlanEdit::Name(name) => draft.name = name,
+        PlanEdit::Model(model) => draft.model = model,
+        PlanEdit::Batches(batches) => draft.batches = batches,
+        PlanEdit::ToggleBatch(batch) => toggle_batch(draft, batch),
+        PlanEdit::Preset(preset) => {
+            draft.preset = preset;
+            draft.rules = None;
+        }
+        PlanEdit::Rounds(rounds) => {
+            draft.rounds = rounds;
+            draft.rules = None;
+        }
+        PlanEdit::Shapes(shapes) => draft.shapes = shapes,
+        PlanEdit::Clear => *draft = Draft::default(),
+        edit => apply_to_setups(&mut draft.setups, edit),
+    }
+}
+
+fn apply_to_setups(setups: &mut Vec<DraftSetup>, edit: PlanEdit) {
+    match edit {
+        PlanEdit::Add(spec) => setups.push(DraftSetup {
+            spec,
+            ..DraftSetup::default()
+        }),
+        PlanEdit::Duplicate(index) => {
+            if let Some(setup) = setups.get(index).cloned() {
+                setups.insert(
+                    index + 1,
+                    DraftSetup {
+                        colour: None,
+                        ..setup
+                    },
+                );
+            }
+        }
+        PlanEdit::Remove(index) if index < setups.len() => {
+            setups.remove(index);
+        }
+        PlanEdit::Move(from, to) if from < setups.len() && to < setups.len() => {
+            let setup = setups.remove(from);
+            setups.insert(to, setup);
+        }
+        PlanEdit::Spec(index, spec) => {
+            if let Some(setup) = setups.get_mut(index) {
+                setup.spec = spec;
+            }
+        }
+        PlanEdit::Label(index, label) => {
+            if let Some(setup) = setups.get_mut(index) {
+                setup.label = label;
+            }
+        }
+        PlanEdit::Colour(index, colour) => {
+            if let Some(setup) = setups.get_mut(index) {
+                setup.colour = colour;
+            }
+        }
+        _ => {}
+    }
+}
+
+fn toggle_batch(draft: &mut Draft, batch: usize) {
+    let mut batches = prepare::parse_batches(&draft.batches).unwrap_or_default();
+    match batches.iter().position(|&have| have == batch) {
+        Some(place) => {
+            batches.remove(place);
+        }
+        None => batches.push(batch),
+    }
+    batches.sort_unstable();
+    draft.batches = prepare::show_batches(&batches);
+}
+
+/// The built-in networks: what a plan calls each, and what people do.
+pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    zoo::ALL.iter().map(|model| (model.id, model.title))
+}
+
+/// What engines are called in a spelling.
+pub fn engine_ids() -> impl Iterator<Item = &'static str> {
+    engines::ALL
+        .iter()
+        .filter(|engine| engine.is_offered())
+        .map(|engine| engine.id())
+}
+
+/// What an engine may be told, one key a line; nothing for an engine that there is not.
+pub fn engine_keys(id: &str) -> Option<String> {
+    let engine = engines::find(id)?;
+    let keys = engine.keys().iter().chain(engines::COMMON_KEYS);
+    let lines: Vec<String> = keys
+        .map(|key| format!("{}={}: {}", key.name, key.values, key.help))
+        .collect();
+    Some(format!("{}\n{}", engine.title(), lines.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_of_one_field_are_one_step() {
+        let mut planner = Planner::default();
+        for text in ["r", "re", "res"] {
+            planner.edit(PlanEdit::Name(text.to_owned()));
+        }
+        planner.edit(PlanEdit::Add("tract".to_owned()));
+        planner.edit(PlanEdit::Undo);
+        assert_eq!(
+            (planner.draft.name.as_str(), planner.draft.setups.len()),
+            ("res", 0)
+        );
+        planner.edit(PlanEdit::Undo);
+        assert_eq!(planner.draft, Draft::default());
+        assert!(!planner.can_undo());
+        planner.edit(PlanEdit::Redo);
+        planner.edit(PlanEdit::Redo);
+        assert_eq!(
+            (planner.draft.name.as_str(), planner.draft.setups.len()),
+            ("res", 1)
+        );
+    }
+
+    #[test]
+    fn setups_are_moved_and_copied() {
+        let mut planner = Planner::default();
+        for spec in ["tract", "ort:cpu"] {
+            planner.edit(PlanEdit::Add(spec.to_owned()));
+        }
+        planner.edit(PlanEdit::Move(1, 0));
+        planner.edit(PlanEdit::Duplicate(0));
+        planner.edit(PlanEdit::Remove(9));
+        let specs: Vec<&str> = planner
+            .draft
+            .setups
+            .iter()
+            .map(|s| s.spec.as_str())
+            .collect();
+        assert_eq!(specs, ["ort:cpu", "ort:cpu", "tract"]);
+    }
+
+    #[test]
+    fn every_fault_names_its_field() {
+        let draft = Draft {
+            model: " ".to_owned(),
+            setups: vec![DraftSetup {
+                spec: "nonsense".to_owned(),
+                ..DraftSetup::default()
+            }],
+            batches: "0".to_owned(),
+            rounds: "x".to_owned(),
+            ..Draft::default()
+        };
+        let fields: Vec<Field> = draft
+            .wish()
+            .unwrap_err()
+            .iter()
+            .map(|fault| fault.field)
+            .collect();
+        assert_eq!(
+            fields,
+            [Field::Setup(0), Field::Batches, Field::Rounds, Field::Model]
+        );
+    }
+}

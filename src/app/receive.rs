@@ -1,0 +1,366 @@
+//! What background work reported, taken in. Drained for a few milliseconds at a time.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::action::{Action, Library, Machine, Run, Sessions};
+use super::inbox::{Message, Opened, RunOver};
+use super::notices::Weight;
+use super::plan::ModelFacts;
+use super::run::Stage;
+use super::screen::Screen;
+use super::sessions::{Findings, LIVE, OnDisk, OpenSession};
+use super::{App, Output};
+use crate::base::clock;
+use crate::base::humanize;
+use crate::domain::event::{RunEvent, Stamped};
+use crate::store::library::Stamp;
+
+impl App {
+    /// Takes in what was reported, for no longer than `budget`; tells whether something is left.
+    pub fn receive(&mut self, budget: Duration) -> bool {
+        let begun = Instant::now();
+        while let Some(message) = self.jobs.next() {
+            self.take(message);
+            if begun.elapsed() >= budget {
+                return true;
+            }
+        }
+        let now = clock::monotonic_ns();
+        self.notices.age(now);
+        if let Some(run) = &mut self.run {
+            run.tick(now);
+        }
+        false
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Environment(environment) => self.machine.environment = Some(*environment),
+            Message::Engines(engines) => {
+                self.machine.engines = Some(engines);
+                self.machine.is_looking = false;
+            }
+            Message::InstallStep(step, share) => {
+                if let Some(installing) = &mut self.machine.installing {
+                    installing.step = step;
+                    installing.share = share;
+                }
+            }
+            Message::Installed(result) => self.installed(result),
+            Message::Model(name, facts) => {
+                if name == self.planner.draft.model.trim() {
+                    self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
+                }
+            }
+            Message::Plans(plans) => self.planner.kept = plans,
+            Message::Compared(before, after, comparison) => {
+                if self.compare.busy == Some((before, after)) {
+                    self.compare.busy = None;
+                }
+                self.compare.result = Some((before, after, comparison));
+                self.compare_if_wanted();
+            }
+            Message::Pinned(pinned) => {
+                if self.curves.pin == Some(pinned.pin) {
+                    self.curves.pinned = Some(Arc::from(pinned));
+                }
+            }
+            Message::Done(text) => {
+                self.say(Weight::Done, text);
+                self.jobs.rescan_library();
+            }
+            Message::Failed(text) => self.say(Weight::Trouble, text),
+            Message::Abandoned(journals) => self.offer(
+                Weight::Info,
+                format!(
+                    "{} interrupted before it was saved. What was measured can be kept.",
+                    match journals.len() {
+                        1 => "A run was".to_owned(),
+                        n => format!("{n} runs were"),
+                    }
+                ),
+                "Recover",
+                Action::Run(Run::Recover),
+            ),
+            message => self.take_of_sessions(message),
+        }
+    }
+
+    fn take_of_sessions(&mut self, message: Message) {
+        match message {
+            Message::Library(Ok(found)) => {
+                self.library.trouble = None;
+                self.library.take(found);
+            }
+            Message::Library(Err(trouble)) => {
+                self.library.trouble = Some(trouble.clone());
+                self.library.is_scanned = true;
+                self.say(Weight::Trouble, trouble);
+            }
+            Message::OnDisk(path, stamp) => self.on_disk(&path, stamp),
+            Message::Opened(opened) => self.opened(*opened),
+            Message::NotOpened(path, reason) => {
+                self.say(
+                    Weight::Trouble,
+                    format!("{} was not opened. {reason}", path.display()),
+                );
+            }
+            Message::Edited(path, Ok(stamp)) => self.edited(&path, stamp),
+            Message::Edited(path, Err(reason)) => {
+                self.say(
+                    Weight::Trouble,
+                    format!("{} was not changed: {reason}", path.display()),
+                );
+            }
+            Message::SavedAs(id, path, stamp) => {
+                if let Some(open) = self.sessions.get_mut(id) {
+                    open.path = Some(path.clone());
+                    open.stamp = Some(stamp);
+                    open.on_disk = OnDisk::Same;
+                }
+                self.say(Weight::Done, format!("Saved to {}", path.display()));
+                self.sessions_changed();
+                self.jobs.rescan_library();
+            }
+            Message::Discarded(path, name, Ok(discarded)) => {
+                self.library.discarded.push((discarded, name.clone()));
+                self.library.found.remove(&path);
+                let left = std::mem::take(&mut self.library.found);
+                self.library.take(left);
+                if let Some(id) = self.sessions.by_path(&path).map(|open| open.id) {
+                    self.act(Action::Sessions(Sessions::Close(id)));
+                }
+                let undo = Action::Library(Library::Restore);
+                self.offer(
+                    Weight::Done,
+                    format!("{name} is in the trash"),
+                    "Undo",
+                    undo,
+                );
+                self.jobs.rescan_library();
+            }
+            Message::Discarded(_, name, Err(reason)) => {
+                self.say(
+                    Weight::Trouble,
+                    format!("{name} was not moved to the trash: {reason}"),
+                );
+            }
+            Message::Restored(name, Ok(())) => {
+                self.say(Weight::Done, format!("{name} is back"));
+                self.jobs.rescan_library();
+            }
+            Message::Restored(name, Err((discarded, reason))) => {
+                self.library.discarded.push((discarded, name.clone()));
+                self.say(
+                    Weight::Trouble,
+                    format!("{name} was not brought back: {reason}"),
+                );
+            }
+            message => self.take_of_run(message),
+        }
+    }
+
+    fn take_of_run(&mut self, message: Message) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        match message {
+            Message::RunBegan(beginning) => run.begin(*beginning, clock::monotonic_ns()),
+            Message::RunRefused(reason) => {
+                run.stage = Stage::Refused(reason.clone());
+                let close = run.close_after;
+                self.run_over.cancel();
+                self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
+                if close {
+                    self.outputs.push(Output::Close);
+                }
+            }
+            Message::RunEvent(event) => {
+                let (stamped, findings) = *event;
+                self.run_event(stamped, findings);
+            }
+            Message::RunOver(over) => self.run_over(*over),
+            Message::Load(load) => run.take_load(load),
+            _ => {}
+        }
+    }
+
+    /// The run's session is an open session from the first round on, so that its curve is seen growing.
+    fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        let has_news = findings.is_some();
+        let is_measured = matches!(stamped.event, RunEvent::RoundFinished { .. });
+        run.take(stamped, findings);
+        let Some(session) = run.session.as_ref().filter(|_| has_news) else {
+            return;
+        };
+        let is_open = self.sessions.get(LIVE).is_some();
+        if !is_open && !is_measured {
+            return;
+        }
+        // Samples stay with the run while it goes on; the curves need none of them.
+        self.sessions.put(OpenSession {
+            id: LIVE,
+            path: None,
+            session: Arc::new(session.without_samples()),
+            findings: run.findings.clone(),
+            stamp: None,
+            newer: None,
+            on_disk: OnDisk::Same,
+        });
+        self.curves.redraw(&self.sessions);
+    }
+
+    fn run_over(&mut self, over: RunOver) {
+        self.run_over.cancel();
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        run.findings = over.findings.clone();
+        run.session = Some((*over.session).clone());
+        run.current = None;
+        let close = run.close_after;
+        let name = over.session.name.clone();
+        let (path, stamp) = match &over.saved {
+            Ok((path, stamp)) => (Some(path.clone()), *stamp),
+            Err(_) => (None, None),
+        };
+        run.stage = match over.saved {
+            Ok((path, _)) => Stage::Saved(path),
+            Err(reason) => Stage::NotSaved(reason),
+        };
+        let stage = run.stage.clone();
+        self.sessions.close(LIVE);
+        self.curves.forget(LIVE);
+        let id = self.sessions.new_id();
+        self.sessions.put(OpenSession {
+            id,
+            path,
+            session: over.session,
+            findings: over.findings,
+            stamp,
+            newer: None,
+            on_disk: OnDisk::Same,
+        });
+        self.sessions_changed();
+        self.jobs.rescan_library();
+        for note in over.notes {
+            self.say(Weight::Info, note);
+        }
+        if let Stage::NotSaved(reason) = &stage {
+            let save = Action::Sessions(Sessions::SaveAs(id, None));
+            self.offer(
+                Weight::Trouble,
+                format!("{name} was not saved: {reason}"),
+                "Save as…",
+                save,
+            );
+        } else {
+            let cases = self
+                .sessions
+                .get(id)
+                .map_or(0, |open| open.session.cases.len());
+            let text = format!(
+                "{name} is done: {}",
+                humanize::of_many(cases as u64, "case")
+            );
+            self.offer(
+                Weight::Done,
+                text,
+                "Show curves",
+                Action::Go(Screen::Curves),
+            );
+            if close {
+                self.outputs.push(Output::Close);
+            }
+        }
+    }
+
+    fn installed(&mut self, result: Result<String, String>) {
+        self.machine.installing = None;
+        match result {
+            Ok(version) => {
+                self.say(Weight::Done, format!("{version} is installed and loads"));
+                self.look_for_engines();
+            }
+            Err(reason) => self.offer(
+                Weight::Trouble,
+                format!("ONNX Runtime was not installed: {reason}"),
+                "Try again",
+                Action::Machine(Machine::InstallOnnxRuntime),
+            ),
+        }
+    }
+
+    fn opened(&mut self, opened: Opened) {
+        if let Some(version) = opened.newer {
+            let text = format!(
+                "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",
+                opened.path.display()
+            );
+            self.say(Weight::Info, text);
+        }
+        self.sessions.put(OpenSession {
+            id: opened.id,
+            path: Some(opened.path),
+            session: opened.session,
+            findings: opened.findings,
+            stamp: opened.stamp,
+            newer: opened.newer,
+            on_disk: OnDisk::Same,
+        });
+        self.compare.result = None;
+        self.sessions_changed();
+        let leaves = matches!(self.screen, Screen::Home | Screen::Library);
+        if std::mem::take(&mut self.shows_opened) && leaves && !self.is_running() {
+            self.screen = Screen::Curves;
+        }
+    }
+
+    fn edited(&mut self, path: &Path, stamp: Stamp) {
+        if let Some(scanned) = self.library.found.get_mut(path) {
+            scanned.stamp = stamp;
+        }
+        if let Some(open) = self.sessions.by_path(path) {
+            let id = open.id;
+            self.act(Action::Sessions(Sessions::Reload(id)));
+            if let Some(open) = self.sessions.get_mut(id) {
+                open.stamp = Some(stamp);
+            }
+        }
+        self.jobs.rescan_library();
+    }
+
+    fn on_disk(&mut self, path: &Path, stamp: Option<Stamp>) {
+        let Some(open) = self.sessions.by_path(path) else {
+            return;
+        };
+        let (id, name) = (open.id, open.session.name.clone());
+        let on_disk = match &stamp {
+            None => OnDisk::Gone,
+            Some(_) if stamp == open.stamp => OnDisk::Same,
+            Some(_) => OnDisk::Changed,
+        };
+        let is_news = open.on_disk != on_disk;
+        if let Some(open) = self.sessions.get_mut(id) {
+            open.on_disk = on_disk;
+        }
+        match on_disk {
+            OnDisk::Changed if is_news => {
+                let again = Action::Sessions(Sessions::Reload(id));
+                let text = format!("The file of {name} was changed by something else.");
+                self.offer(Weight::Info, text, "Read it again", again);
+            }
+            OnDisk::Gone if is_news => {
+                let save = Action::Sessions(Sessions::SaveAs(id, None));
+                let text = format!("The file of {name} is gone; what is shown is in memory alone.");
+                self.offer(Weight::Trouble, text, "Save as…", save);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The run that is going on, as the window sees it: the session so far, and where the run stands.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use super::sessions::Findings;
+use crate::analysis::progress::{self, Progress};
+use crate::base::humanize;
+use crate::chart::samples;
+use crate::chart::spec::ChartSpec;
+use crate::domain::case::CaseKey;
+use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::session::Session;
+use crate::runner::control::Control;
+use crate::telemetry::host::HostLoad;
+
+/// Readings of the host's load that are kept: two minutes at one a second.
+const LOAD_KEPT: usize = 120;
+/// Newest samples that the strip shows.
+const STRIP_SAMPLES: usize = 400;
+/// Lines of the log that are kept.
+const LOG_KEPT: usize = 2_000;
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The model is being opened and the engines are looked up.
+    Preparing,
+    /// Workers are measuring.
+    Measuring,
+    /// Resting until told to go on.
+    Paused,
+    /// Asked to stop; the workers are being ended.
+    Stopping,
+    /// Over and saved.
+    Saved(PathBuf),
+    /// Over, and why it could not be saved.
+    NotSaved(String),
+    /// Never began, and why.
+    Refused(String),
+}
+
+impl Stage {
+    /// Whether workers may still be at it.
+    pub fn is_going_on(&self) -> bool {
+        matches!(
+            self,
+            Self::Preparing | Self::Measuring | Self::Paused | Self::Stopping
+        )
+    }
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// Nanoseconds since the run began.
+    pub at_ns: u64,
+    /// What happened.
+    pub text: String,
+    /// Whether it is bad news.
+    pub is_trouble: bool,
+}
+
+/// A run, while it goes on and after it.
+#[derive(Debug)]
+pub struct LiveRun {
+    /// What it is called until its session begins.
+    pub title: String,
+    /// Where it stands.
+    pub stage: Stage,
+    /// Pause, skip, stop.
+    pub control: Control,
+    /// The session so far.
+    pub session: Option<Session>,
+    /// What was found in it so far.
+    pub findings: Findings,
+    /// When the first event came, on the monotonic clock.
+    pub began_ns: u64,
+    /// The case that is being measured and what is done with it.
+    pub current: Option<(CaseKey, String)>,
+    /// Cases that the user left out.
+    pub skipped: Vec<CaseKey>,
+    /// What happened, oldest first.
+    pub log: VecDeque<LogLine>,
+    /// Readings of the host's load, oldest first.
+    pub load: VecDeque<HostLoad>,
+    /// The newest samples of the case that is being measured.
+    pub strip: ChartSpec,
+    /// How far it is; made at every event and every second.
+    pub progress: Option<Progress>,
+    /// Whether the program ends once the run is over.
+    pub close_after: bool,
+}
+
+impl LiveRun {
+    /// A run of which only the wish is known.
+    pub fn new(title: String, control: Control) -> Self {
+        Self {
+            title,
+            stage: Stage::Preparing,
+            control,
+            session: None,
+            findings: Findings::default(),
+            began_ns: 0,
+            current: None,
+            skipped: Vec::new(),
+            log: VecDeque::new(),
+            load: VecDeque::new(),
+            strip: ChartSpec::default(),
+            progress: None,
+            close_after: false,
+        }
+    }
+
+    /// The plan is prepared and the first worker is about to start.
+    pub fn begin(&mut self, beginning: Beginning, now_ns: u64) {
+        self.began_ns = now_ns;
+        self.stage = Stage::Measuring;
+        for warning in &beginning.warnings {
+            self.note(0, warning.clone(), false);
+        }
+        self.title.clone_from(&beginning.name);
+        self.session = Some(Session::begin(beginning));
+    }
+
+    /// Takes one event in, with the findings that follow from it where there are new ones.
+    pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
+        self.log_event(&stamped);
+        self.follow(&stamped.event);
+        if let Some(session) = &mut self.session
+            && !matches!(stamped.event, RunEvent::Began(_))
+        {
+            session.apply(stamped);
+        }
+        if let Some(findings) = findings {
+            self.findings = findings;
+            self.redraw_strip();
+        }
+    }
+
+    /// How far it is now.
+    pub fn tick(&mut self, now_ns: u64) {
+        let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
+            return;
+        };
+        self.progress = Some(progress::of(session, now_ns.saturating_sub(self.began_ns)));
+    }
+
+    /// A reading of the host's load.
+    pub fn take_load(&mut self, load: HostLoad) {
+        if self.load.len() == LOAD_KEPT {
+            self.load.pop_front();
+        }
+        self.load.push_back(load);
+    }
+
+    /// Nanoseconds since it began.
+    pub fn elapsed_ns(&self, now_ns: u64) -> u64 {
+        match (&self.session, self.stage.is_going_on()) {
+            (Some(_), true) => now_ns.saturating_sub(self.began_ns),
+            (Some(session), false) => session.elapsed_ns,
+            (None, _) => 0,
+        }
+    }
+
+    fn follow(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::CaseOpened { case, .. } => {
+                self.current = Some((*case, "warming up".to_owned()));
+            }
+            RunEvent::RoundStarted { case, round } => {
+                self.current = Some((*case, format!("round {}", round + 1)));
+            }
+            RunEvent::CaseEnded { case, .. }
+                if self
+                    .current
+                    .as_ref()
+                    .is_some_and(|(current, _)| current == case) =>
+            {
+                self.current = None;
+            }
+            RunEvent::Paused => self.stage = Stage::Paused,
+            RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
+            RunEvent::Ended { .. } => self.current = None,
+            _ => {}
+        }
+    }
+
+    fn redraw_strip(&mut self) {
+        let Some((session, (key, _))) = self.session.as_ref().zip(self.current.as_ref()) else {
+            return;
+        };
+        if let Some(case) = session.case(*key).filter(|case| !case.rounds.is_empty()) {
+            let colour = session
+                .plan
+                .looks
+                .get(key.setup)
+                .and_then(|look| look.colour);
+            self.strip = samples::strip(case, colour.unwrap_or(key.setup), STRIP_SAMPLES);
+        }
+    }
+
+    fn log_event(&mut self, stamped: &Stamped) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        let name =
+            |case: &CaseKey| format!("{} batch {}", session.setup_label(case.setup), case.batch);
+        let (text, is_trouble) = match &stamped.event {
+            RunEvent::WorkerStarted { setup, pid } => (
+                format!(
+                    "{}: worker started, process {pid}",
+                    session.setup_label(*setup)
+                ),
+                false,
+            ),
+            RunEvent::SetupReady { setup, report } => (
+                format!(
+                    "{}: {} loaded the model in {}",
+                    session.setup_label(*setup),
+                    report.engine,
+                    humanize::duration_ns(report.load_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::CaseOpened { case, opening } => (
+                format!(
+                    "{}: first run took {}",
+                    name(case),
+                    humanize::duration_ns(opening.first_run_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::WarmedUp { case, warm_up } => (
+                format!(
+                    "{}: {} after {}",
+                    name(case),
+                    if warm_up.settled {
+                        "warm"
+                    } else {
+                        "not settled"
+                    },
+                    humanize::of_many(warm_up.runs, "run")
+                ),
+                !warm_up.settled,
+            ),
+            RunEvent::RoundFinished { case, round } => (
+                format!(
+                    "{}: round {}, {} in {}",
+                    name(case),
+                    round.round + 1,
+                    humanize::of_many(round.samples_ns.len() as u64, "sample"),
+                    humanize::duration_ns(round.spent_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::CaseEnded { case, outcome } => (
+                match outcome.sentence() {
+                    Some(sentence) => format!("{}: {sentence}", name(case)),
+                    None => format!("{}: {}", name(case), outcome.name()),
+                },
+                outcome.is_trouble(),
+            ),
+            RunEvent::Warned { text } => (text.clone(), true),
+            RunEvent::Paused => ("Paused".to_owned(), false),
+            RunEvent::Resumed => ("Resumed".to_owned(), false),
+            RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
+            RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
+            RunEvent::Began(_) | RunEvent::RoundStarted { .. } => return,
+        };
+        self.note(stamped.at_ns, text, is_trouble);
+    }
+
+    fn note(&mut self, at_ns: u64, text: String, is_trouble: bool) {
+        if self.log.len() == LOG_KEPT {
+            self.log.pop_front();
+        }
+        self.log.push_back(LogLine {
+            at_ns,
+            text,
+            is_trouble,
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+7.
+
+use serde::{Deserialize, Serialize};
+
+/// One screen of the window.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Screen {
+    /// What this machine has, and where to begin.
+    #[default]
+    Home,
+    /// What is to be measured.
+    Plan,
+    /// A run while it goes on.
+    Run,
+    /// Latency and throughput against batch size.
+    Curves,
+    /// Before and after.
+    Compare,
+    /// Every session there is.
+    Library,
+    /// Looks and shortcuts.
+    Settings,
+}
+
+impl Screen {
+    /// Every screen, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Home,
+        Self::Plan,
+        Self::Run,
+        Self::Curves,
+        Self::Compare,
+        Self::Library,
+        Self::Settings,
+    ];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Home => "Home",
+            Self::Plan => "Plan",
+            Self::Run => "Run",
+            Self::Curves => "Curves",
+            Self::Compare => "Compare",
+            Self::Library => "Library",
+            Self::Settings => "Settings",
+        }
+    }
+
+    /// What it is for, in a sentence.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Self::Home => "What this machine has, and where to begin",
+            Self::Plan => "Choose a model, setups and batch sizes",
+            Self::Run => "Watch a run while it goes on",
+            Self::Curves => "Latency and throughput against batch size",
+            Self::Compare => "What changed between two setups or sessions",
+            Self::Library => "Every session there is",
+            Self::Settings => "Theme, size of everything, and shortcuts",
+        }
+    }
+}

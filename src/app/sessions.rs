@@ -1,0 +1,202 @@
+//! The sessions that are open, with what was found in them. Everything here is shared and never changed
+//! in place, so that a view may hold it while the next version is being made.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::analysis::batch_curve::{self, BatchCurve};
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::chart::spec::SeriesId;
+use crate::domain::case::CaseKey;
+use crate::domain::session::Session;
+use crate::store::library::Stamp;
+
+/// An open session, for as long as the window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u64);
+
+/// The run that is going on has this number.
+pub const LIVE: SessionId = SessionId(0);
+
+/// Bits of a series' number that say which setup.
+const SETUP_BITS: u32 = 20;
+
+/// The series of one setup of one session.
+pub fn series(session: SessionId, setup: usize) -> SeriesId {
+    SeriesId((session.0 << SETUP_BITS) | setup as u64)
+}
+
+/// The session and the setup of a series.
+pub fn of_series(series: SeriesId) -> (SessionId, usize) {
+    (
+        SessionId(series.0 >> SETUP_BITS),
+        (series.0 & ((1 << SETUP_BITS) - 1)) as usize,
+    )
+}
+
+/// A case of an open session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// Whose.
+    pub session: SessionId,
+    /// Which.
+    pub case: CaseKey,
+}
+
+/// What was found in a session.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Every case in numbers.
+    pub rows: Arc<Vec<CaseRow>>,
+    /// A curve for each setup.
+    pub curves: Arc<Vec<BatchCurve>>,
+}
+
+impl Findings {
+    /// Finds everything. Takes a while, so it belongs on a thread that may.
+    pub fn of(session: &Session) -> Self {
+        Self::of_rows(case_rows::of(session))
+    }
+
+    /// Finds what follows from the rows.
+    pub fn of_rows(rows: Vec<CaseRow>) -> Self {
+        Self {
+            curves: Arc::new(batch_curve::of(&rows)),
+            rows: Arc::new(rows),
+        }
+    }
+}
+
+/// A session that is open.
+#[derive(Clone, Debug)]
+pub struct OpenSession {
+    /// Which.
+    pub id: SessionId,
+    /// Its file; nothing for one that has none yet.
+    pub path: Option<PathBuf>,
+    /// The session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// The file as it was when it was read.
+    pub stamp: Option<Stamp>,
+    /// The version of a file that is newer than this program, and so is not written to.
+    pub newer: Option<u32>,
+    /// What became of the file since.
+    pub on_disk: OnDisk,
+}
+
+/// What became of an open session's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDisk {
+    /// It is as it was read.
+    Same,
+    /// Something else wrote to it.
+    Changed,
+    /// It is gone.
+    Gone,
+}
+
+/// All open sessions, in the order in which they were opened.
+#[derive(Debug, Default)]
+pub struct OpenSessions {
+    list: Vec<OpenSession>,
+    next: u64,
+}
+
+impl OpenSessions {
+    /// In the order in which they were opened.
+    pub fn iter(&self) -> impl Iterator<Item = &OpenSession> {
+        self.list.iter()
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// One by its number.
+    pub fn get(&self, id: SessionId) -> Option<&OpenSession> {
+        self.list.iter().find(|open| open.id == id)
+    }
+
+    /// One by its number, to change.
+    pub fn get_mut(&mut self, id: SessionId) -> Option<&mut OpenSession> {
+        self.list.iter_mut().find(|open| open.id == id)
+    }
+
+    /// One by its file.
+    pub fn by_path(&self, path: &std::path::Path) -> Option<&OpenSession> {
+        self.list
+            .iter()
+            .find(|open| open.path.as_deref() == Some(path))
+    }
+
+    /// A number for a session that is about to be opened.
+    pub fn new_id(&mut self) -> SessionId {
+        self.next += 1;
+        SessionId(self.next)
+    }
+
+    /// Adds one, or puts it where the one of its number was.
+    pub fn put(&mut self, open: OpenSession) {
+        match self.get_mut(open.id) {
+            Some(old) => *old = open,
+            None => self.list.push(open),
+        }
+    }
+
+    /// Closes one.
+    pub fn close(&mut self, id: SessionId) {
+        self.list.retain(|open| open.id != id);
+    }
+
+    /// Closes all but the live run.
+    pub fn close_all(&mut self) {
+        self.list.retain(|open| open.id == LIVE);
+    }
+
+    /// The palette index of a setup: what the user chose, else the next one in turn over all that is open.
+    pub fn colour(&self, id: SessionId, setup: usize) -> usize {
+        let before: usize = self
+            .list
+            .iter()
+            .take_while(|open| open.id != id)
+            .map(|open| open.session.plan.setups.len())
+            .sum();
+        let chosen = self
+            .get(id)
+            .and_then(|open| open.session.plan.looks.get(setup))
+            .and_then(|look| look.colour);
+        chosen.unwrap_or(before + setup)
+    }
+
+    /// What a series is called: the setup's name, with the session's where several are open.
+    pub fn series_name(&self, id: SessionId, setup: usize) -> String {
+        let Some(open) = self.get(id) else {
+            return String::new();
+        };
+        let label = open.session.setup_label(setup);
+        if self.list.len() > 1 {
+            format!("{label} · {}", open.session.name)
+        } else {
+            label
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_knows_its_session_and_setup() {
+        let id = series(SessionId(7), 12);
+        assert_eq!(of_series(id), (SessionId(7), 12));
+    }
+}

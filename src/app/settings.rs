@@ -1,0 +1,155 @@
+//! What the window remembers from one start to the next: looks, shortcuts, and where the user was.
+//!
+//! A broken file costs what it said and nothing else: the window starts as if it were the first time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::keys::Shortcut;
+use super::plan::Draft;
+use super::screen::Screen;
+use crate::base::atomic_file;
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Always light.
+    Light,
+    /// Always dark.
+    Dark,
+}
+
+impl Theme {
+    /// Every theme, in turn.
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+
+    /// The next in turn.
+    pub fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+/// Where the window was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Left and top on the screen, where the system tells.
+    pub position: Option<(f32, f32)>,
+    /// Width and height.
+    pub size: (f32, f32),
+    /// Whether it filled the screen.
+    pub maximized: bool,
+}
+
+/// What is remembered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// Light or dark.
+    pub theme: Theme,
+    /// Size of everything, in steps of ten percent from 100 %.
+    pub zoom_steps: i8,
+    /// Whether the library is folded away.
+    pub library_folded: bool,
+    /// The screen.
+    pub screen: Screen,
+    /// Files of the open sessions.
+    pub open: Vec<PathBuf>,
+    /// The latency limit of the curves, in nanoseconds.
+    pub limit_ns: Option<f64>,
+    /// Whether latency is drawn on a linear axis.
+    pub linear_latency: bool,
+    /// The plan that was being written.
+    pub draft: Draft,
+    /// Shortcuts that differ from how they were delivered; nothing stands for none.
+    pub shortcuts: BTreeMap<String, Option<Shortcut>>,
+    /// Where the window was.
+    pub placement: Option<Placement>,
+}
+
+/// Sizes that can be chosen, in steps.
+pub const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
+
+impl Remembered {
+    /// The size of everything: 1 is 100 %.
+    pub fn zoom(&self) -> f32 {
+        1.0 + 0.1 * f32::from(self.zoom_steps)
+    }
+}
+
+/// What was remembered, and what is to be said about it.
+pub fn read(path: &Path) -> (Remembered, Option<String>) {
+    let Ok(text) = fs::read_to_string(path) else {
+        return (Remembered::default(), None);
+    };
+    match ron::from_str(&text) {
+        Ok(remembered) => (remembered, None),
+        Err(error) => (
+            Remembered::default(),
+            Some(format!(
+                "{} makes no sense ({error}), so the window starts as if for the first time.",
+                path.display()
+            )),
+        ),
+    }
+}
+
+/// Keeps it for the next start.
+pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
+    let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default())
+        .map_err(|error| format!("the window's state cannot be put into words: {error}"))?;
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/window.ron");
+        let mut remembered = Remembered {
+            theme: Theme::Light,
+            zoom_steps: 3,
+            screen: Screen::Compare,
+            ..Remembered::default()
+        };
+        remembered
+            .shortcuts
+            .insert("palette".to_owned(), Some("Ctrl+P".parse().unwrap()));
+        write(&path, &remembered).unwrap();
+        assert_eq!(read(&path), (remembered, None));
+    }
+
+    #[test]
+    fn a_broken_file_is_said_and_survived() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        fs::write(&path, "(theme: Purple)").unwrap();
+        let (remembered, said) = read(&path);
+        assert_eq!(remembered, Remembered::default());
+        assert!(said.unwrap().contains("window.ron"));
+    }
+}

@@ -1,0 +1,231 @@
+//! What background threads do: open, save, measure, fetch. Each function blocks, and reports at its end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::inbox::{Message, Opened, RunOver};
+use super::jobs::Outlet;
+use super::machine;
+use super::sessions::{Findings, SessionId};
+use crate::analysis::case_rows;
+use crate::base::cancel::CancelToken;
+use crate::base::humanize;
+use crate::base::paths::Paths;
+use crate::domain::event::{RunEvent, Stamped};
+use crate::domain::session::Session;
+use crate::onnx::{inspect, source};
+use crate::runner::control::Control;
+use crate::runner::equipment::{self, FetchStep, InstallRequest};
+use crate::runner::prepare::{self, Place, Wish};
+use crate::runner::record::{self, Target};
+use crate::store::library::{self, Stamp};
+use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
+use crate::store::{journal, session_file};
+use crate::telemetry::host::{self, LoadSampler};
+
+/// How often the host's load is read during a run.
+const LOAD_EVERY: Duration = Duration::from_secs(1);
+
+/// Looks up what this machine has.
+pub fn survey(place: &Place, outlet: &Outlet) {
+    outlet.send(Message::Environment(Box::new(host::environment())));
+    let found = equipment::survey(
+        &place.paths,
+        place.onnxruntime.clone(),
+        place.python.as_deref(),
+        &place.program,
+    );
+    outlet.send(Message::Engines(machine::describe(&found)));
+}
+
+/// Fetches ONNX Runtime and looks again.
+pub fn install(place: &Place, cancel: &CancelToken, outlet: &Outlet) {
+    let request = InstallRequest {
+        flavor: "cpu".to_owned(),
+        version: None,
+    };
+    let python = place.python.clone();
+    let installed = equipment::install(
+        &place.paths,
+        &place.program,
+        python,
+        &request,
+        cancel,
+        &mut |step| {
+            let (words, share) = step_words(&step);
+            outlet.send(Message::InstallStep(words, share));
+        },
+    );
+    outlet.send(Message::Installed(
+        installed.map(|installed| installed.version),
+    ));
+}
+
+fn step_words(step: &FetchStep) -> (String, Option<f32>) {
+    match step {
+        FetchStep::Downloading { .. } => ("Fetching with pip…".to_owned(), None),
+        FetchStep::Downloaded { bytes, total } => {
+            let of = total
+                .map(|total| format!(" of {}", humanize::bytes(total)))
+                .unwrap_or_default();
+            let share = total.map(|total| *bytes as f32 / total.max(1) as f32);
+            (format!("Fetching, {}{of}", humanize::bytes(*bytes)), share)
+        }
+        FetchStep::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
+        FetchStep::Checking => ("Loading it once…".to_owned(), Some(1.0)),
+    }
+}
+
+/// Reads what is to be known of a model.
+pub fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
+    let summary = source::open(&name, &paths.cache)
+        .map(|file| Box::new(inspect::summarize(&file.proto, &file.name)))
+        .map_err(|error| error.to_string());
+    outlet.send(Message::Model(name, summary));
+}
+
+/// Reads a session and finds what is in it.
+pub fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
+    let stamp = Stamp::of(&path).ok();
+    match session_file::read(&path) {
+        Ok(read) => outlet.send(Message::Opened(Box::new(Opened {
+            id,
+            findings: Findings::of(&read.session),
+            session: Arc::new(read.session),
+            path,
+            stamp,
+            newer: read.newer,
+        }))),
+        Err(error) => outlet.send(Message::NotOpened(path, error.to_string())),
+    }
+}
+
+/// Writes a session to a file of the user's choice.
+pub fn save_as(id: SessionId, session: &Session, path: PathBuf, outlet: &Outlet) {
+    let saved = session_file::check_target(&path, true)
+        .and_then(|()| session_file::write(&path, session))
+        .map_err(|error| error.to_string())
+        .and_then(|()| Stamp::of(&path).map_err(|error| error.to_string()));
+    outlet.send(match saved {
+        Ok(stamp) => Message::SavedAs(id, path, stamp),
+        Err(error) => Message::Failed(format!("The session was not saved: {error}")),
+    });
+}
+
+/// Changes a session's file.
+pub fn edit(
+    path: PathBuf,
+    expected: Option<Stamp>,
+    change: impl FnOnce(&mut Session),
+    outlet: &Outlet,
+) {
+    let edited = library::edit(&path, expected, change).map_err(|error| error.to_string());
+    outlet.send(Message::Edited(path, edited));
+}
+
+/// Makes a copy of a session beside it.
+pub fn duplicate(path: &Path, outlet: &Outlet) {
+    outlet.send(match library::duplicate(path) {
+        Ok(copy) => Message::Done(format!("Copied to {}", copy.display())),
+        Err(error) => Message::Failed(format!("{} was not copied: {error}", path.display())),
+    });
+}
+
+/// To the trash.
+pub fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
+    let discarded = move_to_trash(paths, &path);
+    outlet.send(Message::Discarded(path, name, discarded));
+}
+
+/// Back from the trash.
+pub fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
+    let restored = bring_back(&discarded).map_err(|error| (discarded, error));
+    outlet.send(Message::Restored(name, restored));
+}
+
+/// Journals that nobody holds any more.
+pub fn look_for_journals(paths: &Paths, outlet: &Outlet) {
+    let abandoned = journal::abandoned(&library::journals(paths));
+    if !abandoned.is_empty() {
+        outlet.send(Message::Abandoned(abandoned));
+    }
+}
+
+/// Saves what is in those journals and removes them.
+pub fn recover(paths: &Paths, outlet: &Outlet) {
+    for path in journal::abandoned(&library::journals(paths)) {
+        let saved = journal::recover(&path)
+            .map_err(|error| error.to_string())
+            .and_then(|session| {
+                let target = library::new_path(paths, &session.name, &session.created)
+                    .map_err(|e| e.to_string())?;
+                session_file::write(&target, &session).map_err(|e| e.to_string())?;
+                std::fs::remove_file(&path).map_err(|e| e.to_string())?;
+                Ok(session.name)
+            });
+        outlet.send(match saved {
+            Ok(name) => Message::Done(format!("Recovered {name}")),
+            Err(error) => Message::Failed(format!(
+                "{} could not be recovered: {error}",
+                path.display()
+            )),
+        });
+    }
+}
+
+/// Prepares, measures and saves.
+pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
+    let request = match prepare::prepare(place, wish) {
+        Ok(request) => request,
+        Err(error) => return outlet.send(Message::RunRefused(error.to_string())),
+    };
+    if control.is_cancelled() {
+        return outlet.send(Message::RunRefused(
+            "stopped before anything was measured".to_owned(),
+        ));
+    }
+    outlet.send(Message::RunBegan(Box::new(request.beginning.clone())));
+    let recorded = record::record(
+        request,
+        &place.paths,
+        &Target::Library,
+        control,
+        &mut |stamped, session| {
+            outlet.send(Message::RunEvent(Box::new((
+                stamped.clone(),
+                findings_after(stamped, session),
+            ))));
+        },
+    );
+    let findings = Findings::of(&recorded.session);
+    outlet.send(Message::RunOver(Box::new(RunOver {
+        session: Arc::new(recorded.session),
+        findings,
+        saved: recorded.saved.map(|path| {
+            let stamp = Stamp::of(&path).ok();
+            (path, stamp)
+        }),
+        notes: recorded.notes,
+    })));
+}
+
+/// Findings are made here, between two visits, so that making them takes nothing from what is measured.
+fn findings_after(stamped: &Stamped, session: &Session) -> Option<Findings> {
+    match stamped.event {
+        RunEvent::RoundFinished { .. } | RunEvent::CaseEnded { .. } => {
+            Some(Findings::of_rows(case_rows::of(session)))
+        }
+        _ => None,
+    }
+}
+
+/// Reads the host's load until the run is over.
+pub fn watch_load(over: &CancelToken, outlet: &Outlet) {
+    let mut sampler = LoadSampler::new();
+    sampler.sample();
+    while !over.is_cancelled() {
+        std::thread::sleep(LOAD_EVERY);
+        outlet.send(Message::Load(sampler.sample()));
+    }
+}

@@ -1,0 +1,8 @@
+//! Findings in, a description of a figure out. Pure: no I/O, no clock, no window.
+
+pub mod axis;
+pub mod curves;
+pub mod palette;
+pub mod ratios;
+pub mod samples;
+pub mod spec;

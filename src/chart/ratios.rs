@@ -1,0 +1,82 @@
+//! How many times as fast each case became, with its interval.
+
+use super::axis;
+use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
+use crate::analysis::comparison::Pair;
+
+/// A dot with its interval for each pair, over the batch size before; a level where nothing changed.
+/// The axis begins at zero and always holds the level.
+pub fn speed_ups(pairs: &[Pair], colour: usize) -> ChartSpec {
+    let x = axis::batches(pairs.iter().map(|pair| pair.before_batch));
+    let points: Vec<Point> = pairs.iter().filter_map(|pair| point(pair, &x)).collect();
+    let highest = points
+        .iter()
+        .map(|point| point.band.map_or(point.y, |band| band.1.max(point.y)))
+        .fold(1.0, f64::max);
+    let mark = Mark::Level {
+        y: 1.0,
+        text: "no change".to_owned(),
+    };
+    ChartSpec {
+        title: "Speed-up".to_owned(),
+        y: axis::from_zero("times as fast", highest),
+        marks: if points.is_empty() {
+            Vec::new()
+        } else {
+            vec![mark]
+        },
+        series: vec![Series {
+            id: SeriesId(0),
+            name: "speed-up".to_owned(),
+            colour,
+            points,
+            gap_after: Vec::new(),
+            stroke: Stroke::Dots,
+        }],
+        x,
+        limit: None,
+        bar_width: 0.0,
+    }
+}
+
+fn point(pair: &Pair, x: &Axis) -> Option<Point> {
+    let ratio = pair.ratio?;
+    Some(Point {
+        x: x.scale.place(pair.before_batch as f64),
+        y: ratio.speed_up,
+        band: ratio.ci95.map(|interval| (interval.low, interval.high)),
+        tag: pair.before_batch as u64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::testing::{measure_near, session};
+
+    #[test]
+    fn a_dot_for_each_pair_and_a_level_at_one() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 8]);
+        for (batch, micros) in [(1, 1_000), (8, 6_000)] {
+            measure_near(&mut session, 0, batch, micros);
+            measure_near(&mut session, 1, batch, 2_000);
+        }
+        let rows = case_rows::of(&session);
+        let side = |setup: usize| Side {
+            session: &session,
+            rows: &rows,
+            setup,
+            batch: None,
+        };
+        let spec = speed_ups(&comparison::of(&side(0), &side(1)).pairs, 3);
+        let points = &spec.series[0].points;
+        assert_eq!((points[0].x, points[1].x), (0.0, 3.0));
+        assert!((points[0].y - 0.5).abs() < 1e-4 && (points[1].y - 3.0).abs() < 1e-4);
+        assert!(points.iter().all(|point| point.band.is_some()));
+        assert!(spec.y.high > 3.0);
+        assert!(matches!(spec.marks[0], Mark::Level { y: 1.0, .. }));
+        assert!(speed_ups(&[], 0).is_empty());
+    }
+}

@@ -1,0 +1,216 @@
+//! A chart as a value: what to draw, in the chart's own coordinates, with no word of who draws it.
+//!
+//! The window paints it; export writes the same data, labels and colours. Coordinates of a
+//! logarithmic axis are already logarithms, so that whoever paints only has to place and scale.
+
+use std::fmt;
+
+/// Which series: an opaque number that the maker of the chart chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SeriesId(pub u64);
+
+/// How a number becomes a coordinate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// As it is.
+    #[default]
+    Linear,
+    /// Its logarithm to the base of two: batch sizes.
+    Log2,
+    /// Its logarithm to the base of ten: times over several orders of magnitude.
+    Log10,
+}
+
+impl Scale {
+    /// Number to coordinate; not a number where there is no logarithm.
+    pub fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log2 if value > 0.0 => value.log2(),
+            Self::Log10 if value > 0.0 => value.log10(),
+            Self::Log2 | Self::Log10 => f64::NAN,
+        }
+    }
+
+    /// Coordinate back to number.
+    pub fn value(self, place: f64) -> f64 {
+        match self {
+            Self::Linear => place,
+            Self::Log2 => place.exp2(),
+            Self::Log10 => 10_f64.powf(place),
+        }
+    }
+}
+
+/// A labelled place on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Coordinate.
+    pub at: f64,
+    /// What is written there.
+    pub text: String,
+}
+
+/// One axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// What it measures, in words, with its unit: `ms per batch`.
+    pub title: String,
+    /// How numbers become coordinates.
+    pub scale: Scale,
+    /// Lowest coordinate.
+    pub low: f64,
+    /// Highest coordinate.
+    pub high: f64,
+    /// Labelled places, ascending.
+    pub ticks: Vec<Tick>,
+}
+
+/// The shape that tells a series apart without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// Filled circle.
+    Circle,
+    /// Filled square.
+    Square,
+    /// Filled triangle.
+    Triangle,
+    /// Filled diamond.
+    Diamond,
+    /// Upright cross.
+    Cross,
+}
+
+/// One point of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Coordinate along the x axis.
+    pub x: f64,
+    /// Coordinate along the y axis.
+    pub y: f64,
+    /// Coordinates of its interval, where there is one.
+    pub band: Option<(f64, f64)>,
+    /// A number by which the maker finds the point again: a batch size, an index.
+    pub tag: u64,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// A line with a marker at each point and a band behind.
+    Curve,
+    /// A thin line without markers.
+    Thin,
+    /// A filled column from zero at each point, as wide as `bar_width`.
+    Bars,
+    /// A mark at each point and no line.
+    Dots,
+}
+
+/// One series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Which.
+    pub id: SeriesId,
+    /// Its name in the legend.
+    pub name: String,
+    /// Index into the palette; counted on beyond its end with dashes, see `palette`.
+    pub colour: usize,
+    /// Its points, ascending in x; a missing point is left out, and `gap_after` says where a line breaks.
+    pub points: Vec<Point>,
+    /// Indices of points after which the line is broken.
+    pub gap_after: Vec<usize>,
+    /// How it is drawn.
+    pub stroke: Stroke,
+}
+
+/// Something on the chart that is not a series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mark {
+    /// A hollow mark on the x axis: a case that failed, with its reason.
+    Failed {
+        /// Coordinate along x.
+        x: f64,
+        /// Whose case.
+        series: SeriesId,
+        /// Its palette index.
+        colour: usize,
+        /// Which batch and why.
+        reason: String,
+    },
+    /// A dashed vertical from a point down to the axis, with words at its foot: a knee.
+    Drop {
+        /// Coordinates of the point.
+        at: (f64, f64),
+        /// Whose.
+        series: SeriesId,
+        /// Words.
+        text: String,
+    },
+    /// A ring in the accent colour around a point: the best one within a limit, or a pinned one.
+    Ring {
+        /// Coordinates of the point.
+        at: (f64, f64),
+        /// Whose.
+        series: SeriesId,
+    },
+    /// A thin vertical across the chart: where a round begins.
+    Divider {
+        /// Coordinate along x.
+        x: f64,
+    },
+    /// A thin dashed horizontal with words: a median.
+    Level {
+        /// Coordinate along y.
+        y: f64,
+        /// Words.
+        text: String,
+    },
+}
+
+/// A line that the user may drag up and down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Coordinate along y.
+    pub y: f64,
+    /// Words on it.
+    pub text: String,
+}
+
+/// A whole chart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChartSpec {
+    /// What it is called.
+    pub title: String,
+    /// Left to right.
+    pub x: Axis,
+    /// Bottom to top.
+    pub y: Axis,
+    /// What is drawn, first at the back.
+    pub series: Vec<Series>,
+    /// What is drawn on top.
+    pub marks: Vec<Mark>,
+    /// The line to drag, where the chart has one.
+    pub limit: Option<Limit>,
+    /// Width of a column, in coordinates, for series of bars.
+    pub bar_width: f64,
+}
+
+impl ChartSpec {
+    /// Whether there is anything to see.
+    pub fn is_empty(&self) -> bool {
+        self.series.iter().all(|series| series.points.is_empty()) && self.marks.is_empty()
+    }
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Circle => "●",
+            Self::Square => "■",
+            Self::Triangle => "▲",
+            Self::Diamond => "◆",
+            Self::Cross => "✚",
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! From the keyboard to commands, and back to words.
+
+use eframe::egui::{Context, Event, Id, Key, Modifiers};
+
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::command;
+use crate::app::keys::Shortcut;
+
+/// Keys whose name on paper is not egui's.
+const NAMES: [(&str, Key); 4] = [
+    ("Plus", Key::Plus),
+    ("Minus", Key::Minus),
+    ("Period", Key::Period),
+    ("Slash", Key::Slash),
+];
+
+/// What the keys that were pressed ask for. They are taken away, so that no widget sees them too.
+pub fn read(ctx: &Context, app: &App, wishes: &mut Vec<Action>) {
+    // The settings screen is waiting for keys: they mean nothing but themselves.
+    if ctx
+        .data(|data| data.get_temp::<&'static str>(waiting_id()))
+        .is_some()
+    {
+        return;
+    }
+    let is_typing = ctx.text_edit_focused();
+    for command in command::ALL {
+        let Some(keys) = command::keys(command, &app.remembered.shortcuts) else {
+            continue;
+        };
+        // Escape first leaves a text field, and letters in it are letters.
+        let is_for_text =
+            is_typing && (keys.is_typing() || keys.key == "Escape" || edits_text(&keys));
+        if is_for_text && !(keys.key == "Escape" && app.palette_open) {
+            continue;
+        }
+        let Some(key) = key_of(&keys.key) else {
+            continue;
+        };
+        if ctx.input_mut(|input| consume(input, modifiers(&keys), key))
+            && let Ok(action) = (command.act)(app)
+        {
+            wishes.push(action);
+        }
+    }
+}
+
+/// Where the settings screen notes that it is waiting for keys.
+pub fn waiting_id() -> Id {
+    Id::unique("waiting-for-keys")
+}
+
+/// Keys that every text field understands.
+fn edits_text(keys: &Shortcut) -> bool {
+    const OF_TEXT: [&str; 12] = [
+        "Ctrl+Z",
+        "Ctrl+Shift+Z",
+        "Ctrl+C",
+        "Ctrl+V",
+        "Ctrl+X",
+        "Ctrl+A",
+        "Ctrl+ArrowLeft",
+        "Ctrl+ArrowRight",
+        "Ctrl+ArrowUp",
+        "Ctrl+ArrowDown",
+        "Ctrl+W",
+        "Ctrl+Delete",
+    ];
+    OF_TEXT.contains(&keys.to_string().as_str())
+}
+
+/// Exactly these modifiers: Ctrl+S is not Ctrl+Shift+S. Plus may need Shift to be typed at all.
+fn consume(input: &mut eframe::egui::InputState, wanted: Modifiers, key: Key) -> bool {
+    let mut found = false;
+    input.events.retain(|event| {
+        let Event::Key {
+            key: pressed,
+            pressed: true,
+            modifiers,
+            ..
+        } = event
+        else {
+            return true;
+        };
+        let is_it = match (*pressed, key) {
+            (Key::Plus | Key::Equals, Key::Plus) => {
+                modifiers.command == wanted.command && !modifiers.alt
+            }
+            (pressed, key) => pressed == key && modifiers.matches_exact(wanted),
+        };
+        found |= is_it;
+        !is_it
+    });
+    found
+}
+
+fn modifiers(keys: &Shortcut) -> Modifiers {
+    let mut modifiers = Modifiers::NONE;
+    if keys.ctrl {
+        modifiers = modifiers.plus(Modifiers::COMMAND);
+    }
+    if keys.shift {
+        modifiers = modifiers.plus(Modifiers::SHIFT);
+    }
+    if keys.alt {
+        modifiers = modifiers.plus(Modifiers::ALT);
+    }
+    modifiers
+}
+
+fn key_of(name: &str) -> Option<Key> {
+    NAMES
+        .iter()
+        .find(|(own, _)| *own == name)
+        .map(|(_, key)| *key)
+        .or_else(|| Key::from_name(name))
+}
+
+/// The shortcut that is being pressed, for the settings screen.
+pub fn pressed(ctx: &Context) -> Option<Shortcut> {
+    ctx.input_mut(|input| {
+        let place = input
+            .events
+            .iter()
+            .position(|event| matches!(event, Event::Key { pressed: true, .. }))?;
+        let Event::Key { key, modifiers, .. } = input.events.remove(place) else {
+            return None;
+        };
+        let own = NAMES
+            .iter()
+            .find(|(_, named)| *named == key)
+            .map(|(name, _)| (*name).to_owned());
+        Some(Shortcut {
+            ctrl: modifiers.command,
+            shift: modifiers.shift,
+            alt: modifiers.alt,
+            key: own.unwrap_or_else(|| key.name().to_owned()),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_delivered_key_exists() {
+        for command in command::ALL
+            .iter()
+            .filter(|command| !command.keys.is_empty())
+        {
+            let keys: Shortcut = command.keys.parse().unwrap();
+            assert!(key_of(&keys.key).is_some(), "{}", command.keys);
+        }
+    }
+}

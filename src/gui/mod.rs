@@ -1,0 +1,12 @@
+//! The window: the only folder that knows egui. It reads the application, and gives it actions back.
+
+mod dialogs;
+mod icon;
+mod keyboard;
+mod shell;
+mod theme;
+mod views;
+mod widgets;
+mod window;
+
+pub use window::{Started, Window, run};

@@ -1,0 +1,44 @@
+//! The question that closing the window in mid-run raises. The run goes on while it is asked.
+
+use eframe::egui::{Id, Modal, Ui};
+
+use crate::app::App;
+use crate::app::action::{Action, Closing, Shell};
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::{button, label};
+
+/// Shows it while it is asked.
+pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+    if !app.closing {
+        return;
+    }
+    let modal = Modal::new(Id::unique("closing")).frame(theme::card(ui).inner_margin(22)).show(ui.ctx(), |ui| {
+        ui.set_width(440.0);
+        label::card_title(ui, "A run is going on");
+        ui.add_space(space::TINY);
+        label::quiet(
+            ui,
+            "It can go on without the window and be saved at its end, or stop now. What was measured is kept either way.",
+        );
+        ui.add_space(space::MEDIUM);
+        ui.horizontal(|ui| {
+            for (name, closing) in [
+                ("Stay", Closing::Stay),
+                ("Go on without the window", Closing::Finish),
+                ("Stop and close", Closing::Stop),
+            ] {
+                let response = if closing == Closing::Stay {
+                    button::primary(ui, None, name)
+                } else {
+                    button::plain(ui, None, name)
+                };
+                if response.clicked() {
+                    wishes.push(Action::Shell(Shell::Close(closing)));
+                }
+            }
+        });
+    });
+    if modal.backdrop_response.clicked() {
+        wishes.push(Action::Shell(Shell::Close(Closing::Stay)));
+    }
+}

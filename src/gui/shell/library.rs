@@ -1,0 +1,291 @@
+//! The library beside the rail: every session, found by its words, opened and closed by a click.
+
+use eframe::egui::{
+    self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2,
+};
+
+use crate::app::App;
+use crate::app::action::{Action, Library, Sessions};
+use crate::app::library::Scanned;
+use crate::app::screen::Screen;
+use crate::app::sessions::{LIVE, OnDisk, OpenSession};
+use crate::base::humanize;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::{button, field, label, marker};
+
+/// Height of a session's two lines.
+const ENTRY: f32 = 44.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    search(ui, app, wishes);
+    open_sessions(ui, app, wishes);
+    ui.add_space(space::SMALL);
+    heading(ui, app, wishes);
+    if let Some(trouble) = &app.library.trouble {
+        ui.colored_label(theme::roles(ui).bad, trouble);
+    }
+    let count = app.library.listed_len();
+    if count == 0 {
+        let words = match (app.library.is_scanned, app.library.search.is_empty()) {
+            (false, _) => "Looking…",
+            (true, true) => "No sessions yet. A run makes one; Ctrl+O opens one.",
+            (true, false) => "No session has these words.",
+        };
+        label::quiet(ui, words);
+        return;
+    }
+    ScrollArea::vertical()
+        .id_salt("library")
+        .auto_shrink([false, false])
+        .show_rows(ui, ENTRY, count, |ui, rows| {
+            for place in rows {
+                if let Some((path, scanned)) = app.library.listed_at(place) {
+                    entry(ui, app, path, scanned, wishes);
+                }
+            }
+        });
+}
+
+fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let width = ui.available_width() - 16.0;
+    let (response, typed) = field::line(
+        ui,
+        "Find a session",
+        &app.library.search,
+        "Find a session",
+        width,
+    );
+    if app.library.focus_search {
+        response.request_focus();
+        wishes.push(Action::Library(Library::SearchFocused));
+    }
+    if let Some(words) = typed {
+        wishes.push(Action::Library(Library::Search(words)));
+    }
+}
+
+fn heading(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        label::caption(ui, "Library");
+        let count = app.library.listed_len();
+        if count > 0 {
+            label::faint(ui, &humanize::count(count as u64));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::small_icon(ui, icon::OPEN, "Open files…").clicked() {
+                wishes.push(Action::Sessions(Sessions::Choose));
+            }
+        });
+    });
+}
+
+fn open_sessions(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if app.sessions.is_empty() {
+        return;
+    }
+    ui.add_space(space::SMALL);
+    ui.horizontal(|ui| {
+        label::caption(ui, "Open");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if app.sessions.len() > 1 && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
+            {
+                wishes.push(Action::Sessions(Sessions::CloseAll));
+            }
+        });
+    });
+    let most = (ui.available_height() * 0.4).max(ENTRY * 2.0);
+    ScrollArea::vertical()
+        .id_salt("open")
+        .max_height(most)
+        .show(ui, |ui| {
+            for open in app.sessions.iter() {
+                open_entry(ui, app, open, wishes);
+            }
+        });
+}
+
+fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Action>) {
+    ui.push_id(open.id.0, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::TINY;
+            marker::inline(ui, app.sessions.colour(open.id, 0));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if open.id == LIVE {
+                    label::faint(ui, "running");
+                } else if button::small_icon(
+                    ui,
+                    icon::CLOSE,
+                    &format!("Close {}", open.session.name),
+                )
+                .clicked()
+                {
+                    wishes.push(Action::Sessions(Sessions::Close(open.id)));
+                }
+                if open.on_disk != OnDisk::Same {
+                    disk_note(ui, open, wishes);
+                }
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(Label::new(&open.session.name).truncate());
+                });
+            });
+        });
+    });
+}
+
+fn disk_note(ui: &mut Ui, open: &OpenSession, wishes: &mut Vec<Action>) {
+    let (glyph, words) = match open.on_disk {
+        OnDisk::Gone => (icon::SAVE, "The file is gone; save it somewhere"),
+        _ => (
+            icon::AGAIN,
+            "The file was changed by something else; read it again",
+        ),
+    };
+    if button::small_icon(ui, glyph, words).clicked() {
+        wishes.push(Action::Sessions(match open.on_disk {
+            OnDisk::Gone => Sessions::SaveAs(open.id, None),
+            _ => Sessions::Reload(open.id),
+        }));
+    }
+}
+
+fn entry(
+    ui: &mut Ui,
+    app: &App,
+    path: &std::path::Path,
+    scanned: &Scanned,
+    wishes: &mut Vec<Action>,
+) {
+    let roles = theme::roles(ui);
+    let is_open = app.sessions.by_path(path).is_some();
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), ENTRY), Sense::click());
+    let (name, below) = words(path, scanned);
+    let doing = if is_open { "Close" } else { "Open" };
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(
+            egui::accesskit::Role::Button,
+            true,
+            is_open,
+            format!("{doing} {name}"),
+        )
+    });
+    let is_selected =
+        app.screen == Screen::Library && app.library.selected.as_deref() == Some(path);
+    if is_open || is_selected || response.hovered() || response.has_focus() {
+        ui.painter()
+            .rect_filled(rect, CornerRadius::same(6), roles.raised);
+    }
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect.shrink2(vec2(8.0, 5.0))));
+    inner.spacing_mut().item_spacing.y = 0.0;
+    let color = if scanned.entry.is_ok() {
+        roles.text
+    } else {
+        roles.bad
+    };
+    inner.add(Label::new(RichText::new(&name).color(color)).truncate());
+    inner.add(Label::new(RichText::new(&below).size(text::CAPTION).color(roles.faint)).truncate());
+    if is_open {
+        let bar =
+            egui::Rect::from_min_size(rect.min + vec2(0.0, 10.0), vec2(2.0, rect.height() - 20.0));
+        ui.painter().rect_filled(bar, 1.0, roles.accent);
+    }
+    let hint = format!(
+        "{}\nClick to {}, Ctrl click to open it alone",
+        hover(path, scanned),
+        doing.to_lowercase()
+    );
+    let response = response.on_hover_text(hint);
+    if response.clicked() {
+        let alone = ui.input(|input| input.modifiers.command);
+        wishes.push(Action::Library(Library::Select(Some(path.to_path_buf()))));
+        wishes.push(Action::Sessions(if alone {
+            Sessions::OpenOnly(path.to_path_buf())
+        } else {
+            Sessions::Toggle(path.to_path_buf())
+        }));
+    }
+    menu(&response, path, wishes);
+}
+
+fn menu(response: &egui::Response, path: &std::path::Path, wishes: &mut Vec<Action>) {
+    response.context_menu(|ui| {
+        let path = path.to_path_buf();
+        for (title, action) in [
+            (
+                "Open alone",
+                Action::Sessions(Sessions::OpenOnly(path.clone())),
+            ),
+            (
+                "Duplicate",
+                Action::Library(Library::Duplicate(path.clone())),
+            ),
+            (
+                "Show the file",
+                Action::Library(Library::Reveal(path.clone())),
+            ),
+            ("Move to the trash", Action::Library(Library::Discard(path))),
+        ] {
+            if button::plain(ui, None, title).clicked() {
+                wishes.push(action);
+                ui.close();
+            }
+        }
+    });
+}
+
+/// A session's name and the line below it.
+pub fn words(path: &std::path::Path, scanned: &Scanned) -> (String, String) {
+    if let Ok(entry) = &scanned.entry {
+        (
+            entry.name.clone(),
+            format!(
+                "{} × {} · {}{}",
+                humanize::of_many(entry.setups.len() as u64, "setup"),
+                batches(entry.batches.len()),
+                moment(&entry.created),
+                if entry.made_up { " · made up" } else { "" }
+            ),
+        )
+    } else {
+        let file = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        (file, "cannot be read".to_owned())
+    }
+}
+
+fn batches(number: usize) -> String {
+    match number {
+        1 => "1 batch".to_owned(),
+        number => format!("{} batches", humanize::count(number as u64)),
+    }
+}
+
+fn hover(path: &std::path::Path, scanned: &Scanned) -> String {
+    match &scanned.entry {
+        Ok(entry) => {
+            let tags: Vec<String> = entry.tags.iter().map(|tag| format!("#{tag}")).collect();
+            let lines = [
+                entry.model.clone(),
+                entry.setups.join("\n"),
+                tags.join(" "),
+                path.display().to_string(),
+            ];
+            lines
+                .into_iter()
+                .filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        Err(reason) => reason.clone(),
+    }
+}
+
+/// `2026-11-21T06:02:03Z` as `2026-11-21 06:02`.
+pub fn moment(utc: &str) -> String {
+    utc.get(..16).unwrap_or(utc).replace('T', " ")
+}

@@ -1,0 +1,77 @@
+//! The log: everything that was said in this sitting, and everything that happened in the run.
+
+use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui};
+
+use crate::app::App;
+use crate::app::action::{Action, Shell};
+use crate::base::humanize;
+use crate::gui::icon;
+use crate::gui::theme::{self, text};
+use crate::gui::widgets::{button, label};
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Log");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::icon(ui, icon::CLOSE, "Close the log").clicked() {
+                wishes.push(Action::Shell(Shell::Log(false)));
+            }
+            if button::icon(ui, icon::COPY, "Copy the log").clicked() {
+                wishes.push(Action::Shell(Shell::Copy(whole(app))));
+            }
+        });
+    });
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .stick_to_bottom(true)
+        .show(ui, |ui| {
+            for notice in app.notices.all() {
+                let (glyph, color) = super::notices::look(ui, notice.weight);
+                ui.horizontal(|ui| {
+                    ui.label(button::glyph(glyph).size(12.0).color(color));
+                    ui.add(Label::new(&notice.text).wrap().selectable(true));
+                });
+            }
+            for line in app.run.iter().flat_map(|run| &run.log) {
+                run_line(ui, line.at_ns, &line.text, line.is_trouble);
+            }
+            if app.notices.all().is_empty() && app.run.is_none() {
+                label::quiet(ui, "Nothing has been said yet.");
+            }
+        });
+}
+
+/// A line of a run's log.
+pub fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
+    let roles = theme::roles(ui);
+    ui.spacing_mut().interact_size.y = 16.0;
+    ui.horizontal(|ui| {
+        let time = humanize::clock_time(at_ns as f64 / 1e9);
+        ui.label(
+            RichText::new(format!("{time:>9}"))
+                .font(theme::numbers(text::CAPTION))
+                .color(roles.faint),
+        );
+        let color = if is_trouble { roles.bad } else { roles.quiet };
+        ui.add(
+            Label::new(RichText::new(words).color(color))
+                .truncate()
+                .selectable(true),
+        )
+        .on_hover_text(words);
+    });
+}
+
+fn whole(app: &App) -> String {
+    let notices = app.notices.all().iter().map(|notice| notice.text.clone());
+    let run = app.run.iter().flat_map(|run| &run.log);
+    let run = run.map(|line| {
+        format!(
+            "{}  {}",
+            humanize::clock_time(line.at_ns as f64 / 1e9),
+            line.text
+        )
+    });
+    notices.chain(run).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,172 @@
+//! The command palette: every command and every session, found by a few letters.
+
+use eframe::egui::{
+    self, Align, Id, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, Sense, TextEdit,
+    Ui, vec2,
+};
+
+use crate::app::App;
+use crate::app::action::{Action, Sessions, Shell};
+use crate::app::command;
+use crate::gui::theme::{self, text};
+
+/// Height of a line.
+const LINE: f32 = 30.0;
+/// Sessions that are offered.
+const MOST_SESSIONS: usize = 20;
+
+#[derive(Clone, Default)]
+struct Memory {
+    words: String,
+    chosen: usize,
+}
+
+struct Offer {
+    title: String,
+    keys: String,
+    act: Result<Action, &'static str>,
+}
+
+/// Shows it while it is open.
+pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+    let id = Id::unique("palette");
+    if !app.palette_open {
+        ui.data_mut(|data| data.remove::<Memory>(id));
+        return;
+    }
+    let mut memory = ui
+        .data_mut(|data| data.get_temp::<Memory>(id))
+        .unwrap_or_default();
+    let area = Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, vec2(0.0, 90.0));
+    let frame = theme::card(ui).inner_margin(egui::Margin::same(8));
+    let modal = Modal::new(id).area(area).frame(frame).show(ui.ctx(), |ui| {
+        ui.set_width(520.0);
+        let before = memory.words.clone();
+        let field = TextEdit::singleline(&mut memory.words)
+            .desired_width(f32::INFINITY)
+            .hint_text("Find a command or a session")
+            .margin(egui::Margin::symmetric(10, 8));
+        let response = ui.add(field).accessible_name("Find a command or a session");
+        response.request_focus();
+        if memory.words != before {
+            memory.chosen = 0;
+        }
+        let offers = offers(app, &memory.words);
+        step(ui, &mut memory, offers.len());
+        let taken = list(ui, &offers, &memory).or_else(|| {
+            let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            enter.then_some(memory.chosen)
+        });
+        taken.and_then(|place| offers.into_iter().nth(place))
+    });
+    if let Some(offer) = modal.inner
+        && let Ok(action) = offer.act
+    {
+        wishes.push(Action::Shell(Shell::Palette(false)));
+        wishes.push(action);
+    }
+    if modal.backdrop_response.clicked() {
+        wishes.push(Action::Shell(Shell::Palette(false)));
+    }
+    ui.data_mut(|data| data.insert_temp(id, memory));
+}
+
+fn step(ui: &Ui, memory: &mut Memory, count: usize) {
+    let by = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if by(Key::ArrowDown) {
+        memory.chosen += 1;
+    }
+    if by(Key::ArrowUp) {
+        memory.chosen = memory.chosen.saturating_sub(1);
+    }
+    memory.chosen = memory.chosen.min(count.saturating_sub(1));
+}
+
+fn offers(app: &App, words: &str) -> Vec<Offer> {
+    let commands = command::find(words).into_iter().map(|command| Offer {
+        title: command.title.to_owned(),
+        keys: app.keys_of(command.id),
+        act: (command.act)(app),
+    });
+    let sessions = app.library.found.iter().filter_map(|(path, scanned)| {
+        let entry = scanned.entry.as_ref().ok()?;
+        let title = format!("Open {}", entry.name);
+        command::distance(&title, words)?;
+        Some(Offer {
+            title,
+            keys: super::library::moment(&entry.created),
+            act: Ok(Action::Sessions(Sessions::Open(vec![path.clone()]))),
+        })
+    });
+    let mut offers: Vec<Offer> = commands.chain(sessions.take(MOST_SESSIONS)).collect();
+    offers.sort_by_key(|offer| offer.act.is_err());
+    offers
+}
+
+fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
+    let mut taken = None;
+    if offers.is_empty() {
+        ui.add_space(8.0);
+        super::super::widgets::label::quiet(ui, "Nothing is called like this.");
+        return None;
+    }
+    ScrollArea::vertical()
+        .max_height(LINE * 11.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for (place, offer) in offers.iter().enumerate() {
+                if line(ui, offer, place == memory.chosen) {
+                    taken = Some(place);
+                }
+            }
+        });
+    taken
+}
+
+fn line(ui: &mut Ui, offer: &Offer, is_chosen: bool) -> bool {
+    let roles = theme::roles(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), LINE), Sense::click());
+    response.widget_info(|| {
+        egui::WidgetInfo::selected(
+            egui::accesskit::Role::MenuItem,
+            offer.act.is_ok(),
+            is_chosen,
+            &offer.title,
+        )
+    });
+    if !ui.is_rect_visible(rect) && !is_chosen {
+        return response.clicked();
+    }
+    if is_chosen {
+        response.scroll_to_me(None);
+    }
+    if is_chosen || response.hovered() {
+        ui.painter().rect_filled(rect, 6.0, roles.raised);
+    }
+    if is_chosen {
+        let bar = egui::Rect::from_min_size(rect.min + vec2(0.0, 7.0), vec2(2.0, LINE - 14.0));
+        ui.painter().rect_filled(bar, 1.0, roles.accent);
+    }
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect.shrink2(vec2(10.0, 0.0))));
+    inner.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let (right, color) = match offer.act {
+            Ok(_) => (offer.keys.as_str(), roles.quiet),
+            Err(reason) => (reason, roles.faint),
+        };
+        ui.label(RichText::new(right).size(text::CAPTION).color(color));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let color = if offer.act.is_ok() {
+                roles.text
+            } else {
+                roles.faint
+            };
+            ui.add(
+                Label::new(RichText::new(&offer.title).color(color))
+                    .truncate()
+                    .selectable(false),
+            );
+        });
+    });
+    response.clicked()
+}

@@ -1,0 +1,391 @@
+//! The design tokens: spacing, radii, type sizes and colour roles, for a dark and a light theme.
+//!
+//! The only file of the window that writes a colour or a size down.
+
+use eframe::egui::{
+    self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, FontTweak,
+    Margin, Shadow, Stroke, Style, TextStyle, Theme, Ui, Visuals, vec2,
+};
+
+use crate::chart::palette;
+
+/// Steps of spacing.
+pub mod space {
+    /// Between an icon and its word.
+    pub const HAIR: f32 = 2.0;
+    /// Inside small things.
+    pub const TINY: f32 = 4.0;
+    /// Between things that belong together.
+    pub const SMALL: f32 = 8.0;
+    /// Between cards.
+    pub const MEDIUM: f32 = 14.0;
+    /// Around a screen.
+    pub const LARGE: f32 = 22.0;
+}
+
+/// Sizes of fixed parts of the window.
+pub mod size {
+    /// Width of the rail.
+    pub const RAIL: f32 = 56.0;
+    /// Width of the library.
+    pub const LIBRARY: f32 = 248.0;
+    /// Height of the strip at the foot.
+    pub const STRIP: f32 = 32.0;
+    /// Height of a control.
+    pub const CONTROL: f32 = 28.0;
+    /// Height of a row of a table.
+    pub const ROW: f32 = 28.0;
+    /// Below this width the library folds away by itself.
+    pub const NARROW: f32 = 1100.0;
+}
+
+/// Sizes of type.
+pub mod text {
+    /// Captions.
+    pub const CAPTION: f32 = 11.0;
+    /// Body.
+    pub const BODY: f32 = 13.0;
+    /// Titles of cards.
+    pub const CARD: f32 = 14.0;
+    /// Titles of screens.
+    pub const SCREEN: f32 = 20.0;
+    /// A number that matters.
+    pub const BIG: f32 = 26.0;
+    /// The one number that matters.
+    pub const HUGE: f32 = 44.0;
+}
+
+/// Radius of cards.
+pub const CARD_RADIUS: u8 = 10;
+/// Radius of controls.
+pub const CONTROL_RADIUS: u8 = 6;
+
+/// What a colour is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Roles {
+    /// Behind everything.
+    pub ground: Color32,
+    /// Behind the rail.
+    pub rail: Color32,
+    /// Cards and panels.
+    pub panel: Color32,
+    /// Controls and what is under the hand.
+    pub raised: Color32,
+    /// Lines between things.
+    pub line: Color32,
+    /// Words.
+    pub text: Color32,
+    /// Words that matter less.
+    pub quiet: Color32,
+    /// Words that only help.
+    pub faint: Color32,
+    /// Selection, primary action, the thing under the hand.
+    pub accent: Color32,
+    /// Words on the accent.
+    pub on_accent: Color32,
+    /// Better, done.
+    pub good: Color32,
+    /// Worse, failed.
+    pub bad: Color32,
+    /// Cannot be told.
+    pub unsure: Color32,
+    series: [Color32; palette::COLOURS],
+}
+
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+/// The dark theme.
+pub const DARK: Roles = Roles {
+    ground: rgb(0x0e1014),
+    rail: rgb(0x0a0c0f),
+    panel: rgb(0x14171d),
+    raised: rgb(0x1b1f27),
+    line: rgb(0x262b35),
+    text: rgb(0xe8ebf0),
+    quiet: rgb(0xa3abb9),
+    faint: rgb(0x757e8e),
+    accent: rgb(0xffb020),
+    on_accent: rgb(0x1a1200),
+    good: rgb(0x2cc295),
+    bad: rgb(0xf0705a),
+    unsure: rgb(0xa89bff),
+    series: [
+        rgb(0x56b4e9),
+        rgb(0xcc79a7),
+        rgb(0x2cc295),
+        rgb(0xf0e442),
+        rgb(0xe8743b),
+    ],
+};
+
+/// The light theme.
+pub const LIGHT: Roles = Roles {
+    ground: rgb(0xf6f7f9),
+    rail: rgb(0xeceef2),
+    panel: rgb(0xffffff),
+    raised: rgb(0xf1f3f6),
+    line: rgb(0xdde1e8),
+    text: rgb(0x171a20),
+    quiet: rgb(0x525b69),
+    faint: rgb(0x7a8391),
+    accent: rgb(0x945c00),
+    on_accent: rgb(0xffffff),
+    good: rgb(0x0a7a55),
+    bad: rgb(0xc03a26),
+    unsure: rgb(0x5f4bd0),
+    series: [
+        rgb(0x0b7ab8),
+        rgb(0xa84a80),
+        rgb(0x0b8f63),
+        rgb(0x9a8a00),
+        rgb(0xc04f16),
+    ],
+};
+
+impl Roles {
+    /// The colour of a series by its palette index.
+    pub fn series(&self, index: usize) -> Color32 {
+        self.series[palette::colour(index)]
+    }
+}
+
+/// The roles of the theme that is shown.
+pub fn roles(ui: &Ui) -> &'static Roles {
+    if ui.visuals().dark_mode {
+        &DARK
+    } else {
+        &LIGHT
+    }
+}
+
+/// Words in a weight between regular and bold.
+pub fn medium() -> FontFamily {
+    FontFamily::Name("medium".into())
+}
+
+/// Words in the weight of titles.
+pub fn semibold() -> FontFamily {
+    FontFamily::Name("semibold".into())
+}
+
+/// Icons.
+pub fn icons() -> FontFamily {
+    FontFamily::Name("icons".into())
+}
+
+/// Numbers in the weight of titles.
+pub fn mono_semibold() -> FontFamily {
+    FontFamily::Name("mono-semibold".into())
+}
+
+/// Words of a size.
+pub fn words(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Proportional)
+}
+
+/// Numbers of a size.
+pub fn numbers(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Monospace)
+}
+
+/// Gives the window its fonts and both themes. Before this nothing can be drawn.
+pub fn install(ctx: &Context) {
+    ctx.set_fonts(fonts());
+    for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
+        ctx.set_style_of(theme, style(theme, roles));
+    }
+    ctx.options_mut(|options| options.fallback_theme = Theme::Dark);
+}
+
+fn fonts() -> FontDefinitions {
+    const FILES: [(&str, &[u8]); 6] = [
+        (
+            "text",
+            include_bytes!("../../assets/fonts/PowerbandText-Regular.ttf"),
+        ),
+        (
+            "text-medium",
+            include_bytes!("../../assets/fonts/PowerbandText-Medium.ttf"),
+        ),
+        (
+            "text-semibold",
+            include_bytes!("../../assets/fonts/PowerbandText-SemiBold.ttf"),
+        ),
+        (
+            "mono",
+            include_bytes!("../../assets/fonts/PowerbandMono-Regular.ttf"),
+        ),
+        (
+            "mono-semibold",
+            include_bytes!("../../assets/fonts/PowerbandMono-SemiBold.ttf"),
+        ),
+        ("icons", include_bytes!("../../assets/fonts/Icons.ttf")),
+    ];
+    let mut fonts = FontDefinitions::empty();
+    for (name, bytes) in FILES {
+        let data = FontData::from_static(bytes).tweak(FontTweak {
+            hinting: Some(false),
+            ..FontTweak::default()
+        });
+        fonts.font_data.insert(name.to_owned(), data.into());
+    }
+    let families = [
+        (FontFamily::Proportional, ["text", "mono", "icons"]),
+        (FontFamily::Monospace, ["mono", "text", "icons"]),
+        (medium(), ["text-medium", "mono", "icons"]),
+        (semibold(), ["text-semibold", "mono", "icons"]),
+        (mono_semibold(), ["mono-semibold", "text", "icons"]),
+        (icons(), ["icons", "text", "mono"]),
+    ];
+    for (family, names) in families {
+        fonts
+            .families
+            .insert(family, names.map(ToOwned::to_owned).to_vec());
+    }
+    fonts
+}
+
+fn style(theme: Theme, roles: &Roles) -> Style {
+    let mut style = Style {
+        visuals: visuals(theme, roles),
+        animation_time: 0.12,
+        ..Style::default()
+    };
+    style.text_styles = [
+        (TextStyle::Small, words(text::CAPTION)),
+        (TextStyle::Body, words(text::BODY)),
+        (TextStyle::Button, words(text::BODY)),
+        (TextStyle::Heading, FontId::new(text::SCREEN, semibold())),
+        (TextStyle::Monospace, numbers(text::BODY)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    spacing.item_spacing = vec2(space::SMALL, space::TINY);
+    spacing.button_padding = vec2(10.0, 5.0);
+    spacing.interact_size = vec2(28.0, size::CONTROL);
+    spacing.menu_margin = Margin::same(6);
+    spacing.tooltip_width = 380.0;
+    spacing.scroll = egui::style::ScrollStyle::solid();
+    spacing.scroll.bar_width = 8.0;
+    spacing.scroll.floating = true;
+    spacing.icon_width = 16.0;
+    spacing.combo_width = 120.0;
+    style.interaction.selectable_labels = false;
+    style.interaction.tooltip_delay = 0.35;
+    style
+}
+
+fn visuals(theme: Theme, roles: &Roles) -> Visuals {
+    let mut visuals = match theme {
+        Theme::Dark => Visuals::dark(),
+        Theme::Light => Visuals::light(),
+    };
+    let line = Stroke::new(1.0, roles.line);
+    visuals.override_text_color = None;
+    visuals.weak_text_color = Some(roles.quiet);
+    visuals.panel_fill = roles.ground;
+    visuals.window_fill = roles.panel;
+    visuals.window_stroke = line;
+    visuals.window_corner_radius = CornerRadius::same(CARD_RADIUS);
+    visuals.menu_corner_radius = CornerRadius::same(CARD_RADIUS);
+    visuals.window_shadow = Shadow::NONE;
+    visuals.popup_shadow = Shadow::NONE;
+    visuals.extreme_bg_color = roles.raised;
+    visuals.text_edit_bg_color = Some(roles.raised);
+    visuals.faint_bg_color = roles.raised;
+    visuals.code_bg_color = roles.raised;
+    visuals.hyperlink_color = roles.accent;
+    visuals.warn_fg_color = roles.accent;
+    visuals.error_fg_color = roles.bad;
+    visuals.selection.bg_fill = roles.accent.gamma_multiply(0.28);
+    visuals.selection.stroke = Stroke::new(1.0, roles.accent);
+    visuals.disabled_alpha = 0.45;
+    let widgets = &mut visuals.widgets;
+    for (widget, fill, edge, words) in [
+        (
+            &mut widgets.noninteractive,
+            roles.panel,
+            roles.line,
+            roles.text,
+        ),
+        (&mut widgets.inactive, roles.raised, roles.line, roles.text),
+        (&mut widgets.hovered, roles.raised, roles.faint, roles.text),
+        (&mut widgets.active, roles.line, roles.accent, roles.text),
+        (&mut widgets.open, roles.raised, roles.faint, roles.text),
+    ] {
+        widget.bg_fill = fill;
+        widget.weak_bg_fill = fill;
+        widget.bg_stroke = Stroke::new(1.0, edge);
+        widget.fg_stroke = Stroke::new(1.0, words);
+        widget.corner_radius = CornerRadius::same(CONTROL_RADIUS);
+        widget.expansion = 0.0;
+    }
+    visuals
+}
+
+/// A card: panel colour, a line around it, no shadow.
+pub fn card(ui: &Ui) -> egui::Frame {
+    let roles = roles(ui);
+    egui::Frame::new()
+        .fill(roles.panel)
+        .stroke(Stroke::new(1.0, roles.line))
+        .corner_radius(CornerRadius::same(CARD_RADIUS))
+        .inner_margin(Margin::symmetric(16, 14))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contrast ratio as WCAG 2 defines it.
+    fn contrast(a: Color32, b: Color32) -> f64 {
+        let channel = |value: u8| {
+            let value = f64::from(value) / 255.0;
+            if value <= 0.040_45 {
+                value / 12.92
+            } else {
+                ((value + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let luminance = |c: Color32| {
+            0.2126 * channel(c.r()) + 0.7152 * channel(c.g()) + 0.0722 * channel(c.b())
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn words_can_be_read_on_every_ground() {
+        for roles in [&DARK, &LIGHT] {
+            for ground in [roles.ground, roles.rail, roles.panel, roles.raised] {
+                for (words, least) in [
+                    (roles.text, 4.5),
+                    (roles.quiet, 4.5),
+                    (roles.accent, 4.5),
+                    (roles.good, 4.5),
+                    (roles.bad, 4.5),
+                    (roles.unsure, 4.5),
+                    (roles.faint, 3.0),
+                ] {
+                    let found = contrast(words, ground);
+                    assert!(found >= least, "{words:?} on {ground:?}: {found:.2}");
+                }
+            }
+            assert!(contrast(roles.on_accent, roles.accent) >= 4.5);
+        }
+    }
+
+    #[test]
+    fn series_stand_out_from_the_panel() {
+        for roles in [&DARK, &LIGHT] {
+            for index in 0..palette::COLOURS {
+                assert!(
+                    contrast(roles.series(index), roles.panel) >= 3.0,
+                    "series {index}"
+                );
+            }
+        }
+    }
+}

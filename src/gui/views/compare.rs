@@ -1,0 +1,453 @@
+//! Compare: two sides, matched case by case, and what differs between them.
+
+use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, ScrollArea, Ui, vec2};
+
+use crate::analysis::comparison::{Better, Comparison, Metric};
+use crate::analysis::metrics;
+use crate::app::App;
+use crate::app::action::{Action, Compare, Sessions};
+use crate::app::compare::Pick;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::chart::ratios;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, label, marker};
+
+/// Width of the cards at the side.
+const SIDE: f32 = 320.0;
+
+const METRICS: [ColumnSpec; 5] = [
+    ColumnSpec::words("Metric", 180.0).growing(),
+    ColumnSpec::numbers("Before", 110.0),
+    ColumnSpec::numbers("After", 110.0),
+    ColumnSpec::numbers("Improvement", 110.0)
+        .with_help("Before and after as a ratio that is above 1 where after is better"),
+    ColumnSpec::words("Better is", 90.0),
+];
+
+const PAIRS: [ColumnSpec; 5] = [
+    ColumnSpec::numbers("Batch", 70.0).growing(),
+    ColumnSpec::numbers("Before", 100.0).with_help("Median latency before"),
+    ColumnSpec::numbers("After", 100.0).with_help("Median latency after"),
+    ColumnSpec::numbers("Speed-up", 100.0).with_help("Latency before divided by latency after: above 1 is faster"),
+    ColumnSpec::numbers("95 % interval", 150.0).with_help("Measured again, the ratio would most likely lie within; from resampling rounds, then samples within them"),
+];
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if app.compare.before.zip(app.compare.after).is_none() {
+        return empty(ui, app, wishes);
+    }
+    let mut changes = Vec::new();
+    head(ui, &mut changes);
+    ui.add_space(space::SMALL);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            sides(ui, app, &mut changes);
+            ui.add_space(space::MEDIUM);
+            match &app.compare.result {
+                Some((_, _, comparison)) => body(ui, app, comparison),
+                None => {
+                    ui.spinner();
+                }
+            }
+        });
+    super::each(changes, Action::Compare, wishes);
+}
+
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Compare", "What changed between two setups or sessions");
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        let sentence = if app.sessions.is_empty() {
+            "Open two sessions, or one with two setups, and see what changed between them."
+        } else {
+            "The open session has one setup. Open a second session, and see what changed."
+        };
+        label::empty(ui, icon::COMPARE, "Two sides are needed", sentence);
+        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+            wishes.push(Action::Sessions(Sessions::Choose));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, changes: &mut Vec<Compare>) {
+    ui.horizontal(|ui| {
+        label::screen_title(
+            ui,
+            "Before and after",
+            "Matched case by case; a ratio above 1 means that after is better",
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() {
+                changes.push(Compare::CopyTable);
+            }
+            if button::plain(ui, Some(icon::SWAP), "Swap").clicked() {
+                changes.push(Compare::Swap);
+            }
+        });
+    });
+}
+
+fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
+    let width = (ui.available_width() - space::MEDIUM) / 2.0;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        for (title, pick, wrap) in [
+            (
+                "Before",
+                app.compare.before,
+                Compare::Before as fn(Pick) -> Compare,
+            ),
+            ("After", app.compare.after, Compare::After),
+        ] {
+            theme::card(ui).show(ui, |ui| {
+                ui.set_width(width - 34.0);
+                ui.vertical(|ui| {
+                    label::caption(ui, title);
+                    if let Some(pick) = pick {
+                        side(ui, app, title, pick, wrap, changes);
+                    }
+                });
+            });
+        }
+    });
+}
+
+fn side(
+    ui: &mut Ui,
+    app: &App,
+    title: &str,
+    pick: Pick,
+    wrap: fn(Pick) -> Compare,
+    changes: &mut Vec<Compare>,
+) {
+    let Some(open) = app.sessions.get(pick.session) else {
+        return;
+    };
+    ui.horizontal(|ui| {
+        marker::inline(ui, app.sessions.colour(pick.session, pick.setup));
+        let room = ui.available_width() - 130.0;
+        let shown = app.sessions.series_name(pick.session, pick.setup);
+        let combo = ComboBox::from_id_salt((title, "setup"))
+            .width(room)
+            .truncate()
+            .selected_text(shown);
+        let response = combo.show_ui(ui, |ui| {
+            for other in app.sessions.iter() {
+                for setup in 0..other.session.plan.setups.len() {
+                    let is_it = (other.id, setup) == (pick.session, pick.setup);
+                    let name = app.sessions.series_name(other.id, setup);
+                    if ui.selectable_label(is_it, name).clicked() {
+                        changes.push(wrap(Pick {
+                            session: other.id,
+                            setup,
+                            batch: None,
+                        }));
+                    }
+                }
+            }
+        });
+        response.response.accessible_name(format!("{title}: setup"));
+        let shown = pick.batch.map_or_else(
+            || "all batches".to_owned(),
+            |batch| format!("batch {batch}"),
+        );
+        let combo = ComboBox::from_id_salt((title, "batch"))
+            .width(104.0)
+            .selected_text(shown);
+        let response = combo.show_ui(ui, |ui| {
+            if ui
+                .selectable_label(pick.batch.is_none(), "all batches")
+                .clicked()
+            {
+                changes.push(wrap(Pick {
+                    batch: None,
+                    ..pick
+                }));
+            }
+            for &batch in &open.session.plan.batches {
+                if ui
+                    .selectable_label(pick.batch == Some(batch), format!("batch {batch}"))
+                    .clicked()
+                {
+                    changes.push(wrap(Pick {
+                        batch: Some(batch),
+                        ..pick
+                    }));
+                }
+            }
+        });
+        response.response.accessible_name(format!("{title}: batch"));
+    });
+    let made = crate::gui::shell::library::moment(&open.session.created);
+    label::faint(
+        ui,
+        &format!(
+            "{made} UTC, {} preset, {}",
+            open.session.plan.preset, open.session.environment.cpu.model
+        ),
+    );
+}
+
+fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
+    let wide = ui.available_width() > 860.0;
+    if !comparison.remarks.is_empty() {
+        remarks(ui, comparison);
+        ui.add_space(space::MEDIUM);
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let side = if wide { SIDE } else { 0.0 };
+        let width = ui.available_width() - if wide { side + space::MEDIUM } else { 0.0 };
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                overlaid(ui, app, comparison);
+                pairs(ui, comparison);
+                metric_table(ui, comparison);
+            });
+        });
+        if wide {
+            ui.vertical(|ui| {
+                ui.set_width(side - 2.0);
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                card(ui, |ui| overall(ui, comparison));
+                card(ui, |ui| differences(ui, comparison));
+            });
+        }
+    });
+}
+
+fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(content);
+    });
+}
+
+fn remarks(ui: &mut Ui, comparison: &Comparison) {
+    card(ui, |ui| {
+        for remark in &comparison.remarks {
+            ui.horizontal(|ui| {
+                let color = theme::roles(ui).unsure;
+                ui.label(button::glyph(icon::INFO).size(13.0).color(color));
+                ui.add(Label::new(RichText::new(remark).color(theme::roles(ui).quiet)).wrap());
+            });
+        }
+    });
+}
+
+fn overall(ui: &mut Ui, comparison: &Comparison) {
+    label::card_title(ui, "Speed-up over all pairs")
+        .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
+    match comparison.overall {
+        Some(overall) => {
+            label::number(ui, &metrics::times(overall), text::HUGE);
+            let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
+            label::quiet(
+                ui,
+                &format!(
+                    "Geometric mean of {pairs}. No verdict is given yet: judge by the intervals."
+                ),
+            );
+        }
+        None => {
+            label::quiet(ui, "No batch size was measured on both sides.");
+        }
+    }
+}
+
+fn differences(ui: &mut Ui, comparison: &Comparison) {
+    label::card_title(ui, "What differs");
+    ui.add_space(space::TINY);
+    let (differing, same): (Vec<_>, Vec<_>) =
+        comparison.differences.iter().partition(|d| d.differs());
+    if differing.is_empty() {
+        label::quiet(ui, "Nothing that was recorded.");
+    }
+    for difference in differing {
+        label::faint(ui, difference.what);
+        let words = format!("{} → {}", difference.before, difference.after);
+        ui.add(Label::new(words).wrap());
+        ui.add_space(space::TINY);
+    }
+    ui.add_space(space::TINY);
+    egui::CollapsingHeader::new(
+        RichText::new("The same on both sides").color(theme::roles(ui).quiet),
+    )
+    .id_salt("same")
+    .show(ui, |ui| {
+        for difference in same {
+            label::pair(ui, difference.what, &difference.before);
+        }
+    });
+}
+
+fn overlaid(ui: &mut Ui, app: &App, comparison: &Comparison) {
+    let Some((before, after)) = app.compare.before.zip(app.compare.after) else {
+        return;
+    };
+    let overlays: Vec<Overlay<'_>> = [before, after]
+        .into_iter()
+        .filter_map(|pick| {
+            let open = app.sessions.get(pick.session)?;
+            Some(Overlay {
+                id: crate::app::sessions::series(pick.session, pick.setup),
+                name: app.sessions.series_name(pick.session, pick.setup),
+                colour: app.sessions.colour(pick.session, pick.setup),
+                curve: open
+                    .findings
+                    .curves
+                    .iter()
+                    .find(|curve| curve.setup == pick.setup)?,
+            })
+        })
+        .collect();
+    let options = CurveOptions {
+        limit_ns: None,
+        ..app.curves.options.clone()
+    };
+    let width = (ui.available_width() - space::MEDIUM) / 2.0;
+    let colour = app.sessions.colour(after.session, after.setup);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        for (id, title, spec) in [
+            (
+                "compare-latency",
+                "Latency",
+                curves::latency(&overlays, &options),
+            ),
+            (
+                "compare-ratios",
+                "Speed-up",
+                ratios::speed_ups(&comparison.pairs, colour),
+            ),
+        ] {
+            theme::card(ui).show(ui, |ui| {
+                ui.set_width(width - 34.0);
+                ui.vertical(|ui| {
+                    label::card_title(ui, title);
+                    let look = Look {
+                        height: 230.0,
+                        highlighted: None,
+                        zooms: false,
+                    };
+                    if spec.is_empty() {
+                        label::quiet(ui, "Nothing was measured on both sides.");
+                    } else {
+                        chart::show(ui, id, &spec, look);
+                    }
+                });
+            });
+        }
+    });
+}
+
+fn pairs(ui: &mut Ui, comparison: &Comparison) {
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let table = Table {
+                id: "pairs",
+                columns: &PAIRS,
+                sort: None,
+                sorts: false,
+                rows: comparison.pairs.len(),
+                selected: None,
+                height: 300.0,
+            };
+            table.show(ui, |ui, index, place| {
+                let Some(pair) = comparison.pairs.get(index) else {
+                    return;
+                };
+                let median = |row: &crate::analysis::case_rows::CaseRow| {
+                    row.latency_ns
+                        .as_ref()
+                        .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
+                };
+                let ratio = pair.ratio.as_ref();
+                let words = match place {
+                    0 if pair.before_batch == pair.after_batch => {
+                        humanize::count(pair.before_batch as u64)
+                    }
+                    0 => format!("{} → {}", pair.before_batch, pair.after_batch),
+                    1 => median(&pair.before),
+                    2 => median(&pair.after),
+                    3 => ratio.map_or_else(
+                        || UNKNOWN.to_owned(),
+                        |ratio| metrics::times(ratio.speed_up),
+                    ),
+                    _ => ratio.and_then(|ratio| ratio.ci95).map_or_else(
+                        || UNKNOWN.to_owned(),
+                        |ci| {
+                            format!(
+                                "{} to {}",
+                                humanize::significant(ci.low, 3),
+                                humanize::significant(ci.high, 3)
+                            )
+                        },
+                    ),
+                };
+                let response = table::number(ui, &words);
+                if place == 4 && words == UNKNOWN {
+                    response.on_hover_text("An interval needs two rounds on either side");
+                }
+            });
+        });
+}
+
+fn metric_table(ui: &mut Ui, comparison: &Comparison) {
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let table = Table {
+                id: "metrics",
+                columns: &METRICS,
+                sort: None,
+                sorts: false,
+                rows: comparison.metrics.len(),
+                selected: None,
+                height: 420.0,
+            };
+            table.show(ui, |ui, index, place| {
+                if let Some(metric) = comparison.metrics.get(index) {
+                    metric_cell(ui, metric, place);
+                }
+            });
+        });
+}
+
+fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {
+    let unknown = || UNKNOWN.to_owned();
+    match place {
+        0 => {
+            table::words(ui, &metric.title());
+        }
+        4 => {
+            let word = match metric.better {
+                Better::Lower => "lower",
+                Better::Higher => "higher",
+                Better::Neither => UNKNOWN,
+            };
+            label::faint(ui, word);
+        }
+        _ => {
+            let value = match place {
+                1 => metric.before.clone(),
+                2 => metric.after.clone(),
+                _ => metric.change.clone(),
+            };
+            let response = table::number(ui, &value.unwrap_or_else(unknown));
+            if let Some(note) = &metric.note {
+                response.on_hover_text(note);
+            }
+        }
+    }
+}

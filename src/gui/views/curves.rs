@@ -1,0 +1,485 @@
+//! Curves: latency, throughput and efficiency against batch size, the best within a limit, one case's
+//! samples, and the table of all.
+
+use eframe::egui::{self, Align, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2};
+
+use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::app::App;
+use crate::app::action::{Action, Curves, Sessions};
+use crate::app::curves::{COLUMN_HELP, COLUMNS, Drawn, TableRow};
+use crate::app::sessions::{self, Pin};
+use crate::base::humanize;
+use crate::chart::curves::limit_of;
+use crate::chart::spec::{ChartSpec, SeriesId};
+use crate::domain::case::CaseKey;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, field, label, legend, marker, segmented};
+
+/// Width of the card at the left of the table.
+const SIDE: f32 = 300.0;
+/// Least height of the charts.
+const CHART: f32 = 270.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if app.sessions.is_empty() {
+        return empty(ui, wishes);
+    }
+    let mut changes = Vec::new();
+    head(ui, app, &mut changes);
+    ui.add_space(space::SMALL);
+    let before = changes.len();
+    let drawn = &app.curves.drawn;
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            legend::show(ui, &drawn.legend, &mut changes);
+            ui.add_space(space::SMALL);
+            charts(ui, app, &mut changes);
+            ui.add_space(space::MEDIUM);
+            below(ui, app, &mut changes);
+        });
+    let is_touched = changes[before..]
+        .iter()
+        .any(|change| matches!(change, Curves::Highlight(_)));
+    if !is_touched && app.curves.highlighted.is_some() {
+        changes.push(Curves::Highlight(None));
+    }
+    super::each(changes, Action::Curves, wishes);
+}
+
+fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Curves", "Latency and throughput against batch size");
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        let sentence =
+            "Open one from the library, drop a file, or run a plan. Several can be open at once.";
+        label::empty(ui, icon::CURVES, "No session is open", sentence);
+        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+            wishes.push(Action::Sessions(Sessions::Choose));
+        }
+        ui.add_space(space::SMALL);
+        if button::plain(ui, None, "Benchmark ResNet-50").clicked() {
+            wishes.push(Action::Run(crate::app::action::Run::StartFirst));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let options = &app.curves.options;
+    let setups = app.curves.drawn.legend.len();
+    let names: Vec<&str> = app
+        .sessions
+        .iter()
+        .map(|open| open.session.name.as_str())
+        .collect();
+    let sentence = format!(
+        "{}, {}",
+        names.join(" and "),
+        humanize::of_many(setups as u64, "setup")
+    );
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = space::SMALL;
+            let efficiencies: Vec<(Efficiency, String, &str)> = Efficiency::ALL
+                .iter()
+                .map(|kind| (*kind, kind.to_string(), kind.sentence()))
+                .collect();
+            let taken = segmented::show(ui, "Efficiency", options.efficiency, &efficiencies);
+            changes.extend(taken.map(Curves::Efficiency));
+            let axes = [
+                (
+                    true,
+                    "log".to_owned(),
+                    "Equal steps for equal ratios: curves over orders of magnitude",
+                ),
+                (
+                    false,
+                    "linear".to_owned(),
+                    "Equal steps for equal times, from zero",
+                ),
+            ];
+            changes.extend(
+                segmented::show(ui, "Latency axis", options.log_y, &axes).map(Curves::LogLatency),
+            );
+            let statistics: Vec<(Statistic, String, &str)> = Statistic::ALL
+                .iter()
+                .map(|statistic| {
+                    (
+                        *statistic,
+                        statistic.to_string(),
+                        statistic_help(*statistic),
+                    )
+                })
+                .collect();
+            let taken = segmented::show(ui, "Latency", options.statistic, &statistics);
+            changes.extend(taken.map(Curves::Statistic));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                label::screen_title(ui, "Curves", &sentence);
+            });
+        });
+    });
+}
+
+fn statistic_help(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Median => "Half of all runs were faster; hardly moved by outliers",
+        Statistic::Mean => "All time divided by all runs; moved by outliers",
+        Statistic::P99 => "99 of 100 runs were faster; shown from 662 samples on",
+    }
+}
+
+fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let drawn = &app.curves.drawn;
+    let is_wide = ui.available_width() > 1180.0;
+    let count = if is_wide { 3.0 } else { 2.0 };
+    let width = (ui.available_width() - (count - 1.0) * space::MEDIUM) / count;
+    let height = (ui.ctx().content_rect().height() * 0.36).clamp(CHART, 430.0);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        chart_card(ui, width, "latency", &drawn.latency, app, height, changes);
+        chart_card(
+            ui,
+            width,
+            "throughput",
+            &drawn.throughput,
+            app,
+            height,
+            changes,
+        );
+        if is_wide {
+            chart_card(
+                ui,
+                width,
+                "efficiency",
+                &drawn.efficiency,
+                app,
+                height,
+                changes,
+            );
+        }
+    });
+    if !is_wide {
+        ui.add_space(space::MEDIUM);
+        let width = ui.available_width();
+        chart_card(
+            ui,
+            width,
+            "efficiency",
+            &drawn.efficiency,
+            app,
+            CHART * 0.75,
+            changes,
+        );
+    }
+}
+
+fn chart_card(
+    ui: &mut Ui,
+    width: f32,
+    id: &str,
+    spec: &ChartSpec,
+    app: &App,
+    height: f32,
+    changes: &mut Vec<Curves>,
+) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(width - 34.0);
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| {
+                label::card_title(ui, &spec.title);
+                if id == "efficiency" {
+                    label::faint(ui, app.curves.options.efficiency.sentence());
+                }
+                if id == "latency" {
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        limit_button(ui, app, changes);
+                    });
+                }
+            });
+            if spec.is_empty() {
+                nothing(ui, height, app);
+                return;
+            }
+            let look = Look {
+                height,
+                highlighted: app.curves.highlighted,
+                zooms: false,
+            };
+            let touched = chart::show(ui, id, spec, look);
+            if let Some(y) = touched.limit {
+                changes.push(Curves::Limit(Some(limit_of(&app.curves.drawn.latency, y))));
+            }
+            react(touched, app, changes);
+        });
+    });
+}
+
+fn nothing(ui: &mut Ui, height: f32, app: &App) {
+    let words = match (app.curves.options.statistic, app.curves.hidden.is_empty()) {
+        (Statistic::P99, _) => {
+            "No case has the 662 samples that p99 needs. The publish preset takes them."
+        }
+        (_, false) => "Every series is hidden. Click one in the legend.",
+        _ => "No case was measured.",
+    };
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.centered_and_justified(|ui| label::quiet(ui, words));
+    });
+}
+
+fn limit_button(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    if app.curves.options.limit_ns.is_some() {
+        if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
+            changes.push(Curves::Limit(None));
+        }
+    } else if button::small_icon(ui, icon::LIMIT, "Set a latency limit").clicked() {
+        changes.push(Curves::Limit(app.suggested_limit_ns()));
+    }
+}
+
+fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves>) {
+    let pin_of = |(series, tag): (SeriesId, u64)| {
+        let (session, setup) = sessions::of_series(series);
+        Pin {
+            session,
+            case: CaseKey {
+                setup,
+                batch: tag as usize,
+            },
+        }
+    };
+    if let Some(point) = touched.hovered {
+        changes.push(Curves::Highlight(Some(point.0)));
+        let words = hover_words(&app.curves.drawn, pin_of(point));
+        touched.response.show_tooltip_ui(|ui| hover(ui, &words));
+    } else if let Some(reason) = touched.failed {
+        touched.response.show_tooltip_text(reason);
+    }
+    if let Some(point) = touched.clicked {
+        let pin = pin_of(point);
+        changes.push(Curves::Pin((app.curves.pin != Some(pin)).then_some(pin)));
+    }
+}
+
+fn hover_words(drawn: &Drawn, pin: Pin) -> Vec<(String, String)> {
+    let Some(row) = drawn.table.iter().find(|row| row.pin == pin) else {
+        return Vec::new();
+    };
+    let pairs = COLUMNS.iter().zip(&row.cells);
+    let mut words: Vec<(String, String)> = pairs
+        .map(|(column, cell)| ((*column).to_owned(), cell.clone()))
+        .collect();
+    words.extend(
+        row.remarks
+            .iter()
+            .map(|remark| (String::new(), remark.clone())),
+    );
+    words
+}
+
+fn hover(ui: &mut Ui, words: &[(String, String)]) {
+    ui.set_max_width(320.0);
+    for (name, value) in words {
+        if name.is_empty() {
+            label::quiet(ui, value);
+        } else {
+            ui.horizontal(|ui| {
+                ui.set_width(260.0);
+                label::pair(ui, name, value);
+            });
+        }
+    }
+}
+
+fn below(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let has_side = !app.curves.drawn.best.is_empty() || app.curves.pin.is_some();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        if has_side {
+            ui.vertical(|ui| {
+                ui.set_width(SIDE);
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                if app.curves.pin.is_some() {
+                    pinned(ui, app, changes);
+                }
+                best(ui, app, changes);
+            });
+        }
+        ui.vertical(|ui| cases(ui, app, changes));
+    });
+}
+
+fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let (Some(limit), false) = (
+        app.curves.options.limit_ns,
+        app.curves.drawn.best.is_empty(),
+    ) else {
+        return;
+    };
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            let title = format!("Best within {}", humanize::duration_ns(limit));
+            label::card_title(ui, &title).on_hover_text("For each setup the batch with the highest throughput whose latency is within the limit");
+            for best in app.curves.drawn.best.iter().take(8) {
+                ui.add_space(space::SMALL);
+                ui.horizontal(|ui| {
+                    marker::inline(ui, best.colour);
+                    ui.add(Label::new(&best.name).truncate());
+                });
+                match &best.case {
+                    Some((pin, batch, words)) => {
+                        let big = RichText::new(batch).font(theme::numbers(text::BIG));
+                        let response = ui.add(Label::new(big).sense(Sense::click()));
+                        if response.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
+                            changes.push(Curves::Pin(Some(*pin)));
+                        }
+                        label::quiet_line(ui, words);
+                    }
+                    None => {
+                        label::quiet(ui, "No batch is fast enough.");
+                    }
+                }
+            }
+        });
+    });
+}
+
+fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let Some(pin) = app.curves.pin else {
+        return;
+    };
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| {
+                label::card_title(ui, &format!("Batch {}", pin.case.batch));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {
+                        changes.push(Curves::Pin(None));
+                    }
+                });
+            });
+            label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
+            let Some(charts) = app
+                .curves
+                .pinned
+                .as_ref()
+                .filter(|charts| charts.pin == pin)
+            else {
+                ui.allocate_space(vec2(1.0, 300.0));
+                return;
+            };
+            if charts.histogram.is_empty() {
+                label::quiet(ui, "No samples are kept for this case.");
+                return;
+            }
+            let look = |height, zooms| Look {
+                height,
+                highlighted: None,
+                zooms,
+            };
+            label::caption(ui, "How often each time came");
+            chart::show(ui, "histogram", &charts.histogram, look(150.0, false));
+            label::caption(
+                ui,
+                "Each run when it came; drag and Ctrl+scroll to look closer",
+            );
+            chart::show(ui, "strip", &charts.strip, look(150.0, true));
+        });
+    });
+}
+
+fn columns() -> [ColumnSpec; 10] {
+    let widths = [
+        150.0, 60.0, 86.0, 70.0, 86.0, 86.0, 104.0, 84.0, 74.0, 110.0,
+    ];
+    std::array::from_fn(|place| ColumnSpec {
+        title: COLUMNS[place],
+        help: COLUMN_HELP[place],
+        width: widths[place],
+        grows: place == 0,
+        is_number: (1..=8).contains(&place),
+    })
+}
+
+fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal(|ui| {
+                ui.add_space(10.0);
+                let (_, typed) =
+                    field::line(ui, "Filter the table", &app.curves.filter, "Filter", 180.0);
+                changes.extend(typed.map(Curves::Filter));
+                label::faint(
+                    ui,
+                    &humanize::of_many(app.curves.drawn.table.len() as u64, "case"),
+                );
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if button::icon(ui, icon::COPY, "Copy the table").clicked() {
+                        changes.push(Curves::CopyTable);
+                    }
+                });
+            });
+            let rows = &app.curves.drawn.table;
+            let columns = columns();
+            let table = Table {
+                id: "cases",
+                columns: &columns,
+                sort: app.curves.sort,
+                sorts: true,
+                rows: rows.len(),
+                selected: app
+                    .curves
+                    .pin
+                    .and_then(|pin| rows.iter().position(|row| row.pin == pin)),
+                height: (ui.ctx().content_rect().height() * 0.42).max(240.0),
+            };
+            let touched = table.show(ui, |ui, index, place| {
+                if let Some(row) = rows.get(index) {
+                    cell(ui, row, place);
+                }
+            });
+            changes.extend(touched.sorted.map(Curves::Sort));
+            if let Some(row) = touched.clicked.and_then(|index| rows.get(index)) {
+                changes.push(Curves::Pin(
+                    (app.curves.pin != Some(row.pin)).then_some(row.pin),
+                ));
+            }
+            if let Some(row) = touched.hovered.and_then(|index| rows.get(index)) {
+                let series = sessions::series(row.pin.session, row.pin.case.setup);
+                changes.push(Curves::Highlight(Some(series)));
+            }
+        });
+}
+
+fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
+    let words = &row.cells[place];
+    match place {
+        0 => {
+            marker::inline(ui, row.colour);
+            table::words(ui, words).on_hover_text(words);
+        }
+        9 => {
+            let roles = theme::roles(ui);
+            let color = if row.is_trouble {
+                roles.bad
+            } else {
+                roles.quiet
+            };
+            let response = ui.add(Label::new(RichText::new(words).color(color)).truncate());
+            if !row.remarks.is_empty() {
+                response.on_hover_text(row.remarks.join("\n\n"));
+            }
+        }
+        _ => {
+            table::number(ui, words);
+        }
+    }
+}

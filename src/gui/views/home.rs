@@ -1,0 +1,347 @@
+//! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
+
+use eframe::egui::{
+    self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Stroke, Ui, vec2,
+};
+
+use crate::app::App;
+use crate::app::action::{Action, Library, Machine, Run, Sessions};
+use crate::app::machine::EngineState;
+use crate::app::screen::Screen;
+use crate::base::humanize;
+use crate::domain::environment::Environment;
+use crate::gui::icon;
+use crate::gui::shell::library as shelf;
+use crate::gui::shell::strip;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::{button, label};
+
+/// Sessions that are shown here; the library has them all.
+const RECENT: usize = 5;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.add_space(space::SMALL);
+            let roles = theme::roles(ui);
+            let title = RichText::new("What can this machine do?")
+                .size(text::BIG)
+                .family(theme::semibold());
+            ui.label(title.color(roles.text));
+            label::quiet(
+                ui,
+                "Find the batch size, precision and engine where your network pulls best.",
+            );
+            ui.add_space(space::LARGE);
+            begin(ui, app, wishes);
+            ui.add_space(space::LARGE);
+            machine(ui, app);
+            ui.add_space(space::LARGE);
+            engines(ui, app, wishes);
+            ui.add_space(space::LARGE);
+            recent(ui, app, wishes);
+        });
+}
+
+fn begin(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let wide = ui.available_width() > 760.0;
+    let drop_width = if wide { 340.0 } else { 0.0 };
+    ui.horizontal_top(|ui| {
+        let width = ui.available_width() - drop_width - if wide { space::MEDIUM } else { 0.0 };
+        theme::card(ui).inner_margin(22).show(ui, |ui| {
+            ui.set_width(width - 46.0);
+            ui.set_min_height(108.0);
+            ui.vertical(|ui| first_run(ui, app, wishes));
+        });
+        if wide {
+            drop_area(ui, drop_width, wishes);
+        }
+    });
+}
+
+fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let roles = theme::roles(ui);
+    ui.label(
+        RichText::new("Benchmark ResNet-50")
+            .size(16.0)
+            .family(theme::semibold())
+            .color(roles.text),
+    );
+    ui.add_space(space::HAIR);
+    let sentence = match (&app.machine.engines, app.machine.best()) {
+        (None, _) => "Looking for engines…".to_owned(),
+        (Some(_), None) => "No engine can run here.".to_owned(),
+        (Some(engines), Some(best)) => {
+            let ready = engines.iter().filter(|engine| engine.is_ready).count();
+            let others = if ready > 1 {
+                format!(" and {} more", ready - 1)
+            } else {
+                String::new()
+            };
+            format!(
+                "{}{others} on the processor, batches 1 to 16, quick preset",
+                best.title
+            )
+        }
+    };
+    label::quiet(ui, &sentence);
+    ui.add_space(space::MEDIUM);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().button_padding = vec2(18.0, 8.0);
+        if app.is_running() {
+            if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
+                wishes.push(Action::Go(Screen::Run));
+            }
+        } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
+            wishes.push(Action::Run(Run::StartFirst));
+        }
+        if button::plain(ui, None, "Change the plan…").clicked() {
+            wishes.push(Action::Go(Screen::Plan));
+        }
+    });
+}
+
+fn drop_area(ui: &mut Ui, width: f32, wishes: &mut Vec<Action>) {
+    let roles = theme::roles(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 154.0), egui::Sense::click());
+    let response = response.accessible_name("Open files…");
+    let is_over = ui.input(|input| !input.raw.hovered_files.is_empty());
+    let color = if is_over || response.hovered() {
+        roles.accent
+    } else {
+        roles.line
+    };
+    let edge = rect.shrink(1.0);
+    let corners = [
+        edge.left_top(),
+        edge.right_top(),
+        edge.right_bottom(),
+        edge.left_bottom(),
+        edge.left_top(),
+    ];
+    ui.painter().rect_filled(
+        edge,
+        CornerRadius::same(10),
+        roles.panel.gamma_multiply(0.5),
+    );
+    ui.painter().extend(egui::Shape::dashed_line(
+        &corners,
+        Stroke::new(1.2, color),
+        5.0,
+        4.0,
+    ));
+    let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect.shrink(18.0)));
+    inner.vertical_centered(|ui| {
+        ui.add_space(18.0);
+        ui.label(button::glyph(icon::OPEN).size(22.0).color(roles.faint));
+        ui.add_space(space::TINY);
+        ui.label(RichText::new("Drop a session or an ONNX file here").color(roles.text));
+        ui.label(RichText::new("or click to choose one").color(roles.quiet));
+    });
+    if response
+        .on_hover_cursor(egui::CursorIcon::PointingHand)
+        .clicked()
+    {
+        wishes.push(Action::Sessions(Sessions::Choose));
+    }
+}
+
+fn machine(ui: &mut Ui, app: &App) {
+    label::caption(ui, "This machine");
+    let environment = app.machine.environment.as_ref();
+    let width = (ui.available_width() - 2.0 * space::MEDIUM) / 3.0;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        for (glyph, title, make) in [
+            (
+                icon::CPU,
+                "Processor",
+                processor as fn(&Environment) -> (String, String),
+            ),
+            (icon::MEMORY, "Memory", memory),
+            (icon::GPU, "Graphics", graphics),
+        ] {
+            theme::card(ui).show(ui, |ui| {
+                ui.set_width(width - 34.0);
+                ui.vertical(|ui| {
+                    ui.horizontal(|ui| {
+                        ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
+                        label::card_title(ui, title);
+                    });
+                    let (first, second) =
+                        environment.map_or_else(|| ("Looking…".to_owned(), " ".to_owned()), make);
+                    label::quiet_line(ui, &first).on_hover_text(&first);
+                    label::faint(ui, &second).on_hover_text(&second);
+                });
+            });
+        }
+    });
+}
+
+fn processor(environment: &Environment) -> (String, String) {
+    let cpu = &environment.cpu;
+    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    let features: Vec<String> = cpu
+        .features
+        .iter()
+        .map(|feature| feature.replace('_', "-").to_uppercase())
+        .collect();
+    (format!("{}, {threads}", cpu.model), features.join("  "))
+}
+
+fn memory(environment: &Environment) -> (String, String) {
+    let memory = &environment.memory;
+    (
+        humanize::bytes(memory.total_bytes),
+        format!(
+            "{} could be had at the start",
+            humanize::bytes(memory.available_bytes)
+        ),
+    )
+}
+
+fn graphics(environment: &Environment) -> (String, String) {
+    match environment.gpus.first() {
+        Some(gpu) => (gpu.name.clone(), gpu.driver.clone().unwrap_or_default()),
+        None => (
+            "None was looked for".to_owned(),
+            "This version measures on the processor alone".to_owned(),
+        ),
+    }
+}
+
+fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        label::caption(ui, "Engines");
+        if button::small_icon(ui, icon::AGAIN, "Look for engines again").clicked() {
+            wishes.push(Action::Machine(Machine::Rescan));
+        }
+    });
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(16, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            match &app.machine.engines {
+                None => {
+                    label::quiet(ui, "Looking…");
+                }
+                Some(engines) => {
+                    for (place, engine) in engines.iter().enumerate() {
+                        engine_row(ui, app, engine, wishes);
+                        if place + 1 < engines.len() {
+                            hairline(ui);
+                        }
+                    }
+                }
+            }
+        });
+}
+
+fn hairline(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 1.0), egui::Sense::hover());
+    let color = theme::roles(ui).line.gamma_multiply(0.55);
+    ui.painter()
+        .hline(rect.x_range(), rect.center().y, Stroke::new(1.0, color));
+}
+
+fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Action>) {
+    let roles = theme::roles(ui);
+    let height = 34.0;
+    ui.allocate_ui_with_layout(
+        vec2(ui.available_width(), height),
+        Layout::left_to_right(Align::Center),
+        |ui| {
+            let (name, _) = ui.allocate_exact_size(vec2(190.0, height), egui::Sense::hover());
+            let mut title =
+                ui.new_child(egui::UiBuilder::new().max_rect(name).layout(*ui.layout()));
+            title.add(Label::new(RichText::new(&engine.title).family(theme::medium())).truncate());
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                engine_state(ui, app, engine, wishes);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    let words = RichText::new(&engine.words).color(roles.quiet);
+                    ui.add(Label::new(words).truncate())
+                        .on_hover_text(&engine.words);
+                });
+            });
+        },
+    );
+}
+
+fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Action>) {
+    let roles = theme::roles(ui);
+    if engine.is_ready {
+        label::pill(ui, "ready", roles.good);
+        return;
+    }
+    if engine.id != "ort" {
+        label::pill(ui, "not here", roles.quiet);
+        return;
+    }
+    match &app.machine.installing {
+        None => {
+            if button::plain(ui, Some(icon::DOWNLOAD), "Install").clicked() {
+                wishes.push(Action::Machine(Machine::InstallOnnxRuntime));
+            }
+        }
+        Some(installing) => {
+            if button::small_icon(ui, icon::CLOSE, "Stop installing").clicked() {
+                wishes.push(Action::Machine(Machine::StopInstall));
+            }
+            match installing.share {
+                Some(share) => strip::progress_bar(ui, share),
+                None => {
+                    ui.spinner();
+                }
+            }
+            label::quiet_line(ui, &installing.step);
+        }
+    }
+}
+
+fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::caption(ui, "Recent sessions");
+    if app.library.listed_len() == 0 {
+        let words = if app.library.is_scanned {
+            "None yet. The first run makes the first one."
+        } else {
+            "Looking…"
+        };
+        label::quiet(ui, words);
+        return;
+    }
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for (path, scanned) in app.library.listed().take(RECENT) {
+                let (name, below) = shelf::words(path, scanned);
+                let (rect, response) =
+                    ui.allocate_exact_size(vec2(ui.available_width(), 32.0), egui::Sense::click());
+                let said = format!("Recent session {name}");
+                response.widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &said)
+                });
+                let roles = theme::roles(ui);
+                if response.hovered() || response.has_focus() {
+                    ui.painter()
+                        .rect_filled(rect, CornerRadius::same(6), roles.raised);
+                }
+                let mut row = ui.new_child(
+                    egui::UiBuilder::new()
+                        .max_rect(rect.shrink2(vec2(10.0, 0.0)))
+                        .layout(Layout::right_to_left(Align::Center)),
+                );
+                row.label(RichText::new(below).size(text::CAPTION).color(roles.faint));
+                row.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(Label::new(RichText::new(name).color(roles.text)).truncate());
+                });
+                if response.clicked() {
+                    wishes.push(Action::Library(Library::Select(Some(path.clone()))));
+                    wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+                }
+            }
+        });
+}

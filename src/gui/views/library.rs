@@ -1,0 +1,330 @@
+//! Library: every session with its details, and what can be done with its file.
+
+use eframe::egui::{self, Align, Id, Label, Layout, RichText, Ui};
+
+use crate::app::App;
+use crate::app::action::{Action, Library, Run, Sessions};
+use crate::app::library::Entry;
+use crate::base::humanize;
+use crate::domain::session::Completion;
+use crate::gui::icon;
+use crate::gui::shell::library as shelf;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, field, label};
+
+/// Width of the details.
+const SIDE: f32 = 330.0;
+
+const COLUMNS: [ColumnSpec; 6] = [
+    ColumnSpec::words("Session", 200.0).growing(),
+    ColumnSpec::words("Model", 110.0),
+    ColumnSpec::numbers("Setups", 64.0),
+    ColumnSpec::numbers("Batches", 70.0),
+    ColumnSpec::numbers("Measured, UTC", 130.0),
+    ColumnSpec::words("Tags", 120.0),
+];
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    head(ui, app, wishes);
+    ui.add_space(space::MEDIUM);
+    if let Some(trouble) = &app.library.trouble {
+        ui.colored_label(theme::roles(ui).bad, trouble);
+        ui.add_space(space::SMALL);
+    }
+    if app.library.found.is_empty() {
+        return empty(ui, app, wishes);
+    }
+    let selected = app.library.selected.clone();
+    let wide = ui.available_width() > 800.0 && selected.is_some();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let width = ui.available_width() - if wide { SIDE + space::MEDIUM } else { 0.0 };
+        let height = ui.available_height();
+        ui.allocate_ui(egui::vec2(width, height), |ui| {
+            ui.vertical(|ui| list(ui, app, wishes))
+        });
+        if let (true, Some(path)) = (wide, selected) {
+            ui.vertical(|ui| {
+                ui.set_width(SIDE - 2.0);
+                details(ui, app, &path, wishes);
+            });
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let count = humanize::of_many(app.library.found.len() as u64, "session");
+        let folder = app.place.paths.library.display();
+        label::screen_title(ui, "Library", &format!("{count} in {folder}"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+                wishes.push(Action::Sessions(Sessions::Choose));
+            }
+            let restore = if app.library.discarded.is_empty() {
+                Err("nothing was moved to the trash")
+            } else {
+                Ok(())
+            };
+            if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
+                wishes.push(Action::Library(Library::Restore));
+            }
+            let (response, typed) = field::line(
+                ui,
+                "Search the library",
+                &app.library.search,
+                "Words, or #tag",
+                220.0,
+            );
+            if app.library.focus_search {
+                response.request_focus();
+                wishes.push(Action::Library(Library::SearchFocused));
+            }
+            wishes.extend(typed.map(|words| Action::Library(Library::Search(words))));
+        });
+    });
+    let tags = app.library.tags();
+    if !tags.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            for tag in tags.iter().take(20) {
+                let words = format!("#{tag}");
+                let is_on = app.library.search.trim() == words;
+                if ui.selectable_label(is_on, &words).clicked() {
+                    let search = if is_on { String::new() } else { words };
+                    wishes.push(Action::Library(Library::Search(search)));
+                }
+            }
+        });
+    }
+}
+
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        if !app.library.is_scanned {
+            label::empty(ui, icon::LIBRARY, "Looking…", "");
+            return;
+        }
+        label::empty(
+            ui,
+            icon::LIBRARY,
+            "No sessions yet",
+            "Every run is kept here under its model and time.",
+        );
+        if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
+            wishes.push(Action::Run(Run::StartFirst));
+        }
+    });
+}
+
+fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let count = app.library.listed_len();
+            if count == 0 {
+                label::quiet(ui, "No session has these words.");
+                return;
+            }
+            let place_of = |path: &std::path::PathBuf| {
+                app.library.listed().position(|(listed, _)| listed == path)
+            };
+            let table = Table {
+                id: "sessions",
+                columns: &COLUMNS,
+                sort: None,
+                sorts: false,
+                rows: count,
+                selected: app.library.selected.as_ref().and_then(place_of),
+                height: ui.available_height() - 40.0,
+            };
+            let touched = table.show(ui, |ui, index, place| {
+                let Some((path, scanned)) = app.library.listed_at(index) else {
+                    return;
+                };
+                match &scanned.entry {
+                    Ok(entry) => cell(ui, app, entry, place),
+                    Err(reason) if place == 0 => {
+                        let file = path.file_name().unwrap_or_default().to_string_lossy();
+                        let words = RichText::new(format!("{file}, cannot be read"))
+                            .color(theme::roles(ui).bad);
+                        ui.add(Label::new(words).truncate()).on_hover_text(reason);
+                    }
+                    Err(_) => {}
+                }
+            });
+            if let Some((path, _)) = touched
+                .clicked
+                .and_then(|index| app.library.listed_at(index))
+            {
+                let again = app.library.selected.as_ref() == Some(path);
+                let double = ui.input(|input| {
+                    input
+                        .pointer
+                        .button_double_clicked(egui::PointerButton::Primary)
+                });
+                if double {
+                    wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+                } else {
+                    wishes.push(Action::Library(Library::Select(
+                        (!again).then(|| path.clone()),
+                    )));
+                }
+            }
+        });
+}
+
+fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
+    match place {
+        0 => {
+            let is_open = app.sessions.by_path(&entry.path).is_some();
+            let roles = theme::roles(ui);
+            let color = if is_open { roles.accent } else { roles.text };
+            ui.add(
+                Label::new(RichText::new(&entry.name).color(color))
+                    .truncate()
+                    .selectable(false),
+            );
+        }
+        1 => {
+            table::words(ui, &entry.model);
+        }
+        2 => {
+            table::number(ui, &entry.setups.len().to_string());
+        }
+        3 => {
+            table::number(ui, &entry.batches.len().to_string());
+        }
+        4 => {
+            let moment = shelf::moment(&entry.created);
+            let words = RichText::new(moment)
+                .font(theme::numbers(12.0))
+                .color(theme::roles(ui).quiet);
+            ui.add(Label::new(words).selectable(false));
+        }
+        _ => {
+            let tags: Vec<String> = entry.tags.iter().map(|tag| format!("#{tag}")).collect();
+            label::faint(ui, &tags.join(" "));
+        }
+    }
+}
+
+fn details(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action>) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::SMALL;
+            match app.library.entry(path) {
+                Some(entry) => of_entry(ui, entry, wishes),
+                None => unreadable(ui, app, path),
+            }
+            ui.add_space(space::TINY);
+            doing(ui, app, path, wishes);
+        });
+    });
+}
+
+fn unreadable(ui: &mut Ui, app: &App, path: &std::path::Path) {
+    label::card_title(ui, "Cannot be read");
+    let reason = app
+        .library
+        .found
+        .get(path)
+        .and_then(|scanned| scanned.entry.as_ref().err());
+    let words = reason.map_or("", String::as_str);
+    ui.add(Label::new(words).wrap().selectable(true));
+}
+
+fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
+    let path = entry.path.clone();
+    let id = |what: &str| Id::unique((what, &entry.path));
+    let width = ui.available_width() - 18.0;
+    label::caption(ui, "Name");
+    if let Some(name) = field::draft(
+        ui,
+        id("name"),
+        "Session name",
+        &entry.name,
+        "name",
+        width,
+        1,
+    ) {
+        wishes.push(Action::Library(Library::Rename(path.clone(), name)));
+    }
+    label::caption(ui, "Tags");
+    let tags = entry.tags.join(" ");
+    if let Some(tags) = field::draft(
+        ui,
+        id("tags"),
+        "Tags",
+        &tags,
+        "words, with spaces between",
+        width,
+        1,
+    ) {
+        let tags = tags
+            .split_whitespace()
+            .map(|tag| tag.trim_start_matches('#').to_owned())
+            .collect();
+        wishes.push(Action::Library(Library::Tags(path.clone(), tags)));
+    }
+    label::caption(ui, "Notes");
+    if let Some(notes) = field::draft(
+        ui,
+        id("notes"),
+        "Notes",
+        &entry.notes,
+        "what this run was about",
+        width,
+        4,
+    ) {
+        wishes.push(Action::Library(Library::Notes(path, notes)));
+    }
+    ui.add_space(space::TINY);
+    label::pair(ui, "Model", &entry.model);
+    label::pair(ui, "Measured, UTC", &shelf::moment(&entry.created));
+    label::pair(
+        ui,
+        "Batches",
+        &crate::app::plan::show_batches(&entry.batches),
+    );
+    let state = match (entry.completion, entry.made_up) {
+        (_, true) => "made up",
+        (Completion::Complete, _) => "complete",
+        (Completion::Cancelled, _) => "stopped",
+        (Completion::Interrupted, _) => "interrupted",
+    };
+    label::pair(ui, "State", state);
+    label::pair(ui, "File", &humanize::bytes(entry.stamp.bytes()));
+    label::caption(ui, "Setups");
+    for setup in entry.setups.iter().take(12) {
+        label::quiet_line(ui, setup);
+    }
+}
+
+fn doing(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action>) {
+    let path = path.to_path_buf();
+    ui.horizontal_wrapped(|ui| {
+        let is_open = app.sessions.by_path(&path).is_some();
+        let name = if is_open { "Close" } else { "Open" };
+        if button::primary(ui, None, name).clicked() {
+            wishes.push(Action::Sessions(Sessions::Toggle(path.clone())));
+        }
+        for (glyph, name, action) in [
+            (icon::COPY, "Duplicate", Library::Duplicate(path.clone())),
+            (icon::OPEN, "Show the file", Library::Reveal(path.clone())),
+            (
+                icon::DISCARD,
+                "Move to the trash",
+                Library::Discard(path.clone()),
+            ),
+        ] {
+            if button::plain(ui, Some(glyph), name).clicked() {
+                wishes.push(Action::Library(action));
+            }
+        }
+    });
+}

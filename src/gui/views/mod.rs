@@ -1,0 +1,76 @@
+//! The screens. To add one: a file here, a variant of `Screen`, and a line in [`ALL`].
+
+mod compare;
+mod curves;
+mod home;
+mod library;
+mod plan;
+mod run;
+mod settings;
+
+use eframe::egui::Ui;
+
+use super::icon::{self, Icon};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::screen::Screen;
+
+/// A screen of the window.
+pub struct View {
+    /// Which.
+    pub screen: Screen,
+    /// Its icon on the rail.
+    pub icon: Icon,
+    show: fn(&mut Ui, &App, &mut Vec<Action>),
+}
+
+/// Every screen, in the order of the rail.
+pub const ALL: &[View] = &[
+    View {
+        screen: Screen::Home,
+        icon: icon::HOME,
+        show: home::show,
+    },
+    View {
+        screen: Screen::Plan,
+        icon: icon::PLAN,
+        show: plan::show,
+    },
+    View {
+        screen: Screen::Run,
+        icon: icon::RUN,
+        show: run::show,
+    },
+    View {
+        screen: Screen::Curves,
+        icon: icon::CURVES,
+        show: curves::show,
+    },
+    View {
+        screen: Screen::Compare,
+        icon: icon::COMPARE,
+        show: compare::show,
+    },
+    View {
+        screen: Screen::Library,
+        icon: icon::LIBRARY,
+        show: library::show,
+    },
+    View {
+        screen: Screen::Settings,
+        icon: icon::SETTINGS,
+        show: settings::show,
+    },
+];
+
+/// Shows the screen that the application is at.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if let Some(view) = ALL.iter().find(|view| view.screen == app.screen) {
+        ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, wishes));
+    }
+}
+
+/// Actions made of one kind of change.
+fn each<T>(changes: Vec<T>, wrap: fn(T) -> Action, wishes: &mut Vec<Action>) {
+    wishes.extend(changes.into_iter().map(wrap));
+}

@@ -1,0 +1,472 @@
+//! Plan: model, setups, batch sizes and preset, with what it will cost in time.
+
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, ScrollArea, Ui, vec2};
+
+use crate::analysis::plan_estimate;
+use crate::app::App;
+use crate::app::action::{Action, Run};
+use crate::app::plan::{self, DraftSetup, Fault, Field, ModelFacts, PlanEdit};
+use crate::app::plans;
+use crate::base::humanize;
+use crate::chart::palette;
+use crate::domain::plan::{MeasureRule, PresetName};
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::{button, field, label, marker, segmented};
+
+/// Batch sizes that a click adds or takes out.
+const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+/// Width of the cards at the right.
+const SIDE: f32 = 300.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let mut edits = Vec::new();
+    let faults = app.planner.draft.wish().err().unwrap_or_default();
+    head(ui, app, &faults, wishes, &mut edits);
+    ui.add_space(space::MEDIUM);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = space::MEDIUM;
+                let width = ui.available_width() - SIDE - space::MEDIUM - 2.0;
+                ui.allocate_ui(vec2(width, 0.0), |ui| {
+                    ui.vertical(|ui| {
+                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                        card(ui, |ui| model(ui, app, &faults, &mut edits));
+                        card(ui, |ui| setups(ui, app, &faults, &mut edits));
+                        card(ui, |ui| batches(ui, app, &faults, &mut edits));
+                    });
+                });
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                    ui.set_width(SIDE);
+                    card(ui, |ui| cost(ui, app, &faults));
+                    card(ui, |ui| preset(ui, app, &faults, &mut edits));
+                    card(ui, |ui| kept(ui, app, &mut edits));
+                });
+            });
+        });
+    super::each(edits, Action::Plan, wishes);
+}
+
+fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = space::SMALL;
+        content(ui);
+    });
+}
+
+fn head(
+    ui: &mut Ui,
+    app: &App,
+    faults: &[Fault],
+    wishes: &mut Vec<Action>,
+    edits: &mut Vec<PlanEdit>,
+) {
+    ui.horizontal(|ui| {
+        label::screen_title(ui, "Plan", "What is measured, how, and how carefully");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let running = app.is_running();
+            if running {
+                button::plain_if(
+                    ui,
+                    Err("a run is going on"),
+                    Some(icon::RUN),
+                    "Start the run",
+                );
+            } else if faults.is_empty() {
+                if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
+                    wishes.push(Action::Run(Run::Start));
+                }
+            } else {
+                button::plain_if(ui, Err(&faults[0].text), Some(icon::RUN), "Start the run");
+            }
+            if button::plain(ui, Some(icon::SAVE), "Keep")
+                .on_hover_text("Keeps the plan under its name")
+                .clicked()
+            {
+                edits.push(PlanEdit::Keep);
+            }
+            let planner = &app.planner;
+            let redo = if planner.can_redo() {
+                Ok(())
+            } else {
+                Err("nothing to redo")
+            };
+            if button::plain_if(ui, redo, Some(icon::REDO), "Redo").clicked() {
+                edits.push(PlanEdit::Redo);
+            }
+            let undo = if planner.can_undo() {
+                Ok(())
+            } else {
+                Err("nothing to undo")
+            };
+            if button::plain_if(ui, undo, Some(icon::UNDO), "Undo").clicked() {
+                edits.push(PlanEdit::Undo);
+            }
+        });
+    });
+}
+
+fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
+    for fault in faults.iter().filter(|fault| fault.field == field) {
+        let bad = theme::roles(ui).bad;
+        ui.label(RichText::new(&fault.text).size(text::CAPTION).color(bad));
+    }
+}
+
+fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.planner.draft;
+    label::card_title(ui, "Model");
+    ui.horizontal(|ui| {
+        let built_in = plan::built_in().find(|(id, _)| *id == draft.model);
+        let shown = built_in.map_or("A file", |(_, title)| title);
+        let combo = ComboBox::from_id_salt("model")
+            .width(220.0)
+            .selected_text(shown);
+        combo
+            .show_ui(ui, |ui| {
+                for (id, title) in plan::built_in() {
+                    if ui.selectable_label(draft.model == id, title).clicked() {
+                        edits.push(PlanEdit::Model(id.to_owned()));
+                    }
+                }
+            })
+            .response
+            .accessible_name("Built-in network");
+        if button::plain(ui, Some(icon::OPEN), "ONNX file…").clicked() {
+            edits.push(PlanEdit::ChooseModel);
+        }
+        let width = (ui.available_width() - 24.0).max(120.0);
+        let (_, typed) = field::code(
+            ui,
+            "Model",
+            &draft.model,
+            "name or path of an ONNX file",
+            width,
+        );
+        edits.extend(typed.map(PlanEdit::Model));
+    });
+    fault(ui, faults, Field::Model);
+    match &app.planner.facts {
+        ModelFacts::Unknown => {}
+        ModelFacts::Reading => {
+            label::quiet(ui, "Reading the model…");
+        }
+        ModelFacts::Refused(reason) => {
+            ui.colored_label(theme::roles(ui).bad, reason);
+        }
+        ModelFacts::Known(summary) => facts(ui, summary),
+    }
+    let needs_shapes = matches!(&app.planner.facts, ModelFacts::Known(summary) if summary.inputs.iter().any(is_open));
+    if needs_shapes || !draft.shapes.is_empty() {
+        let width = ui.available_width() - 18.0;
+        let hint = "shapes of inputs that the model leaves open, one a line: input=1x3x224x224";
+        let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
+        edits.extend(typed.map(PlanEdit::Shapes));
+        fault(ui, faults, Field::Shapes);
+    }
+}
+
+/// Whether an input has more open dimensions than the batch.
+fn is_open(port: &crate::domain::model::Port) -> bool {
+    let named =
+        |dim: &crate::domain::model::Dim| matches!(dim, crate::domain::model::Dim::Named(_));
+    port.dims.iter().skip(1).any(named)
+}
+
+fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
+    let inputs: Vec<String> = summary
+        .inputs
+        .iter()
+        .map(|port| format!("{} {}", port.name, port.describe()))
+        .collect();
+    let macs = summary
+        .macs
+        .map(|macs| format!("{}MACs a batch of one", humanize::decimal(macs)))
+        .unwrap_or_default();
+    let parameters = format!("{} parameters", humanize::count(summary.parameters));
+    let all = [parameters, macs, inputs.join(", ")];
+    let words: Vec<&str> = all
+        .iter()
+        .map(String::as_str)
+        .filter(|words| !words.is_empty())
+        .collect();
+    label::quiet_line(ui, &words.join("  ·  ")).on_hover_text(words.join("\n"));
+}
+
+fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.planner.draft;
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Setups");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::plain(ui, Some(icon::ADD), "Add a setup").clicked() {
+                edits.push(PlanEdit::Add(app.next_setup()));
+            }
+        });
+    });
+    if draft.setups.is_empty() {
+        label::quiet(
+            ui,
+            "None named, so every engine that can run here is measured.",
+        );
+        return;
+    }
+    for (index, setup) in draft.setups.iter().enumerate() {
+        ui.push_id(index, |ui| setup_row(ui, app, index, setup, edits));
+        fault(ui, faults, Field::Setup(index));
+        let refusal = setup
+            .spec
+            .parse()
+            .ok()
+            .and_then(|setup| app.machine.refusal(&setup));
+        if let Some(reason) = refusal {
+            let color = theme::roles(ui).faint;
+            ui.label(
+                RichText::new(format!("Cannot run here: {reason}"))
+                    .size(text::CAPTION)
+                    .color(color),
+            );
+        }
+    }
+}
+
+fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
+    let count = app.planner.draft.setups.len();
+    let refused = setup
+        .spec
+        .parse()
+        .is_ok_and(|setup| app.machine.refusal(&setup).is_some());
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::TINY;
+        colour(ui, index, setup, edits);
+        if refused {
+            ui.multiply_opacity(0.55);
+        }
+        let room = ui.available_width() - 4.0 * 26.0 - 60.0;
+        let (response, typed) = field::code(
+            ui,
+            &format!("Setup {}", index + 1),
+            &setup.spec,
+            "engine:device,key=value",
+            room * 0.6,
+        );
+        response.on_hover_text(keys_help(&setup.spec));
+        edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
+        let name = format!("Name of setup {}", index + 1);
+        let (_, typed) = field::line(ui, &name, &setup.label, "name", room * 0.4);
+        edits.extend(typed.map(|typed| PlanEdit::Label(index, typed)));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            for (glyph, name, edit) in [
+                (icon::DISCARD, "Remove", Some(PlanEdit::Remove(index))),
+                (icon::COPY, "Duplicate", Some(PlanEdit::Duplicate(index))),
+                (
+                    icon::DOWN,
+                    "Move down",
+                    (index + 1 < count).then(|| PlanEdit::Move(index, index + 1)),
+                ),
+                (
+                    icon::UP,
+                    "Move up",
+                    (index > 0).then(|| PlanEdit::Move(index, index - 1)),
+                ),
+            ] {
+                let name = format!("{name} setup {}", index + 1);
+                let response = ui
+                    .add_enabled_ui(edit.is_some(), |ui| button::small_icon(ui, glyph, &name))
+                    .inner;
+                if response.clicked() {
+                    edits.extend(edit);
+                }
+            }
+        });
+    });
+}
+
+/// What the engine of a spelling may be told.
+fn keys_help(spec: &str) -> String {
+    let id = spec.split([':', ',']).next().unwrap_or_default().trim();
+    let Some(engine) = crate::app::plan::engine_keys(id) else {
+        let known: Vec<&str> = crate::app::plan::engine_ids().collect();
+        return format!("Engines: {}", known.join(", "));
+    };
+    engine
+}
+
+fn colour(ui: &mut Ui, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
+    let shown = setup.colour.unwrap_or(index);
+    let roles = theme::roles(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(24.0, 24.0), egui::Sense::click());
+    let response = response.accessible_name(format!("Colour of setup {}", index + 1));
+    marker::paint(ui.painter(), rect.center(), shown, 5.0, roles.series(shown));
+    egui::Popup::menu(&response).show(|ui| {
+        ui.horizontal(|ui| {
+            for choice in 0..palette::COLOURS {
+                let (rect, response) =
+                    ui.allocate_exact_size(vec2(26.0, 26.0), egui::Sense::click());
+                let response = response.accessible_name(format!("Colour {}", choice + 1));
+                if response.hovered() {
+                    ui.painter().rect_filled(rect, 6.0, roles.line);
+                }
+                marker::paint(
+                    ui.painter(),
+                    rect.center(),
+                    choice,
+                    6.0,
+                    roles.series(choice),
+                );
+                if response.clicked() {
+                    edits.push(PlanEdit::Colour(index, Some(choice)));
+                    ui.close();
+                }
+            }
+        });
+        if button::plain(ui, None, "Next in turn").clicked() {
+            edits.push(PlanEdit::Colour(index, None));
+            ui.close();
+        }
+    });
+    response.on_hover_text("Colour and marker on every chart");
+}
+
+fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.planner.draft;
+    label::card_title(ui, "Batch sizes");
+    let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::TINY;
+        for batch in POWERS {
+            let is_on = chosen.contains(&batch);
+            let roles = theme::roles(ui);
+            let words = RichText::new(batch.to_string()).font(theme::numbers(12.5));
+            let words = words.color(if is_on { roles.accent } else { roles.quiet });
+            let response = ui.add(egui::Button::new(words).min_size(vec2(44.0, 28.0)));
+            let said = if is_on { "take out" } else { "add" };
+            if response
+                .accessible_name(format!("Batch {batch}, {said}"))
+                .clicked()
+            {
+                edits.push(PlanEdit::ToggleBatch(batch));
+            }
+        }
+    });
+    let width = ui.available_width() - 18.0;
+    let (_, typed) = field::code(ui, "Batch sizes", &draft.batches, "1, 2, 4 or 1..64", width);
+    edits.extend(typed.map(PlanEdit::Batches));
+    fault(ui, faults, Field::Batches);
+    label::faint(
+        ui,
+        "1..64 stands for the powers of two between; both can be mixed: 1..16, 24, 32",
+    );
+}
+
+fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
+    label::card_title(ui, "What it takes");
+    let Some(plan) = app.planned().filter(|_| faults.is_empty()) else {
+        label::quiet(
+            ui,
+            "The plan makes no sense yet; what is wrong is written where it is.",
+        );
+        return;
+    };
+    let estimate = plan_estimate::estimate(&plan);
+    let color = theme::roles(ui).text;
+    let cases = RichText::new(estimate.cases.to_string())
+        .font(egui::FontId::new(text::BIG, theme::mono_semibold()));
+    ui.horizontal(|ui| {
+        ui.label(cases.color(color));
+        label::quiet(ui, if estimate.cases == 1 { "case" } else { "cases" });
+    });
+    let (low, high) = (
+        humanize::clock_time(estimate.low_s),
+        humanize::clock_time(estimate.high_s),
+    );
+    label::number(ui, &format!("{low} to {high}"), 13.0);
+    let setups = humanize::of_many(plan.setups.len() as u64, "setup");
+    let batches = humanize::of_many(plan.batches.len() as u64, "batch size");
+    let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
+    label::faint(ui, &format!("{setups} × {batches} × {rounds}"));
+}
+
+fn preset(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.planner.draft;
+    label::card_title(ui, "How carefully");
+    let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
+        .iter()
+        .map(|preset| {
+            let title = preset.to_string();
+            let title = title[..1].to_uppercase() + &title[1..];
+            (*preset, title, help(*preset))
+        })
+        .collect();
+    let taken = segmented::show(ui, "Preset", draft.preset, &choices);
+    edits.extend(taken.map(PlanEdit::Preset));
+    label::quiet(ui, help(draft.preset));
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Rounds");
+        let usual = MeasureRule::of(draft.preset).rounds.to_string();
+        let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
+        edits.extend(typed.map(PlanEdit::Rounds));
+    });
+    fault(ui, faults, Field::Rounds);
+    if draft.rules.is_some() {
+        label::faint(ui, "Rules as in the session that is run again");
+    }
+}
+
+fn help(preset: PresetName) -> &'static str {
+    match preset {
+        PresetName::Quick => "A first look: a second or so a case, three rounds.",
+        PresetName::Standard => "Tight enough to decide by: until the median is known to ±1 %.",
+        PresetName::Publish => {
+            "For numbers that leave the house: a minute or more a case, up to p99."
+        }
+    }
+}
+
+fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    label::card_title(ui, "Name");
+    let width = ui.available_width() - 18.0;
+    let (_, typed) = field::line(
+        ui,
+        "Name",
+        &app.planner.draft.name,
+        &app.planner.draft.model,
+        width,
+    );
+    edits.extend(typed.map(PlanEdit::Name));
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Kept plans");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::small_icon(ui, icon::ADD, "Begin a new plan").clicked() {
+                edits.push(PlanEdit::Clear);
+            }
+        });
+    });
+    if app.planner.kept.is_empty() {
+        label::quiet(ui, "None yet. Keep puts this plan here.");
+    }
+    for (path, draft) in &app.planner.kept {
+        ui.horizontal(|ui| {
+            let title = plans::title(draft);
+            if ui
+                .button(&title)
+                .accessible_name(format!("Use plan {title}"))
+                .clicked()
+            {
+                edits.push(PlanEdit::Use(path.clone()));
+            }
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if button::small_icon(ui, icon::DISCARD, &format!("Throw away plan {title}"))
+                    .clicked()
+                {
+                    edits.push(PlanEdit::Forget(path.clone()));
+                }
+            });
+        });
+    }
+}

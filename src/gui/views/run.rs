@@ -1,0 +1,447 @@
+//! Run: the curve while it grows, the cases, the newest samples, the host, and the three things to do.
+
+use eframe::egui::{self, Align, Layout, RichText, ScrollArea, Stroke, Ui, vec2};
+
+use crate::analysis::case_rows::CaseRow;
+use crate::app::App;
+use crate::app::action::{Action, Run, Sessions};
+use crate::app::run::{LiveRun, Stage};
+use crate::app::screen::Screen;
+use crate::app::sessions::{LIVE, series};
+use crate::base::clock;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::domain::case::CaseKey;
+use crate::domain::outcome::Outcome;
+use crate::gui::icon;
+use crate::gui::shell::{log, strip};
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, label, marker};
+
+const COLUMNS: [ColumnSpec; 7] = [
+    ColumnSpec::words("Setup", 150.0).growing(),
+    ColumnSpec::numbers("Batch", 60.0),
+    ColumnSpec::numbers("Rounds", 70.0),
+    ColumnSpec::numbers("Median", 90.0),
+    ColumnSpec::numbers("Throughput", 110.0),
+    ColumnSpec::words("Outcome", 120.0),
+    ColumnSpec::words("", 40.0),
+];
+
+/// Width of the cards at the right.
+const SIDE: f32 = 320.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let Some(run) = &app.run else {
+        return empty(ui, wishes);
+    };
+    head(ui, app, run, wishes);
+    ui.add_space(space::MEDIUM);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            let side = if ui.available_width() > 820.0 {
+                SIDE
+            } else {
+                0.0
+            };
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = space::MEDIUM;
+                let width = ui.available_width()
+                    - if side > 0.0 {
+                        side + space::MEDIUM
+                    } else {
+                        0.0
+                    };
+                ui.allocate_ui(vec2(width, 0.0), |ui| {
+                    ui.vertical(|ui| {
+                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                        card(ui, |ui| curve(ui, run));
+                        card(ui, |ui| cases(ui, run, wishes));
+                    });
+                });
+                if side > 0.0 {
+                    ui.vertical(|ui| {
+                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                        ui.set_width(side - 2.0);
+                        card(ui, |ui| current(ui, run, wishes));
+                        card(ui, |ui| host(ui, run));
+                        card(ui, |ui| events(ui, run));
+                    });
+                }
+            });
+        });
+}
+
+fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(content);
+    });
+}
+
+fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Run", "Watch a run while it goes on");
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        label::empty(
+            ui,
+            icon::RUN,
+            "Nothing is being measured",
+            "A run shows its curve here while it grows.",
+        );
+        if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
+            wishes.push(Action::Run(Run::StartFirst));
+        }
+        ui.add_space(space::SMALL);
+        if button::plain(ui, None, "Make a plan…").clicked() {
+            wishes.push(Action::Go(Screen::Plan));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        label::screen_title(ui, &run.title, &state_words(run));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if run.stage.is_going_on() {
+                steering(ui, run, wishes);
+            } else {
+                after(ui, app, wishes);
+            }
+        });
+    });
+    if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
+        ui.add_space(space::SMALL);
+        let width = ui.available_width();
+        let (rect, response) = ui.allocate_exact_size(vec2(width, 4.0), egui::Sense::hover());
+        let share = progress.share as f32;
+        response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(share), "Progress"));
+        let roles = theme::roles(ui);
+        ui.painter().rect_filled(rect, 2.0, roles.line);
+        let done = egui::Rect::from_min_size(rect.min, vec2(width * share.clamp(0.0, 1.0), 4.0));
+        ui.painter().rect_filled(done, 2.0, roles.accent);
+    }
+}
+
+fn state_words(run: &LiveRun) -> String {
+    let elapsed = humanize::clock_time(run.elapsed_ns(clock::monotonic_ns()) as f64 / 1e9);
+    let progress = run.progress.as_ref();
+    let left = progress
+        .and_then(|progress| progress.remaining_s)
+        .map(|left| format!(", about {} left", humanize::clock_time(left)))
+        .unwrap_or_default();
+    let cases = progress
+        .map(|progress| {
+            format!(
+                "{} of {} done, ",
+                progress.done_cases,
+                humanize::of_many(progress.cases as u64, "case")
+            )
+        })
+        .unwrap_or_default();
+    match &run.stage {
+        Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
+        Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
+        Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
+        Stage::Stopping => "Stopping; what was measured is kept".to_owned(),
+        Stage::Saved(path) => format!("Done in {elapsed}, saved to {}", path.display()),
+        Stage::NotSaved(reason) => format!("Done in {elapsed}, not saved: {reason}"),
+        Stage::Refused(reason) => format!("Did not begin: {reason}"),
+    }
+}
+
+fn steering(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    if button::plain(ui, Some(icon::STOP), "Stop").clicked() {
+        wishes.push(Action::Run(Run::Stop));
+    }
+    let skip = if run.current.is_some() {
+        Ok(())
+    } else {
+        Err("no case is being measured")
+    };
+    if button::plain_if(ui, skip, Some(icon::SKIP), "Skip this case").clicked() {
+        wishes.push(Action::Run(Run::SkipCurrent));
+    }
+    if run.control.is_paused() {
+        if button::primary(ui, Some(icon::RUN), "Go on").clicked() {
+            wishes.push(Action::Run(Run::Resume));
+        }
+    } else {
+        let response = button::plain(ui, Some(icon::PAUSE), "Pause");
+        if response
+            .on_hover_text("Rests after the visit that is going on")
+            .clicked()
+        {
+            wishes.push(Action::Run(Run::Pause));
+        }
+    }
+}
+
+fn after(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let newest = app.sessions.iter().filter(|open| open.id != LIVE).last();
+    if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
+        wishes.push(Action::Go(Screen::Curves));
+    }
+    if let Some(open) = newest {
+        if button::plain(ui, None, "Compare").clicked() {
+            wishes.push(Action::Go(Screen::Compare));
+        }
+        if button::plain(ui, Some(icon::AGAIN), "Run again").clicked() {
+            wishes.push(Action::Sessions(Sessions::RunAgain(open.id)));
+        }
+    }
+}
+
+fn curve(ui: &mut Ui, run: &LiveRun) {
+    label::card_title(ui, "Throughput so far");
+    let Some(session) = &run.session else {
+        ui.allocate_space(vec2(1.0, 260.0));
+        return;
+    };
+    let colour = |setup: usize| {
+        session
+            .plan
+            .looks
+            .get(setup)
+            .and_then(|look| look.colour)
+            .unwrap_or(setup)
+    };
+    let overlays: Vec<Overlay<'_>> = run
+        .findings
+        .curves
+        .iter()
+        .map(|curve| Overlay {
+            id: series(LIVE, curve.setup),
+            name: curve.label.clone(),
+            colour: colour(curve.setup),
+            curve,
+        })
+        .collect();
+    ui.horizontal_wrapped(|ui| {
+        for setup in 0..session.plan.setups.len().min(8) {
+            marker::inline(ui, colour(setup));
+            ui.label(session.setup_label(setup));
+            ui.add_space(space::SMALL);
+        }
+    });
+    let spec = curves::throughput(&overlays, &CurveOptions::default());
+    if spec.is_empty() {
+        ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
+            ui.centered_and_justified(|ui| {
+                label::quiet(ui, "The first point comes with the first round.")
+            });
+        });
+        return;
+    }
+    let look = Look {
+        height: 250.0,
+        highlighted: None,
+        zooms: false,
+    };
+    chart::show(ui, "live-throughput", &spec, look);
+}
+
+fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    label::card_title(ui, "Being measured");
+    match (&run.current, &run.session) {
+        (Some((case, doing)), Some(session)) => {
+            label::number(ui, &format!("batch {}", case.batch), text::BIG);
+            label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
+            if run.skipped.contains(case) {
+                ui.horizontal(|ui| {
+                    label::quiet(ui, "Left out after this visit.");
+                    if button::plain(ui, None, "Now").clicked() {
+                        wishes.push(Action::Run(Run::Skip(*case)));
+                    }
+                });
+            }
+        }
+        _ if run.stage == Stage::Preparing => {
+            ui.spinner();
+        }
+        _ if run.stage.is_going_on() => {
+            label::quiet(ui, "Between two cases.");
+        }
+        _ => {
+            label::quiet(ui, "Nothing any more.");
+        }
+    }
+    ui.add_space(space::TINY);
+    if !run.strip.is_empty() {
+        let look = Look {
+            height: 130.0,
+            highlighted: None,
+            zooms: false,
+        };
+        chart::show(ui, "live-strip", &run.strip, look);
+    }
+}
+
+fn host(ui: &mut Ui, run: &LiveRun) {
+    label::card_title(ui, "Host");
+    let Some(newest) = run.load.back() else {
+        label::quiet(ui, "The first reading comes in a second.");
+        return;
+    };
+    ui.horizontal(|ui| {
+        label::number(ui, &format!("CPU {:.0} %", newest.cpu_share * 100.0), 13.0);
+        let memory = format!(
+            "{} of {}",
+            humanize::bytes(newest.memory_used_bytes),
+            humanize::bytes(newest.memory_total_bytes)
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            label::number(ui, &memory, 12.0)
+        });
+    });
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 36.0), egui::Sense::hover());
+    let roles = theme::roles(ui);
+    ui.painter()
+        .hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, roles.line));
+    let step = rect.width() / 119.0;
+    let line: Vec<egui::Pos2> = run
+        .load
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(back, load)| {
+            let share = load.cpu_share.clamp(0.0, 1.0) as f32;
+            egui::pos2(
+                rect.right() - back as f32 * step,
+                rect.bottom() - share * (rect.height() - 2.0),
+            )
+        })
+        .collect();
+    ui.painter()
+        .add(egui::Shape::line(line, Stroke::new(1.4, roles.quiet)));
+    label::faint(ui, "All programs together, the last two minutes");
+}
+
+fn events(ui: &mut Ui, run: &LiveRun) {
+    label::card_title(ui, "What happened");
+    ScrollArea::vertical()
+        .id_salt("events")
+        .max_height(170.0)
+        .auto_shrink([false, true])
+        .stick_to_bottom(true)
+        .show(ui, |ui| {
+            for line in run.log.iter().rev().take(60).rev() {
+                log::run_line(ui, line.at_ns, &line.text, line.is_trouble);
+            }
+        });
+}
+
+fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    let Some(session) = &run.session else {
+        label::card_title(ui, "Cases");
+        strip::progress_bar(ui, 0.0);
+        return;
+    };
+    let rows = &run.findings.rows;
+    let row_of = |key: CaseKey| {
+        rows.iter()
+            .find(|row| row.setup == key.setup && row.batch == key.batch)
+    };
+    let current = run.current.as_ref().map(|(case, _)| *case);
+    let table = Table {
+        id: "cases",
+        columns: &COLUMNS,
+        sort: None,
+        sorts: false,
+        rows: session.cases.len(),
+        selected: session
+            .cases
+            .iter()
+            .position(|case| Some(case.key()) == current),
+        height: 320.0,
+    };
+    table.show(ui, |ui, index, place| {
+        let Some(case) = session.cases.get(index) else {
+            return;
+        };
+        let key = case.key();
+        if place == 6 {
+            if !case.outcome.is_final() && run.stage.is_going_on() && !run.skipped.contains(&key) {
+                let name = format!(
+                    "Skip {} batch {}",
+                    session.setup_label(key.setup),
+                    key.batch
+                );
+                if button::small_icon(ui, icon::SKIP, &name).clicked() {
+                    wishes.push(Action::Run(Run::Skip(key)));
+                }
+            }
+            return;
+        }
+        case_cell(ui, session, case, row_of(key), place, run);
+    });
+}
+
+fn case_cell(
+    ui: &mut Ui,
+    session: &crate::domain::session::Session,
+    case: &crate::domain::case::Case,
+    row: Option<&CaseRow>,
+    place: usize,
+    run: &LiveRun,
+) {
+    let unknown = || UNKNOWN.to_owned();
+    match place {
+        0 => {
+            let colour = session
+                .plan
+                .looks
+                .get(case.setup)
+                .and_then(|look| look.colour)
+                .unwrap_or(case.setup);
+            marker::inline(ui, colour);
+            table::words(ui, &session.setup_label(case.setup));
+        }
+        1 => {
+            table::number(ui, &humanize::count(case.batch as u64));
+        }
+        2 => {
+            let planned = session.plan.measure.rounds;
+            table::number(ui, &format!("{} /{planned}", case.rounds.len()));
+        }
+        3 => {
+            let median = row
+                .and_then(|row| row.latency_ns.as_ref())
+                .map(|summary| summary.median);
+            table::number(ui, &median.map_or_else(unknown, humanize::duration_ns));
+        }
+        4 => {
+            let rate = row.and_then(|row| row.throughput_per_s);
+            table::number(
+                ui,
+                &rate.map_or_else(unknown, |rate| {
+                    format!("{} /s", humanize::significant(rate, 3))
+                }),
+            );
+        }
+        _ => {
+            let roles = theme::roles(ui);
+            let is_now = run
+                .current
+                .as_ref()
+                .is_some_and(|(current, _)| *current == case.key());
+            let (words, color) = match &case.outcome {
+                Outcome::Pending if is_now => ("measuring", roles.accent),
+                Outcome::Pending if run.skipped.contains(&case.key()) => ("left out", roles.faint),
+                Outcome::Pending if case.rounds.is_empty() => ("waiting", roles.faint),
+                Outcome::Pending => ("under way", roles.quiet),
+                Outcome::Finished => ("finished", roles.good),
+                Outcome::Cancelled => ("cancelled", roles.quiet),
+                other => (other.name(), roles.bad),
+            };
+            let response = ui.add(egui::Label::new(RichText::new(words).color(color)).truncate());
+            if let Some(sentence) = case.outcome.sentence() {
+                response.on_hover_text(sentence);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Settings: theme, size of everything, and every shortcut, which a click and a key change.
+
+use eframe::egui::{Align, Id, Label, Layout, RichText, ScrollArea, Ui, vec2};
+
+use crate::app::App;
+use crate::app::action::{Action, Shell};
+use crate::app::command::{self, Command};
+use crate::app::settings::Theme;
+use crate::gui::icon;
+use crate::gui::keyboard;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::{button, field, label, segmented};
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Settings", "Kept from one start to the next");
+    ui.add_space(space::MEDIUM);
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.set_max_width(820.0);
+            card(ui, |ui| looks(ui, app, wishes));
+            ui.add_space(space::MEDIUM);
+            card(ui, |ui| shortcuts(ui, app, wishes));
+        });
+}
+
+fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(content);
+    });
+}
+
+fn looks(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::card_title(ui, "Looks");
+    row(ui, "Theme", |ui| {
+        let choices = Theme::ALL.map(|theme| (theme, theme.title().to_owned(), ""));
+        let taken = segmented::show(ui, "Theme", app.remembered.theme, &choices);
+        wishes.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
+    });
+    row(ui, "Size of everything", |ui| {
+        if button::plain(ui, None, "Smaller").clicked() {
+            wishes.push(Action::Shell(Shell::Zoom(-1)));
+        }
+        label::number(
+            ui,
+            &format!("{:.0} %", app.remembered.zoom() * 100.0),
+            text::BODY,
+        );
+        if button::plain(ui, None, "Larger").clicked() {
+            wishes.push(Action::Shell(Shell::Zoom(1)));
+        }
+        if button::plain(ui, None, "Reset size").clicked() {
+            wishes.push(Action::Shell(Shell::Zoom(0)));
+        }
+    });
+}
+
+fn row(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(vec2(200.0, 36.0), eframe::egui::Sense::hover());
+        let color = theme::roles(ui).quiet;
+        crate::gui::widgets::table::paint_words(ui, rect.left_center(), name, text::BODY, color);
+        content(ui);
+    });
+}
+
+fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let filter_id = Id::unique("shortcut-filter");
+    let filter = ui
+        .data_mut(|data| data.get_temp::<String>(filter_id))
+        .unwrap_or_default();
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Shortcuts");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let changed = if app.remembered.shortcuts.is_empty() {
+                Err("all are as delivered")
+            } else {
+                Ok(())
+            };
+            if button::plain_if(ui, changed, Some(icon::UNDO), "Reset all").clicked() {
+                wishes.push(Action::Shell(Shell::ResetShortcuts));
+            }
+            let (_, typed) = field::line(ui, "Find a shortcut", &filter, "Find", 180.0);
+            if let Some(typed) = typed {
+                ui.data_mut(|data| data.insert_temp(filter_id, typed));
+            }
+        });
+    });
+    label::quiet(
+        ui,
+        "Click the keys of a command and press others; Backspace takes them away.",
+    );
+    ui.add_space(space::SMALL);
+    for command in command::ALL
+        .iter()
+        .filter(|command| command::distance(command.title, &filter).is_some())
+    {
+        shortcut(ui, app, command, wishes);
+    }
+}
+
+fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, wishes: &mut Vec<Action>) {
+    let waiting_id = keyboard::waiting_id();
+    let waiting = ui.data_mut(|data| data.get_temp::<&'static str>(waiting_id));
+    let is_waiting = waiting == Some(command.id);
+    ui.horizontal(|ui| {
+        let roles = theme::roles(ui);
+        ui.add(Label::new(RichText::new(command.title).color(roles.text)));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let keys = app.keys_of(command.id);
+            let words = match (is_waiting, keys.as_str()) {
+                (true, _) => "press keys…",
+                (false, "") => "none",
+                (false, keys) => keys,
+            };
+            let words = RichText::new(words).font(theme::numbers(12.0));
+            let response = ui
+                .button(words)
+                .accessible_name(format!("Keys of {}", command.title));
+            if response.clicked() {
+                ui.data_mut(|data| data.insert_temp(waiting_id, command.id));
+            }
+        });
+    });
+    if !is_waiting {
+        return;
+    }
+    let Some(pressed) = keyboard::pressed(ui.ctx()) else {
+        return;
+    };
+    ui.data_mut(|data| data.remove::<&'static str>(waiting_id));
+    let is_bare = !pressed.ctrl && !pressed.alt && !pressed.shift;
+    let keys = match (pressed.key.as_str(), is_bare) {
+        ("Escape", true) => return,
+        ("Backspace" | "Delete", true) => None,
+        _ => Some(pressed),
+    };
+    // One pair of hands, one meaning: whoever had the keys loses them.
+    if let Some(other) = keys
+        .as_ref()
+        .and_then(|keys| command::holder(keys, &app.remembered.shortcuts))
+    {
+        wishes.push(Action::Shell(Shell::Shortcut(other.id, None)));
+    }
+    wishes.push(Action::Shell(Shell::Shortcut(command.id, keys)));
+}

@@ -1,0 +1,498 @@
+//! Paints a [`ChartSpec`]: hairlines, words at the axes, lines, bands, markers, and the line to drag.
+//!
+//! The plot widget keeps the view (what part is seen, dragging, zooming) and draws lines and bands; axes,
+//! markers and marks are ours, because its own are not the look.
+
+use std::sync::Arc;
+
+use eframe::egui::epaint::TextShape;
+use eframe::egui::{
+    Align2, Color32, CursorIcon, FontId, Galley, Painter, Pos2, Rangef, Rect, Response, Sense,
+    Shape, Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
+};
+use egui_plot::{
+    Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoint, PlotPoints, PlotTransform,
+    PlotUi,
+};
+
+use super::marker;
+use crate::chart::axis;
+use crate::chart::palette;
+use crate::chart::spec::{
+    Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke as Drawing, Tick,
+};
+use crate::gui::theme::{self, Roles, text};
+
+/// How near the hand must be to a point, or to the limit.
+const REACH: f32 = 16.0;
+/// Room above the plot for what the y axis measures.
+const HEAD: f32 = 20.0;
+/// Room below for the ticks, and for what the x axis measures.
+const FOOT: f32 = 34.0;
+
+/// How a chart is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Height of all of it.
+    pub height: f32,
+    /// The series that is brought forward.
+    pub highlighted: Option<SeriesId>,
+    /// Whether the view can be dragged and zoomed.
+    pub zooms: bool,
+}
+
+/// What the hand did.
+pub struct Touched {
+    /// The whole chart.
+    pub response: Response,
+    /// The point under the hand: its series and its tag.
+    pub hovered: Option<(SeriesId, u64)>,
+    /// The point that was clicked.
+    pub clicked: Option<(SeriesId, u64)>,
+    /// The reason of the failed case under the hand.
+    pub failed: Option<String>,
+    /// The coordinate to which the limit was dragged.
+    pub limit: Option<f64>,
+}
+
+/// Shows the chart over the width that there is.
+pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
+    let size = vec2(ui.available_width(), look.height);
+    let (outer, whole) = ui.allocate_exact_size(size, Sense::hover());
+    let sees = format!(
+        "{} chart, {}",
+        spec.title,
+        crate::base::humanize::of_many(spec.series.len() as u64, "series")
+    );
+    let whole = whole.accessible_name(sees.trim_end_matches('s'));
+    let roles = theme::roles(ui);
+    let left = label_width(ui, &spec.y) + 10.0;
+    let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, FOOT));
+    if inner.width() < 20.0 || inner.height() < 20.0 {
+        return Touched {
+            response: whole,
+            hovered: None,
+            clicked: None,
+            failed: None,
+            limit: None,
+        };
+    }
+    let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
+    let (transform, plot) = plot(&mut child, id, spec, look, roles);
+    let canvas = Canvas {
+        painter: ui.painter_at(outer.expand(1.0)),
+        transform,
+        inner,
+        roles,
+        highlighted: look.highlighted,
+    };
+    canvas.axes(spec, outer);
+    for series in &spec.series {
+        canvas.markers(series);
+    }
+    for mark in &spec.marks {
+        canvas.mark(mark);
+    }
+    let limit = canvas.limit(ui, id, spec);
+    let hand = plot.hover_pos().filter(|_| limit.is_none());
+    let nearest = hand.and_then(|hand| canvas.nearest(spec, hand));
+    let hovered = nearest.map(|(series, point)| (series.id, point.tag));
+    if let Some((series, point)) = nearest {
+        canvas.halo(series, point);
+    }
+    Touched {
+        clicked: hovered.filter(|_| plot.clicked()),
+        failed: hand.and_then(|hand| canvas.failed_at(spec, hand)),
+        response: plot,
+        hovered,
+        limit,
+    }
+}
+
+fn label_width(ui: &Ui, axis: &Axis) -> f32 {
+    let font = theme::numbers(text::CAPTION);
+    let widths = axis.ticks.iter().map(|tick| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(tick.text.clone(), font.clone(), Color32::WHITE);
+        galley.size().x
+    });
+    widths.fold(18.0, f32::max)
+}
+
+/// The plot itself; the view is the spec's until the user moves it.
+fn plot(
+    ui: &mut Ui,
+    id: &str,
+    spec: &ChartSpec,
+    look: Look,
+    roles: &Roles,
+) -> (PlotTransform, Response) {
+    let view = Plot::new(id)
+        .show_axes(false)
+        .show_grid(false)
+        .show_background(false)
+        .show_x(false)
+        .show_y(false)
+        .show_crosshair(false)
+        .set_margin_fraction(vec2(0.0, 0.0))
+        .allow_drag(Vec2b::new(look.zooms, false))
+        .allow_zoom(Vec2b::new(look.zooms, false))
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .allow_axis_zoom_drag(false)
+        .label_formatter(|_| None)
+        .default_x_bounds(spec.x.low, spec.x.high)
+        .default_y_bounds(spec.y.low, spec.y.high);
+    let shown = view.show(ui, |plot| {
+        if !look.zooms {
+            plot.set_plot_bounds_x(spec.x.low..=spec.x.high);
+        }
+        plot.set_plot_bounds_y(spec.y.low..=spec.y.high);
+        for tick in &spec.y.ticks {
+            plot.hline(
+                HLine::new("", tick.at)
+                    .stroke(Stroke::new(1.0, roles.line))
+                    .allow_hover(false),
+            );
+        }
+        for series in &spec.series {
+            draw(plot, series, spec, look.highlighted, roles);
+        }
+    });
+    (shown.transform, shown.response)
+}
+
+fn draw(
+    plot: &mut PlotUi<'_>,
+    series: &Series,
+    spec: &ChartSpec,
+    highlighted: Option<SeriesId>,
+    roles: &Roles,
+) {
+    let color = faded(roles.series(series.colour), series.id, highlighted);
+    if series.stroke == Drawing::Bars {
+        let bars = series
+            .points
+            .iter()
+            .map(|p| Bar::new(p.x, p.y).width(spec.bar_width))
+            .collect();
+        plot.bar_chart(
+            BarChart::new("", bars)
+                .color(color.gamma_multiply(0.85))
+                .allow_hover(false),
+        );
+        return;
+    }
+    for run in runs(series) {
+        band(plot, run, color);
+        if series.stroke == Drawing::Dots {
+            continue;
+        }
+        let points: Vec<[f64; 2]> = run.iter().map(|point| [point.x, point.y]).collect();
+        let width = if series.stroke == Drawing::Thin {
+            1.0
+        } else {
+            2.0
+        };
+        let mut line = Line::new("", PlotPoints::from(points))
+            .stroke(Stroke::new(width, color))
+            .allow_hover(false);
+        if palette::is_dashed(series.colour) {
+            line = line.style(LineStyle::dashed_loose());
+        }
+        plot.line(line);
+    }
+}
+
+/// The unbroken pieces of a series.
+fn runs(series: &Series) -> impl Iterator<Item = &[Point]> {
+    let mut breaks: Vec<usize> = series.gap_after.iter().map(|index| index + 1).collect();
+    breaks.push(series.points.len());
+    let mut from = 0;
+    breaks.into_iter().filter_map(move |to| {
+        let run = series.points.get(from..to);
+        from = to;
+        run.filter(|run| !run.is_empty())
+    })
+}
+
+fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
+    let with_band: Vec<(f64, f64, f64)> = run
+        .iter()
+        .filter_map(|point| point.band.map(|(low, high)| (point.x, low, high)))
+        .collect();
+    if with_band.len() < 2 {
+        return;
+    }
+    let xs: Vec<f64> = with_band.iter().map(|(x, ..)| *x).collect();
+    let lows: Vec<f64> = with_band.iter().map(|(_, low, _)| *low).collect();
+    let highs: Vec<f64> = with_band.iter().map(|(.., high)| *high).collect();
+    let area = FilledArea::new("", &xs, &lows, &highs)
+        .fill_color(color.gamma_multiply(0.14))
+        .allow_hover(false);
+    plot.add(area);
+}
+
+/// A series steps back while another one is under the hand.
+fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
+    match highlighted {
+        Some(other) if other != id => color.gamma_multiply(0.25),
+        _ => color,
+    }
+}
+
+struct Canvas<'a> {
+    painter: Painter,
+    transform: PlotTransform,
+    inner: Rect,
+    roles: &'a Roles,
+    highlighted: Option<SeriesId>,
+}
+
+impl Canvas<'_> {
+    fn place(&self, x: f64, y: f64) -> Pos2 {
+        self.transform.position_from_point(&PlotPoint::new(x, y))
+    }
+
+    fn words(&self, at: Pos2, anchor: Align2, words: &str, font: FontId, color: Color32) -> Rect {
+        self.painter.text(at, anchor, words, font, color)
+    }
+
+    /// Words at both axes. Ticks are the spec's, or new ones where the user has zoomed in.
+    fn axes(&self, spec: &ChartSpec, outer: Rect) {
+        let small = theme::words(text::CAPTION);
+        let numbers = theme::numbers(text::CAPTION);
+        let head = pos2(outer.left(), outer.top());
+        self.words(
+            head,
+            Align2::LEFT_TOP,
+            &spec.y.title,
+            small.clone(),
+            self.roles.faint,
+        );
+        let foot = pos2(self.inner.right(), outer.bottom());
+        self.words(
+            foot,
+            Align2::RIGHT_BOTTOM,
+            &spec.x.title,
+            small,
+            self.roles.faint,
+        );
+        for tick in &spec.y.ticks {
+            let at = pos2(self.inner.left() - 8.0, self.place(spec.x.low, tick.at).y);
+            if self.inner.y_range().expand(1.0).contains(at.y) {
+                self.words(
+                    at,
+                    Align2::RIGHT_CENTER,
+                    &tick.text,
+                    numbers.clone(),
+                    self.roles.quiet,
+                );
+            }
+        }
+        let mut free_from = f32::NEG_INFINITY;
+        for tick in self.x_ticks(&spec.x) {
+            let at = pos2(self.place(tick.at, spec.y.low).x, self.inner.bottom() + 5.0);
+            let galley = self
+                .painter
+                .layout_no_wrap(tick.text, numbers.clone(), self.roles.quiet);
+            let from = at.x - galley.size().x / 2.0;
+            if from > free_from && self.inner.x_range().expand(2.0).contains(at.x) {
+                free_from = from + galley.size().x + 6.0;
+                self.galley(pos2(from, at.y), galley);
+            }
+        }
+    }
+
+    fn galley(&self, at: Pos2, galley: Arc<Galley>) {
+        self.painter
+            .add(Shape::Text(TextShape::new(at, galley, self.roles.quiet)));
+    }
+
+    fn x_ticks(&self, spec: &Axis) -> Vec<Tick> {
+        let (low, high) = (
+            self.transform.bounds().min()[0],
+            self.transform.bounds().max()[0],
+        );
+        let is_moved =
+            (low - spec.low).abs() + (high - spec.high).abs() > 1e-9 * (spec.high - spec.low).abs();
+        if is_moved && spec.scale == Scale::Linear {
+            return axis::between(&spec.title, low, high).ticks;
+        }
+        spec.ticks.clone()
+    }
+
+    fn markers(&self, series: &Series) {
+        if !matches!(series.stroke, Drawing::Curve | Drawing::Dots) {
+            return;
+        }
+        let color = faded(
+            self.roles.series(series.colour),
+            series.id,
+            self.highlighted,
+        );
+        let is_crowd = series.points.len() > 64;
+        for point in &series.points {
+            let at = self.place(point.x, point.y);
+            if !self.inner.expand(6.0).contains(at) {
+                continue;
+            }
+            if is_crowd {
+                self.painter.circle_filled(at, 1.4, color);
+                continue;
+            }
+            if let (Drawing::Dots, Some((low, high))) = (series.stroke, point.band) {
+                let span = Rangef::new(self.place(point.x, low).y, self.place(point.x, high).y);
+                self.painter.vline(at.x, span, Stroke::new(1.5, color));
+            }
+            marker::paint(&self.painter, at, series.colour, marker::RADIUS, color);
+        }
+    }
+
+    fn mark(&self, mark: &Mark) {
+        let small = theme::words(text::CAPTION);
+        match mark {
+            Mark::Failed {
+                x, series, colour, ..
+            } => {
+                let color = faded(self.roles.series(*colour), *series, self.highlighted);
+                let at = pos2(self.place(*x, 0.0).x, self.inner.bottom());
+                self.painter
+                    .circle(at, 4.5, self.roles.panel, Stroke::new(1.6, color));
+                self.painter.line_segment(
+                    [at + vec2(-3.0, 3.0), at + vec2(3.0, -3.0)],
+                    Stroke::new(1.4, color),
+                );
+            }
+            Mark::Drop { at, series, text } => {
+                let top = self.place(at.0, at.1);
+                let color = faded(self.roles.faint, *series, self.highlighted);
+                let foot = pos2(top.x, self.inner.bottom());
+                let dashes = Shape::dashed_line(
+                    &[top + vec2(0.0, 7.0), foot],
+                    Stroke::new(1.0, color),
+                    3.0,
+                    3.0,
+                );
+                self.painter.extend(dashes);
+                let room_right = self.inner.right() - foot.x > 90.0;
+                let (shift, anchor) = if room_right {
+                    (6.0, Align2::LEFT_BOTTOM)
+                } else {
+                    (-6.0, Align2::RIGHT_BOTTOM)
+                };
+                self.words(foot + vec2(shift, -4.0), anchor, text, small, color);
+            }
+            Mark::Ring { at, .. } => {
+                self.painter.circle_stroke(
+                    self.place(at.0, at.1),
+                    8.0,
+                    Stroke::new(2.0, self.roles.accent),
+                );
+            }
+            Mark::Divider { x } => {
+                let x = self.place(*x, 0.0).x;
+                if self.inner.x_range().contains(x) {
+                    self.painter
+                        .vline(x, self.inner.y_range(), Stroke::new(1.0, self.roles.line));
+                }
+            }
+            Mark::Level { y, text } => {
+                let y = self.place(0.0, *y).y;
+                let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
+                self.painter.extend(Shape::dashed_line(
+                    &ends,
+                    Stroke::new(1.0, self.roles.faint),
+                    3.0,
+                    3.0,
+                ));
+                self.words(
+                    ends[1] + vec2(-4.0, -3.0),
+                    Align2::RIGHT_BOTTOM,
+                    text,
+                    small,
+                    self.roles.quiet,
+                );
+            }
+        }
+    }
+
+    /// The line to drag. While the hand is on it the cursor says so.
+    fn limit(&self, ui: &Ui, id: &str, spec: &ChartSpec) -> Option<f64> {
+        let limit = spec.limit.as_ref()?;
+        let y = self
+            .place(spec.x.low, limit.y)
+            .y
+            .clamp(self.inner.top(), self.inner.bottom());
+        let above = Rect::from_min_max(self.inner.min, pos2(self.inner.right(), y));
+        self.painter
+            .rect_filled(above, 0.0, self.roles.bad.gamma_multiply(0.05));
+        let grip = Rect::from_x_y_ranges(self.inner.x_range(), Rangef::new(y - 5.0, y + 5.0));
+        let hand = ui
+            .interact(grip, ui.scope_id().with((id, "limit")), Sense::drag())
+            .accessible_name(format!("Latency {}", limit.text))
+            .on_hover_and_drag_cursor(CursorIcon::ResizeVertical);
+        let is_held = hand.hovered() || hand.dragged();
+        let stroke = Stroke::new(if is_held { 2.0 } else { 1.2 }, self.roles.accent);
+        let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
+        self.painter
+            .extend(Shape::dashed_line(&ends, stroke, 5.0, 4.0));
+        let words = format!("{}, drag", limit.text);
+        let room = y - self.inner.top() > 18.0;
+        let (shift, anchor) = if room {
+            (-4.0, Align2::RIGHT_BOTTOM)
+        } else {
+            (4.0, Align2::RIGHT_TOP)
+        };
+        self.words(
+            ends[1] + vec2(-2.0, shift),
+            anchor,
+            &words,
+            theme::words(text::CAPTION),
+            self.roles.accent,
+        );
+        let at = hand.interact_pointer_pos().filter(|_| hand.dragged())?;
+        let y = at.y.clamp(self.inner.top(), self.inner.bottom());
+        Some(self.transform.value_from_position(pos2(at.x, y)).y)
+    }
+
+    fn nearest<'s>(&self, spec: &'s ChartSpec, hand: Pos2) -> Option<(&'s Series, &'s Point)> {
+        let mut best: Option<(f32, &Series, &Point)> = None;
+        for series in spec
+            .series
+            .iter()
+            .filter(|series| series.stroke != Drawing::Thin)
+        {
+            for point in &series.points {
+                let reach = if series.stroke == Drawing::Bars {
+                    (self.place(point.x, 0.0).x - hand.x).abs()
+                } else {
+                    self.place(point.x, point.y).distance(hand)
+                };
+                if reach < REACH && best.is_none_or(|(least, ..)| reach < least) {
+                    best = Some((reach, series, point));
+                }
+            }
+        }
+        best.map(|(_, series, point)| (series, point))
+    }
+
+    fn halo(&self, series: &Series, point: &Point) {
+        if series.stroke != Drawing::Bars {
+            let color = self.roles.series(series.colour).gamma_multiply(0.35);
+            self.painter
+                .circle_stroke(self.place(point.x, point.y), 7.0, Stroke::new(3.0, color));
+        }
+    }
+
+    fn failed_at(&self, spec: &ChartSpec, hand: Pos2) -> Option<String> {
+        spec.marks.iter().find_map(|mark| match mark {
+            Mark::Failed { x, reason, .. } => {
+                let at = pos2(self.place(*x, 0.0).x, self.inner.bottom());
+                (at.distance(hand) < REACH).then(|| reason.clone())
+            }
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! Words and numbers in their roles.
+
+use eframe::egui::{Align, Color32, Label, Layout, Response, RichText, Ui};
+
+use crate::gui::theme::{self, space, text};
+
+/// The title of a screen with the sentence below it.
+pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
+    let roles = theme::roles(ui);
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = space::HAIR;
+        ui.label(
+            RichText::new(title)
+                .size(text::SCREEN)
+                .family(theme::semibold())
+                .color(roles.text),
+        );
+        ui.add(Label::new(RichText::new(sentence).color(roles.quiet)).truncate());
+    });
+}
+
+/// The title of a card.
+pub fn card_title(ui: &mut Ui, title: &str) -> Response {
+    let roles = theme::roles(ui);
+    ui.label(
+        RichText::new(title)
+            .size(text::CARD)
+            .family(theme::semibold())
+            .color(roles.text),
+    )
+}
+
+/// A caption over a group.
+pub fn caption(ui: &mut Ui, words: &str) -> Response {
+    let roles = theme::roles(ui);
+    ui.label(
+        RichText::new(words)
+            .size(text::CAPTION)
+            .family(theme::semibold())
+            .color(roles.faint),
+    )
+}
+
+/// Words that matter less.
+pub fn quiet(ui: &mut Ui, words: &str) -> Response {
+    let roles = theme::roles(ui);
+    ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap())
+}
+
+/// Words that matter less, on one line, cut off where there is no room; all of them on hover.
+pub fn quiet_line(ui: &mut Ui, words: &str) -> Response {
+    let roles = theme::roles(ui);
+    ui.add(Label::new(RichText::new(words).color(roles.quiet)).truncate())
+}
+
+/// Small words that only help.
+pub fn faint(ui: &mut Ui, words: &str) -> Response {
+    let roles = theme::roles(ui);
+    ui.add(Label::new(RichText::new(words).size(text::CAPTION).color(roles.faint)).truncate())
+}
+
+/// A number with its unit, the unit quieter: `8.57 ms`.
+pub fn number(ui: &mut Ui, value: &str, size: f32) -> Response {
+    number_in(ui, value, size, theme::roles(ui).text)
+}
+
+/// A number in a colour of its own.
+pub fn number_in(ui: &mut Ui, value: &str, size: f32, color: Color32) -> Response {
+    ui.label(RichText::new(value).font(theme::numbers(size)).color(color))
+}
+
+/// A word in a rounded box of its colour.
+pub fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
+    // A label alone takes its own height; inside a row it would take the row's.
+    ui.spacing_mut().interact_size.y = 14.0;
+    eframe::egui::Frame::new()
+        .fill(color.gamma_multiply(0.16))
+        .corner_radius(eframe::egui::CornerRadius::same(9))
+        .inner_margin(eframe::egui::Margin::symmetric(9, 2))
+        .show(ui, |ui| {
+            ui.label(
+                RichText::new(word)
+                    .size(text::CAPTION)
+                    .family(theme::semibold())
+                    .color(color),
+            )
+        })
+        .inner
+}
+
+/// A name on the left and what it is on the right.
+pub fn pair(ui: &mut Ui, name: &str, value: &str) {
+    let roles = theme::roles(ui);
+    ui.spacing_mut().interact_size.y = 18.0;
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(name).color(roles.quiet));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add(Label::new(RichText::new(value).font(theme::numbers(12.0))).truncate());
+        });
+    });
+}
+
+/// What an empty place says: what would be here, and the way to it.
+pub fn empty(ui: &mut Ui, icon: crate::gui::icon::Icon, title: &str, sentence: &str) {
+    let roles = theme::roles(ui);
+    ui.label(
+        RichText::new(icon)
+            .font(eframe::egui::FontId::new(30.0, theme::icons()))
+            .color(roles.faint),
+    );
+    ui.add_space(space::SMALL);
+    ui.label(
+        RichText::new(title)
+            .size(text::CARD)
+            .family(theme::semibold())
+            .color(roles.text),
+    );
+    ui.label(RichText::new(sentence).color(roles.quiet));
+    ui.add_space(space::MEDIUM);
+}

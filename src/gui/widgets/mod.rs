@@ -1,0 +1,10 @@
+//! The window's own building blocks, each with a name for screen readers.
+
+pub mod button;
+pub mod chart;
+pub mod field;
+pub mod label;
+pub mod legend;
+pub mod marker;
+pub mod segmented;
+pub mod table;

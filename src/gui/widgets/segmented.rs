@@ -1,0 +1,50 @@
+//! A row of choices of which one holds.
+
+use eframe::egui::{Button, CornerRadius, RichText, Ui, vec2};
+
+use crate::gui::theme::{self, CONTROL_RADIUS};
+
+/// Shows the choices; the answer is the one that the user took, where it is another.
+pub fn show<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    chosen: T,
+    choices: &[(T, String, &str)],
+) -> Option<T> {
+    let roles = theme::roles(ui);
+    let mut taken = None;
+    eframe::egui::Frame::new()
+        .stroke(eframe::egui::Stroke::new(1.0, roles.line))
+        .corner_radius(CornerRadius::same(CONTROL_RADIUS))
+        .inner_margin(1)
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 0.0;
+                for (value, title, help) in choices {
+                    let is_on = *value == chosen;
+                    let words =
+                        RichText::new(title).color(if is_on { roles.text } else { roles.quiet });
+                    let button = Button::new(words)
+                        .frame_when_inactive(is_on)
+                        .stroke(eframe::egui::Stroke::NONE)
+                        .selected(false)
+                        .min_size(vec2(34.0, 26.0));
+                    let button = if is_on {
+                        button.fill(roles.raised)
+                    } else {
+                        button
+                    };
+                    let response = ui.add(button).accessible_name(format!("{name}: {title}"));
+                    let response = if help.is_empty() {
+                        response
+                    } else {
+                        response.on_hover_text(*help)
+                    };
+                    if response.clicked() && !is_on {
+                        taken = Some(*value);
+                    }
+                }
+            });
+        });
+    taken
+}

@@ -1,0 +1,265 @@
+//! Tables: a header that sorts, numbers to the right, rows that are only made while they are seen.
+
+use eframe::egui::{
+    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
+    pos2, vec2,
+};
+use egui_extras::{Column, TableBuilder, TableRow};
+
+use crate::gui::theme::{self, size, text};
+
+/// One column.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnSpec {
+    /// What stands above it.
+    pub title: &'static str,
+    /// What it means, in a sentence; empty for nothing to explain.
+    pub help: &'static str,
+    /// Least width.
+    pub width: f32,
+    /// Whether it takes what room is left.
+    pub grows: bool,
+    /// Whether it holds numbers, which stand to the right.
+    pub is_number: bool,
+}
+
+impl ColumnSpec {
+    /// A column of words.
+    pub const fn words(title: &'static str, width: f32) -> Self {
+        Self {
+            title,
+            help: "",
+            width,
+            grows: false,
+            is_number: false,
+        }
+    }
+
+    /// A column of numbers.
+    pub const fn numbers(title: &'static str, width: f32) -> Self {
+        Self {
+            is_number: true,
+            ..Self::words(title, width)
+        }
+    }
+
+    /// Takes what room is left.
+    pub const fn growing(self) -> Self {
+        Self {
+            grows: true,
+            ..self
+        }
+    }
+
+    /// With a sentence that explains it.
+    pub const fn with_help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+}
+
+/// What the user did.
+#[derive(Debug, Default)]
+pub struct Touched {
+    /// The column whose header was clicked.
+    pub sorted: Option<usize>,
+    /// The row that was clicked.
+    pub clicked: Option<usize>,
+    /// The row under the hand.
+    pub hovered: Option<usize>,
+}
+
+/// How a table is shown.
+pub struct Table<'a> {
+    /// Names it among the tables of a screen.
+    pub id: &'a str,
+    /// Its columns.
+    pub columns: &'a [ColumnSpec],
+    /// The column that it is sorted by, and whether it falls.
+    pub sort: Option<(usize, bool)>,
+    /// Whether a header can be clicked.
+    pub sorts: bool,
+    /// How many rows there are.
+    pub rows: usize,
+    /// The row that is selected.
+    pub selected: Option<usize>,
+    /// Most height that it takes; more is scrolled.
+    pub height: f32,
+}
+
+impl Table<'_> {
+    /// Shows it; `cell` draws one cell by its row and column.
+    pub fn show(&self, ui: &mut Ui, mut cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
+        let mut touched = Touched::default();
+        let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
+        ui.push_id(self.id, |ui| {
+            ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+            let mut builder = TableBuilder::new(ui)
+                .sense(Sense::click())
+                .auto_shrink([false, true])
+                .max_scroll_height(height)
+                .min_scrolled_height(height)
+                .cell_layout(Layout::left_to_right(Align::Center));
+            for column in self.columns {
+                let kind = if column.grows {
+                    Column::remainder()
+                } else {
+                    Column::exact(column.width)
+                };
+                builder = builder.column(kind.at_least(column.width).clip(true));
+            }
+            builder
+                .header(size::ROW, |header| touched.sorted = self.header(header))
+                .body(|body| {
+                    body.rows(size::ROW, self.rows, |row| {
+                        self.row(row, &mut cell, &mut touched);
+                    });
+                });
+        });
+        touched
+    }
+
+    /// The titles; the answer is the one that was clicked.
+    fn header(&self, mut header: TableRow<'_, '_>) -> Option<usize> {
+        let mut clicked = None;
+        for (index, column) in self.columns.iter().enumerate() {
+            header.col(|ui| {
+                if self.head(ui, index, column).clicked() && self.sorts {
+                    clicked = Some(index);
+                }
+            });
+        }
+        clicked
+    }
+
+    fn row(
+        &self,
+        mut row: TableRow<'_, '_>,
+        cell: &mut impl FnMut(&mut Ui, usize, usize),
+        touched: &mut Touched,
+    ) {
+        let index = row.index();
+        row.set_selected(self.selected == Some(index));
+        for (place, column) in self.columns.iter().enumerate() {
+            row.col(|ui| {
+                line_below(ui);
+                side(ui, column, |ui| cell(ui, index, place));
+            });
+        }
+        let response = row.response();
+        if response.hovered() {
+            touched.hovered = Some(index);
+        }
+        if response.clicked() {
+            touched.clicked = Some(index);
+        }
+    }
+
+    fn head(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
+        line_below(ui);
+        let roles = theme::roles(ui);
+        let arrow = match self.sort {
+            Some((sorted, falls)) if sorted == index => {
+                if falls {
+                    " ▾"
+                } else {
+                    " ▴"
+                }
+            }
+            _ => "",
+        };
+        let color = if arrow.is_empty() {
+            roles.faint
+        } else {
+            roles.text
+        };
+        let words = RichText::new(format!("{}{arrow}", column.title))
+            .size(text::CAPTION)
+            .color(color);
+        let mut response = None;
+        side(ui, column, |ui| {
+            let sense = if self.sorts {
+                Sense::click()
+            } else {
+                Sense::hover()
+            };
+            response = Some(ui.add(Label::new(words).sense(sense).truncate()));
+        });
+        let response = response.unwrap_or_else(|| ui.response());
+        let response = if self.sorts {
+            response
+                .on_hover_cursor(CursorIcon::PointingHand)
+                .accessible_name(format!("Sort by {}", column.title))
+        } else {
+            response
+        };
+        if column.help.is_empty() {
+            response
+        } else {
+            response.on_hover_text(column.help)
+        }
+    }
+}
+
+/// Numbers stand to the right, words to the left, both off the edge.
+fn side(ui: &mut Ui, column: &ColumnSpec, content: impl FnOnce(&mut Ui)) {
+    let layout = if column.is_number {
+        Layout::right_to_left(Align::Center)
+    } else {
+        Layout::left_to_right(Align::Center)
+    };
+    ui.with_layout(layout, |ui| {
+        ui.add_space(10.0);
+        content(ui);
+    });
+}
+
+fn line_below(ui: &Ui) {
+    let rect = ui.max_rect();
+    let color = theme::roles(ui).line.gamma_multiply(0.55);
+    ui.painter()
+        .hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, color));
+}
+
+/// Words in a cell.
+pub fn words(ui: &mut Ui, words: &str) -> Response {
+    ui.add(Label::new(words).truncate().selectable(false))
+}
+
+/// A number in a cell.
+pub fn number(ui: &mut Ui, value: &str) -> Response {
+    let roles = theme::roles(ui);
+    let (digits, unit) = value.split_once(' ').unwrap_or((value, ""));
+    let font = theme::numbers(12.5);
+    let galley = {
+        let mut job = eframe::egui::text::LayoutJob::default();
+        let format = |color| eframe::egui::TextFormat::simple(font.clone(), color);
+        let is_unknown = value == crate::base::humanize::UNKNOWN;
+        job.append(
+            digits,
+            0.0,
+            format(if is_unknown { roles.faint } else { roles.text }),
+        );
+        if !unit.is_empty() {
+            job.append(&format!(" {unit}"), 0.0, format(roles.quiet));
+        }
+        job
+    };
+    ui.add(Label::new(galley).selectable(false))
+}
+
+/// Words at a place, for painters of whole rows.
+pub fn paint_words(
+    ui: &Ui,
+    at: Pos2,
+    words: &str,
+    size: f32,
+    color: eframe::egui::Color32,
+) -> Rect {
+    ui.painter().text(
+        pos2(at.x, at.y),
+        Align2::LEFT_CENTER,
+        words,
+        theme::words(size),
+        color,
+    )
+}

@@ -1,0 +1,321 @@
+//! The window itself: from start to close, one frame after the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui::{
+    self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
+};
+
+use super::dialogs::Dialogs;
+use super::theme::{self, size, space};
+use super::{keyboard, shell, views};
+use crate::app::action::{Action, Curves, Sessions, Shell};
+use crate::app::jobs::{Urgency, Waker};
+use crate::app::settings::{self, Placement, Theme};
+use crate::app::{App, Output, Place};
+
+/// Most time a frame may spend on what background work reported.
+const DRAIN: Duration = Duration::from_millis(10);
+/// While something is being measured the window paints no more often than this.
+const CALM: Duration = Duration::from_millis(250);
+/// Size of the first window of a new user.
+const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
+
+/// How the window is started.
+#[derive(Clone, Debug)]
+pub struct Started {
+    /// Folders and programs.
+    pub place: Place,
+    /// Sessions to open.
+    pub files: Vec<PathBuf>,
+}
+
+/// Opens the window and blocks until it is closed.
+pub fn run(started: Started) -> Result<(), String> {
+    let (remembered, _) = settings::read(&crate::app::window_file(&started.place));
+    let options = eframe::NativeOptions {
+        viewport: viewport(remembered.placement),
+        ..Default::default()
+    };
+    eframe::run_native(
+        "powerband",
+        options,
+        Box::new(|creation| Ok(Box::new(Window::new(&creation.egui_ctx, started)))),
+    )
+    .map_err(|error| error.to_string())
+}
+
+fn viewport(placement: Option<Placement>) -> egui::ViewportBuilder {
+    let builder = egui::ViewportBuilder::default()
+        .with_app_id("powerband")
+        .with_title("Powerband")
+        .with_icon(app_icon())
+        .with_min_inner_size([720.0, 480.0]);
+    let Some(placement) = placement else {
+        return builder.with_inner_size([FIRST_SIZE.0, FIRST_SIZE.1]);
+    };
+    let builder = builder
+        .with_inner_size([placement.size.0, placement.size.1])
+        .with_maximized(placement.maximized);
+    match placement.position {
+        Some((x, y)) => builder.with_position([x, y]),
+        None => builder,
+    }
+}
+
+/// The program's sign on the task bar, painted here so that no picture has to be decoded at the start.
+fn app_icon() -> egui::IconData {
+    const SIDE: usize = 64;
+    let amber = theme::DARK.accent;
+    let ground = theme::DARK.ground;
+    let mut rgba = Vec::with_capacity(SIDE * SIDE * 4);
+    for index in 0..SIDE * SIDE {
+        let (x, y) = (
+            (index % SIDE) as f32 / SIDE as f32,
+            1.0 - (index / SIDE) as f32 / SIDE as f32,
+        );
+        let curve = 0.16 + 0.62 * (1.0 - (-3.4 * (x - 0.1)).exp());
+        let is_curve = (0.1..0.9).contains(&x) && (y - curve).abs() < 0.045;
+        let to_knee = (x - 0.46).hypot(y - 0.64);
+        let color = if is_curve || to_knee < 0.11 {
+            amber
+        } else {
+            ground
+        };
+        let color = if to_knee < 0.06 { ground } else { color };
+        rgba.extend_from_slice(&color.to_array());
+    }
+    egui::IconData {
+        rgba,
+        width: SIDE as u32,
+        height: SIDE as u32,
+    }
+}
+
+/// The application in its window.
+pub struct Window {
+    app: App,
+    dialogs: Dialogs,
+    /// Sessions to open once the first frame has been seen.
+    waking: Option<Vec<PathBuf>>,
+    shown: Option<(Theme, f32)>,
+    is_closing: bool,
+}
+
+impl Window {
+    /// The window before its first frame. Nothing is looked up yet.
+    pub fn new(ctx: &Context, started: Started) -> Self {
+        theme::install(ctx);
+        let mut window = Self {
+            app: App::new(started.place, waker(ctx)),
+            dialogs: Dialogs::default(),
+            waking: Some(started.files),
+            shown: None,
+            is_closing: false,
+        };
+        window.apply_looks(ctx);
+        window
+    }
+
+    /// The application, for tests.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Does what was asked for.
+    pub fn act(&mut self, action: Action) {
+        self.app.act(action);
+    }
+
+    /// Whether the field for a path is on the screen.
+    pub fn is_path_field_up(&self) -> bool {
+        self.dialogs.is_field_up()
+    }
+
+    /// Theme and size, where they changed.
+    fn apply_looks(&mut self, ctx: &Context) {
+        let wanted = (self.app.remembered.theme, self.app.remembered.zoom());
+        if self.shown == Some(wanted) {
+            return;
+        }
+        ctx.set_theme(match wanted.0 {
+            Theme::System => egui::ThemePreference::System,
+            Theme::Light => egui::ThemePreference::Light,
+            Theme::Dark => egui::ThemePreference::Dark,
+        });
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        ctx.set_zoom_factor(wanted.1);
+        self.shown = Some(wanted);
+    }
+
+    fn do_outputs(&mut self, ctx: &Context) {
+        for output in std::mem::take(&mut self.app.outputs) {
+            match output {
+                Output::Copy(text) => ctx.copy_text(text),
+                Output::Ask(ask) => self.dialogs.ask(ask, ctx),
+                Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
+                Output::Close => {
+                    self.is_closing = true;
+                    ctx.send_viewport_cmd(ViewportCommand::Close);
+                }
+            }
+        }
+    }
+
+    /// Keeps what is to be remembered. That it could not be kept must not keep the window open.
+    fn remember(&self) {
+        drop(self.app.remember());
+    }
+
+    /// Everything that happens without painting.
+    pub fn before_frame(&mut self, ctx: &Context) {
+        if self.app.receive(DRAIN) {
+            ctx.request_repaint();
+        }
+        if ctx.input(|input| input.viewport().close_requested()) && !self.is_closing {
+            if self.app.is_running() {
+                ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+                self.app.act(Action::Shell(Shell::AskClose));
+            } else {
+                self.is_closing = true;
+            }
+        }
+        self.note_placement(ctx);
+        self.apply_looks(ctx);
+        self.do_outputs(ctx);
+        if let Some(next) = self.app.next_change_ns() {
+            ctx.request_repaint_after(Duration::from_nanos(next));
+        }
+    }
+
+    fn note_placement(&mut self, ctx: &Context) {
+        let zoom = ctx.zoom_factor();
+        let placement = ctx.input(|input| {
+            let viewport = input.viewport();
+            let inner = viewport.inner_rect?;
+            Some(Placement {
+                position: viewport
+                    .outer_rect
+                    .map(|outer| (outer.left() * zoom, outer.top() * zoom)),
+                size: (inner.width() * zoom, inner.height() * zoom),
+                maximized: viewport.maximized.unwrap_or(false),
+            })
+        });
+        // A maximised window comes back to the size that it had before.
+        let before = self.app.remembered.placement;
+        self.app.remembered.placement = match (placement, before) {
+            (Some(now), Some(before)) if now.maximized => Some(Placement {
+                maximized: true,
+                ..before
+            }),
+            (Some(now), _) => Some(now),
+            (None, before) => before,
+        };
+    }
+
+    /// One frame: shell, screen, and what lies over them. Actions take effect after it.
+    pub fn frame(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        let mut wishes = Vec::new();
+        if !self.dialogs.is_field_up() {
+            keyboard::read(&ctx, &self.app, &mut wishes);
+        }
+        dropped(&ctx, &mut wishes);
+        self.panels(ui, &mut wishes);
+        shell::notices::show(ui, &self.app, &mut wishes);
+        shell::closing::show(ui, &self.app, &mut wishes);
+        shell::palette::show(ui, &self.app, &mut wishes);
+        self.dialogs.show(ui, &mut wishes);
+        let has_wishes = wishes
+            .iter()
+            .any(|wish| !matches!(wish, Action::Curves(Curves::Highlight(_))));
+        for wish in wishes {
+            self.app.act(wish);
+        }
+        self.do_outputs(&ctx);
+        self.apply_looks(&ctx);
+        if has_wishes {
+            ctx.request_repaint();
+        }
+        if let Some(files) = self.waking.take() {
+            self.app.wake_up(files);
+        }
+    }
+
+    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) {
+        let app = &self.app;
+        let roles = theme::roles(ui);
+        let edge = |fill| Frame::new().fill(fill).stroke(Stroke::NONE);
+        Panel::bottom("strip")
+            .exact_size(size::STRIP)
+            .resizable(false)
+            .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 0)))
+            .show(ui, |ui| shell::strip::show(ui, app, wishes));
+        Panel::left("rail")
+            .exact_size(size::RAIL)
+            .resizable(false)
+            .frame(edge(roles.rail))
+            .show(ui, |ui| shell::rail::show(ui, app, wishes));
+        let is_wide = ui.ctx().content_rect().width() >= size::NARROW;
+        if !app.remembered.library_folded
+            && is_wide
+            && app.screen != crate::app::screen::Screen::Library
+        {
+            Panel::left("library")
+                .exact_size(size::LIBRARY)
+                .resizable(false)
+                .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
+                .show(ui, |ui| shell::library::show(ui, app, wishes));
+        }
+        if app.log_open {
+            Panel::bottom("log")
+                .default_size(220.0)
+                .resizable(true)
+                .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
+                .show(ui, |ui| shell::log::show(ui, app, wishes));
+        }
+        let margin = Margin::symmetric(space::LARGE as i8, 18);
+        CentralPanel::no_frame()
+            .frame(edge(roles.ground).inner_margin(margin))
+            .show(ui, |ui| views::show(ui, app, wishes));
+    }
+}
+
+impl eframe::App for Window {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        self.before_frame(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.frame(ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.remember();
+    }
+}
+
+fn waker(ctx: &Context) -> Waker {
+    let ctx = ctx.clone();
+    Arc::new(move |urgency| match urgency {
+        Urgency::Now => ctx.request_repaint(),
+        Urgency::Soon => ctx.request_repaint_after(CALM),
+    })
+}
+
+/// Files that were dropped on the window, wherever on it.
+fn dropped(ctx: &Context, wishes: &mut Vec<Action>) {
+    let files: Vec<PathBuf> = ctx.input(|input| {
+        let dropped = input.raw.dropped_files.iter();
+        dropped.map(|file| file.path().to_path_buf()).collect()
+    });
+    if !files.is_empty() {
+        wishes.push(Action::Sessions(Sessions::Open(files)));
+    }
+}

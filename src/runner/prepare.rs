@@ -1,0 +1,546 @@
+//! From a wish to a run: the model is opened, setups and shapes are chosen, a plan is made.
+//!
+//! Both the command line and the window come this way, so that the same wish is measured the same way.
+//! Blocks while Pythons are asked where their libraries are.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::run::RunRequest;
+use serde::{Deserialize, Serialize};
+
+use crate::base::paths::Paths;
+use crate::base::{clock, humanize};
+use crate::domain::event::Beginning;
+use crate::domain::model::{ModelRef, Port};
+use crate::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::setup::Setup;
+use crate::domain::tensor::TensorSpec;
+use crate::engines::{self, CheckError, Engine};
+use crate::onnx::inspect::InspectError;
+use crate::onnx::shapes::ShapeError;
+use crate::onnx::source::{ModelFile, SourceError};
+use crate::onnx::{inspect, shapes, source};
+use crate::store::settings::Settings;
+use crate::telemetry::host;
+use crate::worker::probe;
+
+/// Batch sizes of a run that names none.
+pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
+/// Beyond this a batch size is a slip of the finger.
+const LARGEST_BATCH: usize = 1 << 20;
+/// So many powers of two in a row are shown as a range.
+const LONG_RUN: usize = 6;
+
+/// Where runs happen: this installation, and what its user chose.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The installation's folders.
+    pub paths: Paths,
+    /// The ONNX Runtime library to use where a setup names none.
+    pub onnxruntime: Option<PathBuf>,
+    /// A Python to look for libraries in before the others.
+    pub python: Option<PathBuf>,
+    /// Our own executable, which is the worker.
+    pub program: PathBuf,
+}
+
+impl Place {
+    /// The place that the settings describe.
+    pub fn new(paths: Paths, settings: &Settings, program: PathBuf) -> Self {
+        Self {
+            paths,
+            onnxruntime: settings.onnxruntime.clone(),
+            python: settings.python.clone(),
+            program,
+        }
+    }
+}
+
+/// Rules that are not those of a preset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// When a case is measured.
+    pub measure: MeasureRule,
+    /// When a case is warm.
+    pub warm_up: WarmUpRule,
+    /// When a worker counts as hung.
+    pub limits: TimeLimits,
+}
+
+/// What is to be measured, as far as the user cares to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// A network of ours, or the path of a file.
+    pub model: String,
+    /// Ways to run it; empty for every engine that is here.
+    pub setups: Vec<Setup>,
+    /// How each setup is to be shown, in the order of `setups`; may be shorter.
+    pub looks: Vec<Look>,
+    /// Batch sizes; without any, the usual ones, or the one that the model fixes.
+    pub batches: Option<Vec<usize>>,
+    /// Whole shapes of inputs whose dimensions the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// How carefully.
+    pub preset: PresetName,
+    /// Rules in place of the preset's.
+    pub rules: Option<Rules>,
+    /// So many visits to each case, and not more until an interval is narrow.
+    pub rounds: Option<u32>,
+    /// How long a worker may be silent in any phase, in seconds.
+    pub timeout_s: Option<u64>,
+    /// Seed of the order of cases and of the input values; without one, the time.
+    pub seed: Option<u64>,
+    /// What the session is called; without one, as the model.
+    pub name: Option<String>,
+}
+
+impl Wish {
+    /// Every engine that is here, at the usual batch sizes.
+    pub fn new(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            setups: Vec::new(),
+            looks: Vec::new(),
+            batches: None,
+            shapes: BTreeMap::new(),
+            preset: PresetName::Standard,
+            rules: None,
+            rounds: None,
+            timeout_s: None,
+            seed: None,
+            name: None,
+        }
+    }
+
+    /// The wish for this plan once more, with the same seed and the same rules.
+    pub fn of(plan: &Plan) -> Self {
+        let planned = Rules {
+            measure: plan.measure.clone(),
+            warm_up: plan.warm_up.clone(),
+            limits: plan.limits.clone(),
+        };
+        let usual = preset_rules(plan.preset, &plan.setups);
+        Self {
+            setups: plan.setups.clone(),
+            looks: plan.looks.clone(),
+            batches: Some(plan.batches.clone()),
+            shapes: plan.shapes.clone(),
+            preset: plan.preset,
+            // Only what the preset does not say: whoever picks another preset then gets all of it.
+            rules: (planned != usual).then_some(planned),
+            seed: Some(plan.seed),
+            ..Self::new(&plan.model)
+        }
+    }
+}
+
+/// Why a wish cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// A setup makes no sense.
+    #[error(transparent)]
+    Setup(#[from] CheckError),
+    /// There is no such model.
+    #[error(transparent)]
+    Model(#[from] SourceError),
+    /// The model cannot be understood.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// A shape makes no sense.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// No batch size fits the model; the reason of the first one.
+    #[error("{0}")]
+    NothingFits(String),
+    /// A batch size is no number from 1.
+    #[error(
+        "\"{0}\" is no batch size; write whole numbers from 1 to {largest}, for example --batch 1,2,4,8",
+        largest = humanize::count(LARGEST_BATCH as u64)
+    )]
+    Batch(String),
+    /// No engine is named, and none is here.
+    #[error("no engine can run here: {0}")]
+    NoEngine(String),
+}
+
+/// Makes a wish into a run.
+pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
+    let engines = wish
+        .setups
+        .iter()
+        .map(engines::check)
+        .collect::<Result<Vec<_>, _>>()?;
+    let model = source::open(&wish.model, &place.paths.cache)?;
+    let ports = inspect::inputs(&model.proto)?;
+    let batches = batches(wish, &ports);
+    let inputs = resolve_inputs(&ports, &batches, &wish.shapes)?;
+    let chosen = choose_setups(place, wish, &engines);
+    if chosen.setups.is_empty() {
+        return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
+    }
+    let plan = plan(wish, &chosen, batches);
+    let warnings = notices(&ports, &plan, &chosen);
+    Ok(RunRequest {
+        beginning: beginning(wish, plan, &model, &ports, warnings),
+        program: place.program.clone(),
+        model: model.path.clone(),
+        runtimes: chosen.runtimes,
+        inputs,
+    })
+}
+
+/// `1,2,4` or `1..16` (the powers of two between), in any mixture; ascending, each once.
+pub fn parse_batches(text: &str) -> Result<Vec<usize>, PrepareError> {
+    let mut batches = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        match part.split_once("..") {
+            Some((from, to)) => {
+                let (from, to) = (parse_batch(from)?, parse_batch(to)?);
+                let powers = powers_of_two()
+                    .skip_while(|&b| b < from)
+                    .take_while(|&b| b <= to);
+                batches.extend(powers.chain([from, to]));
+            }
+            None => batches.push(parse_batch(part)?),
+        }
+    }
+    batches.sort_unstable();
+    batches.dedup();
+    Ok(batches)
+}
+
+fn parse_batch(text: &str) -> Result<usize, PrepareError> {
+    match text.trim().parse::<usize>() {
+        Ok(batch @ 1..=LARGEST_BATCH) => Ok(batch),
+        _ => Err(PrepareError::Batch(text.to_owned())),
+    }
+}
+
+fn powers_of_two() -> impl Iterator<Item = usize> {
+    (0..usize::BITS).map(|power| 1_usize << power)
+}
+
+/// Batch sizes as they may be written: `1,3,8`, and `1..64` for many powers of two.
+pub fn show_batches(batches: &[usize]) -> String {
+    let mut parts = Vec::new();
+    let mut left = batches;
+    while let [first, rest @ ..] = left {
+        let length = run_of_powers(left);
+        if length >= LONG_RUN
+            && let (Some(last), Some(after)) = (left.get(length - 1), left.get(length..))
+        {
+            parts.push(format!("{first}..{last}"));
+            left = after;
+        } else {
+            parts.push(first.to_string());
+            left = rest;
+        }
+    }
+    parts.join(",")
+}
+
+/// How many powers of two follow one another at the start.
+fn run_of_powers(batches: &[usize]) -> usize {
+    let Some(&first) = batches.first().filter(|first| first.is_power_of_two()) else {
+        return 0;
+    };
+    let expected = powers_of_two().skip_while(|&power| power < first);
+    batches
+        .iter()
+        .zip(expected)
+        .take_while(|(batch, power)| *batch == power)
+        .count()
+}
+
+/// `NAME=1x128`: a whole shape for an input.
+pub fn parse_shape(text: &str) -> Result<(String, Vec<usize>), PrepareError> {
+    Ok(shapes::parse_override(text)?)
+}
+
+struct Chosen {
+    setups: Vec<Setup>,
+    looks: Vec<Look>,
+    runtimes: Vec<Result<Option<PathBuf>, String>>,
+    made_up: bool,
+    notes: Vec<String>,
+}
+
+/// The setups that were asked for, with their libraries; or every engine that can run here.
+fn choose_setups(place: &Place, wish: &Wish, engines: &[&'static dyn Engine]) -> Chosen {
+    let by_itself = wish.setups.is_empty();
+    let candidates: Vec<(Setup, &dyn Engine)> = if by_itself {
+        let offered = engines::ALL
+            .iter()
+            .copied()
+            .filter(|engine| engine.is_offered());
+        offered
+            .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
+            .collect()
+    } else {
+        wish.setups
+            .iter()
+            .cloned()
+            .zip(engines.iter().copied())
+            .collect()
+    };
+    let places = candidates
+        .iter()
+        .any(|(_, engine)| engine.needs_runtime())
+        .then(|| {
+            let python = place.python.as_deref();
+            probe::places(&place.paths, place.onnxruntime.clone(), python)
+        });
+    let mut chosen = Chosen {
+        setups: Vec::new(),
+        // Looks belong to the setups that were named, in their order.
+        looks: if by_itself {
+            Vec::new()
+        } else {
+            wish.looks.clone()
+        },
+        runtimes: Vec::new(),
+        made_up: false,
+        notes: Vec::new(),
+    };
+    for (setup, engine) in candidates {
+        let runtime = match &places {
+            Some(places) => probe::runtime_for(engine, &setup, places)
+                .map(|found| found.map(|found| found.path)),
+            None => Ok(None),
+        };
+        if let (true, Err(reason)) = (by_itself, &runtime) {
+            chosen
+                .notes
+                .push(format!("{} is left out: {reason}", engine.title()));
+            continue;
+        }
+        chosen.made_up |= !engine.is_offered();
+        chosen.setups.push(setup);
+        chosen.runtimes.push(runtime);
+    }
+    chosen
+}
+
+/// What a preset asks for on these devices.
+fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
+    let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
+    Rules {
+        measure: MeasureRule::of(preset),
+        warm_up: WarmUpRule::for_device(on_gpu),
+        limits: TimeLimits::default(),
+    }
+}
+
+fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>) -> Plan {
+    let mut rules = wish
+        .rules
+        .clone()
+        .unwrap_or_else(|| preset_rules(wish.preset, &chosen.setups));
+    if let Some(rounds) = wish.rounds {
+        // Who says how many wants so many, and not more until an interval is narrow.
+        rules.measure.rounds = rounds;
+        rules.measure.target_ci95_rel = None;
+    }
+    if let Some(seconds) = wish.timeout_s {
+        let ms = seconds.saturating_mul(1000);
+        rules.limits = TimeLimits {
+            start_ms: ms,
+            load_ms: ms,
+            warm_up_ms: ms,
+            measure_ms: ms,
+        };
+    }
+    Plan {
+        model: wish.model.clone(),
+        setups: chosen.setups.clone(),
+        looks: chosen.looks.clone(),
+        batches,
+        shapes: wish.shapes.clone(),
+        preset: wish.preset,
+        measure: rules.measure,
+        warm_up: rules.warm_up,
+        limits: rules.limits,
+        seed: wish.seed.unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
+    }
+}
+
+fn beginning(
+    wish: &Wish,
+    plan: Plan,
+    model: &ModelFile,
+    ports: &[Port],
+    warnings: Vec<String>,
+) -> Beginning {
+    let summary = inspect::summarize(&model.proto, &model.name);
+    Beginning {
+        name: wish.name.clone().unwrap_or_else(|| model.name.clone()),
+        created: clock::now_utc(),
+        made_up: plan
+            .setups
+            .iter()
+            .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
+        plan,
+        model: ModelRef {
+            name: model.name.clone(),
+            file: model.path.display().to_string(),
+            sha256: model.sha256.clone(),
+            parameters: summary.parameters,
+            macs: summary.macs,
+            fixed_batch: shapes::fixed_batch(ports),
+        },
+        environment: host::environment(),
+        warnings,
+    }
+}
+
+fn notices(ports: &[Port], plan: &Plan, chosen: &Chosen) -> Vec<String> {
+    let mut warnings = chosen.notes.clone();
+    if let Some(batch) = shapes::fixed_batch(ports) {
+        warnings.push(format!("The model's batch size is fixed at {batch}."));
+    }
+    if chosen.made_up {
+        warnings.push("The timings of the engine fake are made up.".to_owned());
+    }
+    if cfg!(debug_assertions) {
+        warnings.push(
+            "This Powerband was built without optimisation; tract is slower in it. Use cargo run --release.".to_owned(),
+        );
+    }
+    if plan.setups.len() * plan.batches.len() > 1 && plan.measure.rounds < 2 {
+        warnings
+            .push("With one round the cases do not take turns; compare them with care.".to_owned());
+    }
+    warnings
+}
+
+/// The batch sizes of the plan, ascending.
+fn batches(wish: &Wish, ports: &[Port]) -> Vec<usize> {
+    let mut batches = wish.batches.clone().unwrap_or_default();
+    batches.sort_unstable();
+    batches.dedup();
+    if batches.is_empty() {
+        return shapes::fixed_batch(ports)
+            .map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+    }
+    batches
+}
+
+type Inputs = BTreeMap<usize, Result<Vec<TensorSpec>, String>>;
+
+/// Each batch size's inputs. Where none fits, the run would measure nothing, which is an error.
+fn resolve_inputs(
+    ports: &[Port],
+    batches: &[usize],
+    overrides: &BTreeMap<String, Vec<usize>>,
+) -> Result<Inputs, PrepareError> {
+    let inputs: Inputs = batches
+        .iter()
+        .map(|&batch| {
+            (
+                batch,
+                shapes::resolve(ports, batch, overrides).map_err(|error| error.to_string()),
+            )
+        })
+        .collect();
+    if let Some(Err(reason)) = inputs.values().next()
+        && inputs.values().all(Result::is_err)
+    {
+        return Err(PrepareError::NothingFits(reason.clone()));
+    }
+    Ok(inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_read() {
+        assert_eq!(parse_batches("8,1, 2,2").unwrap(), [1, 2, 8]);
+        assert_eq!(parse_batches("1..16").unwrap(), [1, 2, 4, 8, 16]);
+        assert_eq!(parse_batches("3..9,64").unwrap(), [3, 4, 8, 9, 64]);
+        for bad in ["", "0", "-1", "x", "1,,2", "99999999999", "1.5", "..4"] {
+            assert!(
+                parse_batches(bad)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("no batch size"),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn batches_are_written_as_they_are_read() {
+        for (batches, text) in [
+            (vec![], ""),
+            (vec![1], "1"),
+            (vec![1, 2, 4, 8, 16], "1,2,4,8,16"),
+            (vec![1, 2, 4, 8, 16, 32], "1..32"),
+            (
+                vec![1, 3, 4, 8, 16, 32, 64, 128, 256, 300],
+                "1,3,4..256,300",
+            ),
+            (vec![1, 2, 4, 16, 32, 64, 128], "1,2,4,16,32,64,128"),
+        ] {
+            assert_eq!(show_batches(&batches), text);
+            if !batches.is_empty() {
+                assert_eq!(parse_batches(text).unwrap(), batches);
+            }
+        }
+    }
+
+    fn request(wish: &Wish) -> RunRequest {
+        let home = tempfile::tempdir().unwrap();
+        let place = Place::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            PathBuf::from("powerband"),
+        );
+        prepare(&place, wish).unwrap()
+    }
+
+    #[test]
+    fn a_plan_can_be_wished_for_again() {
+        let mut wish = Wish {
+            setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
+            looks: vec![Look {
+                label: Some("calm".to_owned()),
+                colour: Some(3),
+            }],
+            batches: Some(vec![1, 4]),
+            rounds: Some(2),
+            timeout_s: Some(9),
+            ..Wish::new("resnet18@cifar")
+        };
+        let plan = request(&wish).beginning.plan;
+        assert_eq!(plan.label(0).as_deref(), Some("calm"));
+        let again = Wish::of(&plan);
+        assert!(again.rules.is_some(), "the rules were changed by hand");
+        assert_eq!(request(&again).beginning.plan, plan);
+
+        wish.rounds = None;
+        wish.timeout_s = None;
+        let plan = request(&wish).beginning.plan;
+        let again = Wish::of(&plan);
+        assert_eq!(again.rules, None, "the preset says it all");
+        assert_eq!(request(&again).beginning.plan, plan);
+    }
+
+    #[test]
+    fn a_wish_that_makes_no_sense_is_refused() {
+        let place = Place::new(
+            Paths::under(tempfile::tempdir().unwrap().path()),
+            &Settings::default(),
+            PathBuf::from("powerband"),
+        );
+        let refusal = |wish: &Wish| prepare(&place, wish).unwrap_err().to_string();
+        let unknown = Wish {
+            setups: vec!["nonesuch".parse().unwrap()],
+            ..Wish::new("resnet18@cifar")
+        };
+        assert!(refusal(&unknown).contains("no engine \"nonesuch\""));
+        assert!(refusal(&Wish::new("nonesuch")).contains("no network"));
+    }
+}

@@ -1,0 +1,206 @@
+//! What may be asked of a run while it goes on: a rest, and leaving cases out.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use powerband::base::paths::Paths;
+use powerband::domain::case::CaseKey;
+use powerband::domain::event::{RunEvent, Stamped};
+use powerband::domain::outcome::Outcome;
+use powerband::domain::plan::PresetName;
+use powerband::domain::session::{Completion, Session};
+use powerband::runner::control::Control;
+use powerband::runner::prepare::{self, Place, Wish};
+use powerband::runner::record::{self, Recorded, Target};
+use powerband::store::session_file;
+use powerband::store::settings::Settings;
+
+use crate::support;
+
+/// Long enough for a loaded machine, too short for a worker's own time limits.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A run that goes on in a thread of its own.
+struct Running {
+    home: tempfile::TempDir,
+    control: Control,
+    events: Receiver<Stamped>,
+    thread: JoinHandle<Recorded>,
+}
+
+impl Running {
+    /// The setups at batch sizes 1 and 2.
+    fn start(setups: &[&str], rounds: u32, control: &Control) -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let paths = Paths::under(home.path());
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
+        let wish = Wish {
+            setups: setups
+                .iter()
+                .map(|spec| spec.parse().expect("a setup"))
+                .collect(),
+            batches: Some(vec![1, 2]),
+            rounds: Some(rounds),
+            seed: Some(1),
+            preset: PresetName::Quick,
+            ..Wish::new("resnet18@cifar")
+        };
+        let place = Place::new(paths.clone(), &Settings::default(), program);
+        let request = prepare::prepare(&place, &wish).expect("a wish that makes sense");
+        let (sender, events) = sync_channel(10_000);
+        let theirs = control.clone();
+        let thread = thread::Builder::new()
+            .name("run".to_owned())
+            .spawn(move || {
+                record::record(
+                    request,
+                    &paths,
+                    &Target::Library,
+                    &theirs,
+                    &mut |stamped, _session| {
+                        sender.send(stamped.clone()).expect("somebody listens");
+                    },
+                )
+            })
+            .expect("a thread");
+        Self {
+            home,
+            control: control.clone(),
+            events,
+            thread,
+        }
+    }
+
+    /// Waits for an event of this kind.
+    fn until(&self, what: &str, is_it: impl Fn(&RunEvent) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(stamped) = self.events.recv_timeout(left) else {
+                panic!("waited in vain until {what}");
+            };
+            if is_it(&stamped.event) {
+                return;
+            }
+        }
+    }
+
+    /// The session, which must have been saved and leave no journal; and the events that nobody waited for.
+    fn end(self) -> (Session, Vec<RunEvent>) {
+        let recorded = self.thread.join().expect("the run does not panic");
+        let saved = recorded.saved.expect("the session is saved");
+        let saved = session_file::read(&saved).expect("a session");
+        assert_eq!(saved.session, recorded.session);
+        assert_eq!((recorded.diverted, recorded.notes.len()), (None, 0));
+        let journals = self.home.path().join("sessions/journals");
+        assert_eq!(support::files(&journals).len(), 0);
+        let events = self.events.try_iter().map(|stamped| stamped.event);
+        (recorded.session, events.collect())
+    }
+}
+
+fn outcomes(session: &Session) -> Vec<Outcome> {
+    let cases = session.cases.iter();
+    cases.map(|case| case.outcome.clone()).collect()
+}
+
+/// About 20 ms a run, so that a round takes a third of a second.
+const SLOW: &str = "fake,sleep=yes,fixed=20000";
+
+fn is_round(event: &RunEvent) -> bool {
+    matches!(event, RunEvent::RoundFinished { .. })
+}
+
+#[test]
+fn a_run_rests_until_it_is_told_to_go_on() {
+    let running = Running::start(&[SLOW], 3, &Control::default());
+    running.until("a round is over", is_round);
+    running.control.pause();
+    running.until("it rests", |event| *event == RunEvent::Paused);
+    let quiet = running.events.recv_timeout(Duration::from_millis(1500));
+    assert!(quiet.is_err(), "{quiet:?}");
+    assert!(running.control.is_paused() && !running.thread.is_finished());
+    running.control.resume();
+    running.until("it goes on", |event| *event == RunEvent::Resumed);
+    running.until("a round is over", is_round);
+    let (session, _) = running.end();
+    assert_eq!(outcomes(&session), [Outcome::Finished, Outcome::Finished]);
+    assert_eq!(session.completion, Completion::Complete);
+    assert!(session.cases.iter().all(|case| case.rounds.len() == 3));
+}
+
+#[test]
+fn a_run_that_rests_can_be_stopped_and_cases_left_out() {
+    let control = Control::default();
+    control.pause();
+    let running = Running::start(&["fake", "fake,noise=2"], 2, &control);
+    running.until("it rests", |event| *event == RunEvent::Paused);
+    let left_out = CaseKey { setup: 1, batch: 2 };
+    control.skip(left_out);
+    running.until("a case is over", |event| {
+        matches!(event, RunEvent::CaseEnded { case, outcome: Outcome::Cancelled } if *case == left_out)
+    });
+    assert!(control.is_paused());
+    // As a signal handler does it.
+    control.token().cancel();
+    let (session, rest) = running.end();
+    assert_eq!(outcomes(&session), vec![Outcome::Cancelled; 4]);
+    assert_eq!(session.completion, Completion::Cancelled);
+    assert_eq!(rest[0], RunEvent::Resumed);
+    assert!(!rest.iter().any(is_round));
+}
+
+#[test]
+fn a_run_with_nothing_left_to_measure_does_not_rest_for_ever() {
+    let control = Control::default();
+    control.pause();
+    let running = Running::start(&["fake"], 2, &control);
+    running.until("it rests", |event| *event == RunEvent::Paused);
+    for batch in [1, 2] {
+        control.skip(CaseKey { setup: 0, batch });
+    }
+    let (session, _) = running.end();
+    assert_eq!(outcomes(&session), vec![Outcome::Cancelled; 2]);
+}
+
+#[test]
+fn a_case_that_is_left_out_keeps_its_rounds() {
+    let running = Running::start(&[SLOW], 4, &Control::default());
+    let left_out = CaseKey { setup: 0, batch: 1 };
+    running.until(
+        "its round is over",
+        |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == left_out),
+    );
+    running.control.skip(left_out);
+    let (session, _) = running.end();
+    assert_eq!(outcomes(&session), [Outcome::Cancelled, Outcome::Finished]);
+    let rounds: Vec<usize> = session.cases.iter().map(|case| case.rounds.len()).collect();
+    assert!((1..4).contains(&rounds[0]) && rounds[1] == 4, "{rounds:?}");
+}
+
+#[test]
+fn a_case_that_hangs_is_left_out_at_once_and_the_rest_is_measured() {
+    let setups = ["fake,at=2,fail=run-hang", "fake"];
+    let running = Running::start(&setups, 2, &Control::default());
+    // The first run of a case comes with its opening, so it hangs before it is opened.
+    let hangs = CaseKey { setup: 0, batch: 2 };
+    let deadline = Instant::now() + PATIENCE;
+    running.until("the worker is ready", |event| {
+        matches!(event, RunEvent::SetupReady { setup: 0, .. })
+    });
+    thread::sleep(Duration::from_millis(500));
+    running.control.skip_now(hangs);
+    let (session, rest) = running.end();
+    assert!(Instant::now() < deadline, "it was not ended at once");
+    let mut expected = vec![Outcome::Finished; 4];
+    expected[1] = Outcome::Cancelled;
+    assert_eq!(outcomes(&session), expected);
+    assert_eq!(session.completion, Completion::Complete);
+    assert!(session.cases[0].rounds.len() == 2 && session.cases[1].rounds.is_empty());
+    let started = rest
+        .iter()
+        .filter(|event| matches!(event, RunEvent::WorkerStarted { setup: 0, .. }));
+    assert_eq!(started.count(), 1, "the other case gets another worker");
+}
