@@ -1,7 +1,7 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
 use super::flags::{self, Flag};
-use crate::domain::case::Case;
+use crate::domain::case::{Case, CaseKey};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
 use crate::stats::bootstrap::{self, Interval};
@@ -58,6 +58,27 @@ pub fn of(session: &Session) -> Vec<CaseRow> {
         .iter()
         .map(|case| row(session, case))
         .collect();
+    relate(session, &mut rows);
+    rows
+}
+
+/// Makes one case's row anew, and what others say of themselves in relation to it: for a run that
+/// goes on, where all the others are as they were.
+pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
+    if rows.len() != session.cases.len() {
+        *rows = of(session);
+        return;
+    }
+    for (slot, case) in rows.iter_mut().zip(&session.cases) {
+        if case.key() == key {
+            *slot = row(session, case);
+        }
+    }
+    relate(session, rows);
+}
+
+/// What each row is in relation to the best of its setup.
+fn relate(session: &Session, rows: &mut [CaseRow]) {
     let best: Vec<f64> = (0..session.plan.setups.len())
         .map(|setup| {
             rows.iter()
@@ -66,14 +87,13 @@ pub fn of(session: &Session) -> Vec<CaseRow> {
                 .fold(0.0, f64::max)
         })
         .collect();
-    for row in &mut rows {
+    for row in rows {
         let best = best.get(row.setup).copied().filter(|best| *best > 0.0);
         row.of_best = row
             .throughput_per_s
             .zip(best)
             .map(|(throughput, best)| throughput / best);
     }
-    rows
 }
 
 fn row(session: &Session, case: &Case) -> CaseRow {

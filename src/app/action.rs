@@ -118,6 +118,8 @@ pub enum Sessions {
     Choose,
     /// Opens files: sessions, or an ONNX file for the plan.
     Open(Vec<PathBuf>),
+    /// Opens one of the built-in examples, by its place.
+    OpenExample(usize),
     /// Opens a session and closes all others.
     OpenOnly(PathBuf),
     /// Opens it, or closes it if it is open.

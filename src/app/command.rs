@@ -132,6 +132,9 @@ pub const ALL: &[Command] = &[
     command("open", "Open files…", "Ctrl+O", |_| {
         Ok(Action::Sessions(Sessions::Choose))
     }),
+    command("open-example", "Open the first example session", "", |_| {
+        Ok(Action::Sessions(Sessions::OpenExample(0)))
+    }),
     command("close-all", "Close all sessions", "Ctrl+Shift+W", |app| {
         if app.sessions.is_empty() {
             Err(NO_SESSION)

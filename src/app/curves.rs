@@ -293,7 +293,7 @@ impl CurvesState {
                 time(p99),
                 row.throughput_per_s.map_or_else(
                     || UNKNOWN.to_owned(),
-                    |rate| format!("{}/s", humanize::significant(rate, 3)),
+                    |rate| format!("{} /s", humanize::significant(rate, 3)),
                 ),
                 efficiency.map_or_else(
                     || UNKNOWN.to_owned(),

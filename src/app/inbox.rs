@@ -76,8 +76,8 @@ pub enum Message {
 pub struct Opened {
     /// The number that it gets.
     pub id: SessionId,
-    /// Its file.
-    pub path: PathBuf,
+    /// Its file; nothing for a built-in example.
+    pub path: Option<PathBuf>,
     /// The session.
     pub session: Arc<Session>,
     /// What was found in it.

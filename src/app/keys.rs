@@ -26,6 +26,27 @@ impl Shortcut {
     }
 }
 
+impl Shortcut {
+    /// As it stands on a keyboard: `Ctrl+→`.
+    pub fn on_keyboard(&self) -> String {
+        const SIGNS: [(&str, &str); 8] = [
+            ("ArrowLeft", "←"),
+            ("ArrowRight", "→"),
+            ("ArrowUp", "↑"),
+            ("ArrowDown", "↓"),
+            ("Plus", "+"),
+            ("Minus", "−"),
+            ("Period", "."),
+            ("Slash", "/"),
+        ];
+        let sign = SIGNS.iter().find(|(name, _)| *name == self.key);
+        let key = sign.map_or(self.key.as_str(), |(_, sign)| sign);
+        let whole = self.to_string();
+        let held = whole.strip_suffix(&self.key).unwrap_or_default();
+        format!("{held}{key}")
+    }
+}
+
 impl FromStr for Shortcut {
     type Err = String;
 
@@ -99,6 +120,15 @@ mod tests {
         for bad in ["", "Ctrl+", "K+L", "Ctrl+Shift"] {
             assert!(bad.parse::<Shortcut>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_keyboard_has_signs() {
+        let sign = |text: &str| text.parse::<Shortcut>().unwrap().on_keyboard();
+        assert_eq!(
+            (sign("Ctrl+ArrowUp"), sign("Ctrl+K")),
+            ("Ctrl+↑".to_owned(), "Ctrl+K".to_owned())
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use crate::store::examples;
 pub use crate::store::library::{Entry, Scanned};
 use crate::store::trash::Discarded;
 

@@ -100,6 +100,8 @@ pub struct App {
     /// What is wanted from whoever shows the application, oldest first.
     pub outputs: Vec<Output>,
     window_file: PathBuf,
+    /// What was last written there, and when, on the monotonic clock.
+    kept: (Remembered, u64),
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
     jobs: Jobs,
@@ -129,6 +131,7 @@ impl App {
             jobs: Jobs::new(waker),
             run_over: CancelToken::default(),
             shows_opened: false,
+            kept: (remembered.clone(), clock::monotonic_ns()),
             window_file,
             remembered,
             place,
@@ -191,7 +194,7 @@ impl App {
     pub fn keys_of(&self, id: &str) -> String {
         let command = command::ALL.iter().find(|command| command.id == id);
         let keys = command.and_then(|command| command::keys(command, &self.remembered.shortcuts));
-        keys.map(|keys| keys.to_string()).unwrap_or_default()
+        keys.map(|keys| keys.on_keyboard()).unwrap_or_default()
     }
 
     /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
@@ -266,6 +269,24 @@ impl App {
     /// Keeps what is to be remembered. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
         settings::write(&self.window_file, &self.to_remember())
+    }
+
+    /// Keeps it from time to time as well, for a window that does not get to close.
+    fn remember_now_and_then(&mut self, now_ns: u64) {
+        const EVERY_NS: u64 = 10_000_000_000;
+        if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
+            return;
+        }
+        let remembered = self.to_remember();
+        let is_news = remembered != self.kept.0;
+        self.kept = (remembered, now_ns);
+        if is_news {
+            let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
+            self.jobs.spawn("remember", move |_| {
+                // The window's place is not worth a complaint in mid-work.
+                drop(settings::write(&path, &remembered));
+            });
+        }
     }
 
     /// How long until something changes by itself, in nanoseconds.

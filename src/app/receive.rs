@@ -29,6 +29,7 @@ impl App {
         }
         let now = clock::monotonic_ns();
         self.notices.age(now);
+        self.remember_now_and_then(now);
         if let Some(run) = &mut self.run {
             run.tick(now);
         }
@@ -300,13 +301,13 @@ impl App {
         if let Some(version) = opened.newer {
             let text = format!(
                 "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",
-                opened.path.display()
+                opened.session.name
             );
             self.say(Weight::Info, text);
         }
         self.sessions.put(OpenSession {
             id: opened.id,
-            path: Some(opened.path),
+            path: opened.path,
             session: opened.session,
             findings: opened.findings,
             stamp: opened.stamp,

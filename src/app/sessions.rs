@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::base::humanize;
 use crate::chart::spec::SeriesId;
 use crate::domain::case::CaseKey;
 use crate::domain::session::Session;
@@ -182,10 +183,19 @@ impl OpenSessions {
             return String::new();
         };
         let label = open.session.setup_label(setup);
-        if self.list.len() > 1 {
-            format!("{label} · {}", open.session.name)
-        } else {
-            label
+        let name = &open.session.name;
+        let twins = self
+            .list
+            .iter()
+            .filter(|other| other.session.name == *name)
+            .count();
+        match (self.list.len(), twins) {
+            (1, _) => label,
+            (_, 1) => format!("{label} · {name}"),
+            _ => format!(
+                "{label} · {name}, {}",
+                humanize::short_moment(&open.session.created)
+            ),
         }
     }
 }

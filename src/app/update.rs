@@ -290,12 +290,20 @@ impl App {
     fn sessions(&mut self, sessions: Sessions) {
         let opens = matches!(
             sessions,
-            Sessions::Open(_) | Sessions::OpenOnly(_) | Sessions::Toggle(_)
+            Sessions::Open(_)
+                | Sessions::OpenExample(_)
+                | Sessions::OpenOnly(_)
+                | Sessions::Toggle(_)
         );
         self.shows_opened = opens;
         match sessions {
             Sessions::Choose => self.outputs.push(Output::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
+            Sessions::OpenExample(place) => {
+                let id = self.sessions.new_id();
+                self.jobs
+                    .spawn("open", move |outlet| work::open_example(id, place, outlet));
+            }
             Sessions::OpenOnly(path) => {
                 self.sessions(Sessions::CloseAll);
                 self.open_session(path);

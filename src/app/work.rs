@@ -8,7 +8,7 @@ use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
 use super::machine;
 use super::sessions::{Findings, SessionId};
-use crate::analysis::case_rows;
+use crate::analysis::case_rows::{self, CaseRow};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::base::paths::Paths;
@@ -21,7 +21,7 @@ use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{self, Target};
 use crate::store::library::{self, Stamp};
 use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
-use crate::store::{journal, session_file};
+use crate::store::{examples, journal, session_file};
 use crate::telemetry::host::{self, LoadSampler};
 
 /// How often the host's load is read during a run.
@@ -93,11 +93,29 @@ pub fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
             id,
             findings: Findings::of(&read.session),
             session: Arc::new(read.session),
-            path,
+            path: Some(path),
             stamp,
             newer: read.newer,
         }))),
         Err(error) => outlet.send(Message::NotOpened(path, error.to_string())),
+    }
+}
+
+/// Opens one of the built-in examples.
+pub fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
+    let Some(example) = examples::ALL.get(place) else {
+        return;
+    };
+    match example.open() {
+        Ok(read) => outlet.send(Message::Opened(Box::new(Opened {
+            id,
+            findings: Findings::of(&read.session),
+            session: Arc::new(read.session),
+            path: None,
+            stamp: None,
+            newer: read.newer,
+        }))),
+        Err(error) => outlet.send(Message::NotOpened(example.file.into(), error.to_string())),
     }
 }
 
@@ -186,6 +204,7 @@ pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
         ));
     }
     outlet.send(Message::RunBegan(Box::new(request.beginning.clone())));
+    let mut rows = Vec::new();
     let recorded = record::record(
         request,
         &place.paths,
@@ -194,7 +213,7 @@ pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
         &mut |stamped, session| {
             outlet.send(Message::RunEvent(Box::new((
                 stamped.clone(),
-                findings_after(stamped, session),
+                findings_after(stamped, session, &mut rows),
             ))));
         },
     );
@@ -211,13 +230,17 @@ pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
 }
 
 /// Findings are made here, between two visits, so that making them takes nothing from what is measured.
-fn findings_after(stamped: &Stamped, session: &Session) -> Option<Findings> {
-    match stamped.event {
-        RunEvent::RoundFinished { .. } | RunEvent::CaseEnded { .. } => {
-            Some(Findings::of_rows(case_rows::of(session)))
-        }
-        _ => None,
-    }
+fn findings_after(
+    stamped: &Stamped,
+    session: &Session,
+    rows: &mut Vec<CaseRow>,
+) -> Option<Findings> {
+    let (RunEvent::RoundFinished { case, .. } | RunEvent::CaseEnded { case, .. }) = &stamped.event
+    else {
+        return None;
+    };
+    case_rows::renew(session, rows, *case);
+    Some(Findings::of_rows(rows.clone()))
 }
 
 /// Reads the host's load until the run is over.

@@ -70,6 +70,36 @@ pub fn clock_time(seconds: f64) -> String {
     }
 }
 
+/// A length of time as a stopwatch shows it: `0:04`, `3:20`, `1:05:00`.
+pub fn stopwatch(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
+
+/// `2026-11-21T06:02:03Z` as `2026-11-21 06:02`.
+pub fn moment(utc: &str) -> String {
+    utc.get(..16).unwrap_or(utc).replace('T', " ")
+}
+
+/// `2026-11-21T06:02:03Z` as `21 Nov 06:02`, for lists whose years are plain.
+pub fn short_moment(utc: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let part =
+        |range: std::ops::Range<usize>| utc.get(range).and_then(|text| text.parse::<usize>().ok());
+    let month = part(5..7).and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    match (part(8..10), month, utc.get(11..16)) {
+        (Some(day), Some(month), Some(time)) => format!("{day} {month} {time}"),
+        _ => utc.to_owned(),
+    }
+}
+
 /// Bytes in binary units: `97.5 MiB`.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -188,6 +218,17 @@ mod tests {
         assert_eq!(duration_ns(1.2e9), "1.20 s");
         assert_eq!(clock_time(200.0), "3 min 20 s");
         assert_eq!(clock_time(3900.0), "1 h 05 min");
+        assert_eq!(
+            (stopwatch(4.9), stopwatch(3900.0)),
+            ("0:04".to_owned(), "1:05:00".to_owned())
+        );
+    }
+
+    #[test]
+    fn moments_are_short() {
+        assert_eq!(moment("2026-11-21T06:02:03Z"), "2026-11-21 06:02");
+        assert_eq!(short_moment("2026-11-21T06:02:03Z"), "21 Nov 06:02");
+        assert_eq!(short_moment("once upon a time"), "once upon a time");
     }
 
     #[test]

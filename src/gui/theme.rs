@@ -81,7 +81,9 @@ pub struct Roles {
     pub faint: Color32,
     /// Selection, primary action, the thing under the hand.
     pub accent: Color32,
-    /// Words on the accent.
+    /// The primary action's ground.
+    pub accent_fill: Color32,
+    /// Words on that ground.
     pub on_accent: Color32,
     /// Better, done.
     pub good: Color32,
@@ -107,6 +109,7 @@ pub const DARK: Roles = Roles {
     quiet: rgb(0xa3abb9),
     faint: rgb(0x757e8e),
     accent: rgb(0xffb020),
+    accent_fill: rgb(0xffb020),
     on_accent: rgb(0x1a1200),
     good: rgb(0x2cc295),
     bad: rgb(0xf0705a),
@@ -131,7 +134,8 @@ pub const LIGHT: Roles = Roles {
     quiet: rgb(0x525b69),
     faint: rgb(0x7a8391),
     accent: rgb(0x945c00),
-    on_accent: rgb(0xffffff),
+    accent_fill: rgb(0xe6981a),
+    on_accent: rgb(0x1a1200),
     good: rgb(0x0a7a55),
     bad: rgb(0xc03a26),
     unsure: rgb(0x5f4bd0),
@@ -267,9 +271,12 @@ fn style(theme: Theme, roles: &Roles) -> Style {
     spacing.interact_size = vec2(28.0, size::CONTROL);
     spacing.menu_margin = Margin::same(6);
     spacing.tooltip_width = 380.0;
-    spacing.scroll = egui::style::ScrollStyle::solid();
+    spacing.scroll = egui::style::ScrollStyle::floating();
     spacing.scroll.bar_width = 8.0;
-    spacing.scroll.floating = true;
+    spacing.scroll.foreground_color = false;
+    // The bar lies over the edge of cards; a ground behind it would cut them off.
+    spacing.scroll.active_background_opacity = 0.0;
+    spacing.scroll.interact_background_opacity = 0.0;
     spacing.icon_width = 16.0;
     spacing.combo_width = 120.0;
     style.interaction.selectable_labels = false;
@@ -373,7 +380,7 @@ mod tests {
                     assert!(found >= least, "{words:?} on {ground:?}: {found:.2}");
                 }
             }
-            assert!(contrast(roles.on_accent, roles.accent) >= 4.5);
+            assert!(contrast(roles.on_accent, roles.accent_fill) >= 4.5);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Sessions on disk: one readable file each, a journal while a run goes on, a folder for all.
 
 mod edit;
+pub mod examples;
 mod head;
 pub mod journal;
 pub mod library;

@@ -112,25 +112,32 @@ pub fn read(path: &Path) -> Result<Opened, ReadError> {
         return Err(not_a_session("the file is empty"));
     }
     let text = String::from_utf8(bytes).map_err(|_not_text| not_a_session("it is not text"))?;
-    let standing = version::standing(&text)
-        .ok_or_else(|| not_a_session("it does not begin with (version: …"))?;
+    from_text(path, &text)
+}
+
+/// Makes a session of a file's text; the path is for words about it.
+pub fn from_text(path: &Path, text: &str) -> Result<Opened, ReadError> {
+    let standing = version::standing(text).ok_or_else(|| ReadError::NotASession {
+        path: path.to_path_buf(),
+        reason: "it does not begin with (version: …".to_owned(),
+    })?;
     let damaged = |reason: String| ReadError::Damaged {
         path: path.to_path_buf(),
         reason,
     };
     match standing {
         Standing::Current => Ok(Opened {
-            session: parse(&text).map_err(damaged)?,
+            session: parse(text).map_err(damaged)?,
             newer: None,
         }),
         Standing::Older(from) => {
-            let current = migrate::climb(&text, from).map_err(damaged)?;
+            let current = migrate::climb(text, from).map_err(damaged)?;
             Ok(Opened {
                 session: parse(&current).map_err(damaged)?,
                 newer: None,
             })
         }
-        Standing::Newer(version) => parse(&text)
+        Standing::Newer(version) => parse(text)
             .map(|session| Opened {
                 session,
                 newer: Some(version),

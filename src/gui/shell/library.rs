@@ -1,5 +1,7 @@
 //! The library beside the rail: every session, found by its words, opened and closed by a click.
 
+use std::path::Path;
+
 use eframe::egui::{
     self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2,
 };
@@ -49,7 +51,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let width = ui.available_width() - 16.0;
+    let width = ui.available_width();
     let (response, typed) = field::line(
         ui,
         "Find a session",
@@ -126,6 +128,7 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Actio
                 if open.on_disk != OnDisk::Same {
                     disk_note(ui, open, wishes);
                 }
+                label::faint(ui, &humanize::short_moment(&open.session.created));
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(Label::new(&open.session.name).truncate());
                 });
@@ -150,18 +153,12 @@ fn disk_note(ui: &mut Ui, open: &OpenSession, wishes: &mut Vec<Action>) {
     }
 }
 
-fn entry(
-    ui: &mut Ui,
-    app: &App,
-    path: &std::path::Path,
-    scanned: &Scanned,
-    wishes: &mut Vec<Action>,
-) {
+fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, wishes: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let is_open = app.sessions.by_path(path).is_some();
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), ENTRY), Sense::click());
-    let (name, below) = words(path, scanned);
+    let [name, below, moment] = words(path, scanned);
     let doing = if is_open { "Close" } else { "Open" };
     response.widget_info(|| {
         egui::WidgetInfo::selected(
@@ -185,7 +182,16 @@ fn entry(
         roles.bad
     };
     inner.add(Label::new(RichText::new(&name).color(color)).truncate());
-    inner.add(Label::new(RichText::new(&below).size(text::CAPTION).color(roles.faint)).truncate());
+    let faint = |words: &str| RichText::new(words).size(text::CAPTION).color(roles.faint);
+    inner.spacing_mut().interact_size.y = 14.0;
+    inner.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(faint(&moment));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(faint(&below)).truncate());
+            });
+        });
+    });
     if is_open {
         let bar =
             egui::Rect::from_min_size(rect.min + vec2(0.0, 10.0), vec2(2.0, rect.height() - 20.0));
@@ -209,7 +215,7 @@ fn entry(
     menu(&response, path, wishes);
 }
 
-fn menu(response: &egui::Response, path: &std::path::Path, wishes: &mut Vec<Action>) {
+fn menu(response: &egui::Response, path: &Path, wishes: &mut Vec<Action>) {
     response.context_menu(|ui| {
         let path = path.to_path_buf();
         for (title, action) in [
@@ -235,27 +241,23 @@ fn menu(response: &egui::Response, path: &std::path::Path, wishes: &mut Vec<Acti
     });
 }
 
-/// A session's name and the line below it.
-pub fn words(path: &std::path::Path, scanned: &Scanned) -> (String, String) {
-    if let Ok(entry) = &scanned.entry {
-        (
-            entry.name.clone(),
-            format!(
-                "{} × {} · {}{}",
-                humanize::of_many(entry.setups.len() as u64, "setup"),
-                batches(entry.batches.len()),
-                moment(&entry.created),
-                if entry.made_up { " · made up" } else { "" }
-            ),
-        )
-    } else {
-        let file = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        (file, "cannot be read".to_owned())
-    }
+/// A session's name, what is in it, and when it was measured.
+pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
+    let Ok(entry) = &scanned.entry else {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        return [
+            file.into_owned(),
+            "cannot be read".to_owned(),
+            String::new(),
+        ];
+    };
+    let setups = humanize::of_many(entry.setups.len() as u64, "setup");
+    let made_up = if entry.made_up { ", made up" } else { "" };
+    [
+        entry.name.clone(),
+        format!("{setups} × {}{made_up}", batches(entry.batches.len())),
+        humanize::short_moment(&entry.created),
+    ]
 }
 
 fn batches(number: usize) -> String {
@@ -265,7 +267,7 @@ fn batches(number: usize) -> String {
     }
 }
 
-fn hover(path: &std::path::Path, scanned: &Scanned) -> String {
+fn hover(path: &Path, scanned: &Scanned) -> String {
     match &scanned.entry {
         Ok(entry) => {
             let tags: Vec<String> = entry.tags.iter().map(|tag| format!("#{tag}")).collect();
@@ -283,9 +285,4 @@ fn hover(path: &std::path::Path, scanned: &Scanned) -> String {
         }
         Err(reason) => reason.clone(),
     }
-}
-
-/// `2026-11-21T06:02:03Z` as `2026-11-21 06:02`.
-pub fn moment(utc: &str) -> String {
-    utc.get(..16).unwrap_or(utc).replace('T', " ")
 }

@@ -47,9 +47,9 @@ pub fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
     let roles = theme::roles(ui);
     ui.spacing_mut().interact_size.y = 16.0;
     ui.horizontal(|ui| {
-        let time = humanize::clock_time(at_ns as f64 / 1e9);
+        let time = humanize::stopwatch(at_ns as f64 / 1e9);
         ui.label(
-            RichText::new(format!("{time:>9}"))
+            RichText::new(format!("{time:>5}"))
                 .font(theme::numbers(text::CAPTION))
                 .color(roles.faint),
         );
@@ -69,7 +69,7 @@ fn whole(app: &App) -> String {
     let run = run.map(|line| {
         format!(
             "{}  {}",
-            humanize::clock_time(line.at_ns as f64 / 1e9),
+            humanize::stopwatch(line.at_ns as f64 / 1e9),
             line.text
         )
     });

@@ -22,9 +22,10 @@ pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
         .order(Order::Foreground)
         .anchor(
             Align2::RIGHT_BOTTOM,
-            vec2(-space::MEDIUM, -(size::STRIP + space::MEDIUM)),
+            vec2(-space::LARGE, -(size::STRIP + space::MEDIUM)),
         )
         .show(ui.ctx(), |ui| {
+            ui.spacing_mut().item_spacing.y = space::SMALL;
             for notice in up.into_iter().rev().take(MOST).rev() {
                 show_one(ui, notice, wishes);
             }
@@ -33,9 +34,7 @@ pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
 
 fn show_one(ui: &mut Ui, notice: &Notice, wishes: &mut Vec<Action>) {
     let (glyph, color) = look(ui, notice.weight);
-    let frame = theme::card(ui)
-        .fill(theme::roles(ui).raised)
-        .inner_margin(10);
+    let frame = theme::card(ui).inner_margin(10);
     frame.show(ui, |ui| {
         ui.set_width(380.0);
         ui.horizontal_top(|ui| {

@@ -94,7 +94,7 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
         command::distance(&title, words)?;
         Some(Offer {
             title,
-            keys: super::library::moment(&entry.created),
+            keys: crate::base::humanize::short_moment(&entry.created),
             act: Ok(Action::Sessions(Sessions::Open(vec![path.clone()]))),
         })
     });
@@ -150,11 +150,13 @@ fn line(ui: &mut Ui, offer: &Offer, is_chosen: bool) -> bool {
     }
     let mut inner = ui.new_child(egui::UiBuilder::new().max_rect(rect.shrink2(vec2(10.0, 0.0))));
     inner.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let (right, color) = match offer.act {
-            Ok(_) => (offer.keys.as_str(), roles.quiet),
-            Err(reason) => (reason, roles.faint),
+        let right = match offer.act {
+            Ok(_) => RichText::new(&offer.keys)
+                .font(theme::numbers(text::CAPTION))
+                .color(roles.quiet),
+            Err(reason) => RichText::new(reason).size(text::CAPTION).color(roles.faint),
         };
-        ui.label(RichText::new(right).size(text::CAPTION).color(color));
+        ui.label(right);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let color = if offer.act.is_ok() {
                 roles.text

@@ -60,7 +60,8 @@ fn state(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         progress_bar(ui, progress.share as f32);
         number(ui, &format!("{:.0} %", progress.share * 100.0));
         if let Some(left) = progress.remaining_s {
-            number(ui, &format!("about {} left", humanize::clock_time(left)));
+            let words = format!("about {} left", humanize::clock_time(left));
+            ui.label(RichText::new(words).size(12.0).color(roles.quiet));
         }
     }
     if let Some(load) = run.load.back() {

@@ -20,16 +20,16 @@ use crate::gui::widgets::{button, label, marker};
 const SIDE: f32 = 320.0;
 
 const METRICS: [ColumnSpec; 5] = [
-    ColumnSpec::words("Metric", 180.0).growing(),
-    ColumnSpec::numbers("Before", 110.0),
-    ColumnSpec::numbers("After", 110.0),
-    ColumnSpec::numbers("Improvement", 110.0)
+    ColumnSpec::words("Metric", 150.0).growing(),
+    ColumnSpec::numbers("Before", 92.0),
+    ColumnSpec::numbers("After", 92.0),
+    ColumnSpec::numbers("Improvement", 100.0)
         .with_help("Before and after as a ratio that is above 1 where after is better"),
-    ColumnSpec::words("Better is", 90.0),
+    ColumnSpec::words("Better is", 76.0),
 ];
 
 const PAIRS: [ColumnSpec; 5] = [
-    ColumnSpec::numbers("Batch", 70.0).growing(),
+    ColumnSpec::words("Batch", 70.0).growing(),
     ColumnSpec::numbers("Before", 100.0).with_help("Median latency before"),
     ColumnSpec::numbers("After", 100.0).with_help("Median latency after"),
     ColumnSpec::numbers("Speed-up", 100.0).with_help("Latency before divided by latency after: above 1 is faster"),
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     }
     let mut changes = Vec::new();
     head(ui, &mut changes);
-    ui.add_space(space::SMALL);
+    ui.add_space(space::MEDIUM);
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
@@ -184,7 +184,7 @@ fn side(
         });
         response.response.accessible_name(format!("{title}: batch"));
     });
-    let made = crate::gui::shell::library::moment(&open.session.created);
+    let made = humanize::moment(&open.session.created);
     label::faint(
         ui,
         &format!(

@@ -6,6 +6,7 @@ use eframe::egui::{
 
 use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions};
+use crate::app::library::examples;
 use crate::app::machine::EngineState;
 use crate::app::screen::Screen;
 use crate::base::humanize;
@@ -42,6 +43,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             engines(ui, app, wishes);
             ui.add_space(space::LARGE);
             recent(ui, app, wishes);
+            ui.add_space(space::LARGE);
+            examples(ui, wishes);
         });
 }
 
@@ -49,6 +52,7 @@ fn begin(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let wide = ui.available_width() > 760.0;
     let drop_width = if wide { 340.0 } else { 0.0 };
     ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let width = ui.available_width() - drop_width - if wide { space::MEDIUM } else { 0.0 };
         theme::card(ui).inner_margin(22).show(ui, |ui| {
             ui.set_width(width - 46.0);
@@ -148,8 +152,17 @@ fn drop_area(ui: &mut Ui, width: f32, wishes: &mut Vec<Action>) {
     }
 }
 
+/// A caption over a part of the screen, with what belongs beside it.
+fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        ui.set_height(24.0);
+        label::caption(ui, title);
+        beside(ui);
+    });
+}
+
 fn machine(ui: &mut Ui, app: &App) {
-    label::caption(ui, "This machine");
+    section(ui, "This machine", |_| ());
     let environment = app.machine.environment.as_ref();
     let width = (ui.available_width() - 2.0 * space::MEDIUM) / 3.0;
     ui.horizontal_top(|ui| {
@@ -167,6 +180,7 @@ fn machine(ui: &mut Ui, app: &App) {
                 ui.set_width(width - 34.0);
                 ui.vertical(|ui| {
                     ui.horizontal(|ui| {
+                        ui.spacing_mut().item_spacing.x = space::TINY;
                         ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
                         label::card_title(ui, title);
                     });
@@ -213,8 +227,7 @@ fn graphics(environment: &Environment) -> (String, String) {
 }
 
 fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        label::caption(ui, "Engines");
+    section(ui, "Engines", |ui| {
         if button::small_icon(ui, icon::AGAIN, "Look for engines again").clicked() {
             wishes.push(Action::Machine(Machine::Rescan));
         }
@@ -301,7 +314,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
 }
 
 fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    label::caption(ui, "Recent sessions");
+    section(ui, "Recent sessions", |_| ());
     if app.library.listed_len() == 0 {
         let words = if app.library.is_scanned {
             "None yet. The first run makes the first one."
@@ -311,37 +324,58 @@ fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         label::quiet(ui, words);
         return;
     }
+    rows(ui, |ui| {
+        for (path, scanned) in app.library.listed().take(RECENT) {
+            let [name, below, moment] = shelf::words(path, scanned);
+            if session_row(ui, "Recent session", &name, &format!("{below}   {moment}")) {
+                wishes.push(Action::Library(Library::Select(Some(path.clone()))));
+                wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+            }
+        }
+    });
+}
+
+fn examples(ui: &mut Ui, wishes: &mut Vec<Action>) {
+    section(ui, "Examples", |_| ());
+    rows(ui, |ui| {
+        for (place, example) in examples::ALL.iter().enumerate() {
+            if session_row(ui, "Example", example.title, example.sentence) {
+                wishes.push(Action::Sessions(Sessions::OpenExample(place)));
+            }
+        }
+    });
+}
+
+fn rows(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     theme::card(ui)
         .inner_margin(egui::Margin::symmetric(6, 6))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = 0.0;
-            for (path, scanned) in app.library.listed().take(RECENT) {
-                let (name, below) = shelf::words(path, scanned);
-                let (rect, response) =
-                    ui.allocate_exact_size(vec2(ui.available_width(), 32.0), egui::Sense::click());
-                let said = format!("Recent session {name}");
-                response.widget_info(|| {
-                    egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &said)
-                });
-                let roles = theme::roles(ui);
-                if response.hovered() || response.has_focus() {
-                    ui.painter()
-                        .rect_filled(rect, CornerRadius::same(6), roles.raised);
-                }
-                let mut row = ui.new_child(
-                    egui::UiBuilder::new()
-                        .max_rect(rect.shrink2(vec2(10.0, 0.0)))
-                        .layout(Layout::right_to_left(Align::Center)),
-                );
-                row.label(RichText::new(below).size(text::CAPTION).color(roles.faint));
-                row.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(Label::new(RichText::new(name).color(roles.text)).truncate());
-                });
-                if response.clicked() {
-                    wishes.push(Action::Library(Library::Select(Some(path.clone()))));
-                    wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
-                }
-            }
+            content(ui);
         });
+}
+
+/// A session's name and what is in it; tells whether it was clicked.
+fn session_row(ui: &mut Ui, kind: &str, name: &str, words: &str) -> bool {
+    let size = vec2(ui.available_width(), 32.0);
+    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());
+    let said = format!("{kind} {name}");
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &said));
+    let roles = theme::roles(ui);
+    if response.hovered() || response.has_focus() {
+        ui.painter()
+            .rect_filled(rect, CornerRadius::same(6), roles.raised);
+    }
+    let inner = egui::UiBuilder::new()
+        .max_rect(rect.shrink2(vec2(10.0, 0.0)))
+        .layout(Layout::right_to_left(Align::Center));
+    let mut row = ui.new_child(inner);
+    row.label(RichText::new(words).size(text::CAPTION).color(roles.faint));
+    row.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add(Label::new(RichText::new(name).color(roles.text)).truncate());
+    });
+    response
+        .on_hover_cursor(egui::CursorIcon::PointingHand)
+        .clicked()
 }

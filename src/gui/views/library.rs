@@ -8,10 +8,9 @@ use crate::app::library::Entry;
 use crate::base::humanize;
 use crate::domain::session::Completion;
 use crate::gui::icon;
-use crate::gui::shell::library as shelf;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, field, label};
+use crate::gui::widgets::{button, field, label, marker};
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
@@ -180,9 +179,10 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
     match place {
         0 => {
-            let is_open = app.sessions.by_path(&entry.path).is_some();
-            let roles = theme::roles(ui);
-            let color = if is_open { roles.accent } else { roles.text };
+            let color = theme::roles(ui).text;
+            if let Some(open) = app.sessions.by_path(&entry.path) {
+                marker::inline(ui, app.sessions.colour(open.id, 0));
+            }
             ui.add(
                 Label::new(RichText::new(&entry.name).color(color))
                     .truncate()
@@ -199,7 +199,7 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
             table::number(ui, &entry.batches.len().to_string());
         }
         4 => {
-            let moment = shelf::moment(&entry.created);
+            let moment = humanize::moment(&entry.created);
             let words = RichText::new(moment)
                 .font(theme::numbers(12.0))
                 .color(theme::roles(ui).quiet);
@@ -241,7 +241,7 @@ fn unreadable(ui: &mut Ui, app: &App, path: &std::path::Path) {
 fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     let path = entry.path.clone();
     let id = |what: &str| Id::unique((what, &entry.path));
-    let width = ui.available_width() - 18.0;
+    let width = ui.available_width();
     label::caption(ui, "Name");
     if let Some(name) = field::draft(
         ui,
@@ -285,7 +285,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     }
     ui.add_space(space::TINY);
     label::pair(ui, "Model", &entry.model);
-    label::pair(ui, "Measured, UTC", &shelf::moment(&entry.created));
+    label::pair(ui, "Measured, UTC", &humanize::moment(&entry.created));
     label::pair(
         ui,
         "Batches",

@@ -114,8 +114,22 @@ fn head(
 fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
     for fault in faults.iter().filter(|fault| fault.field == field) {
         let bad = theme::roles(ui).bad;
-        ui.label(RichText::new(&fault.text).size(text::CAPTION).color(bad));
+        below(ui, field, &fault.text, bad);
     }
+}
+
+/// Words below a field, in line with it: a setup's field has its marker before it.
+fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
+    let indent = if matches!(field, Field::Setup(_)) {
+        28.0
+    } else {
+        0.0
+    };
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.add_space(indent);
+        ui.add(egui::Label::new(RichText::new(words).size(text::CAPTION).color(color)).wrap());
+    });
 }
 
 fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
@@ -140,7 +154,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         if button::plain(ui, Some(icon::OPEN), "ONNX file…").clicked() {
             edits.push(PlanEdit::ChooseModel);
         }
-        let width = (ui.available_width() - 24.0).max(120.0);
+        let width = ui.available_width().max(120.0);
         let (_, typed) = field::code(
             ui,
             "Model",
@@ -163,7 +177,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
     let needs_shapes = matches!(&app.planner.facts, ModelFacts::Known(summary) if summary.inputs.iter().any(is_open));
     if needs_shapes || !draft.shapes.is_empty() {
-        let width = ui.available_width() - 18.0;
+        let width = ui.available_width();
         let hint = "shapes of inputs that the model leaves open, one a line: input=1x3x224x224";
         let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
         edits.extend(typed.map(PlanEdit::Shapes));
@@ -225,10 +239,11 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
             .and_then(|setup| app.machine.refusal(&setup));
         if let Some(reason) = refusal {
             let color = theme::roles(ui).faint;
-            ui.label(
-                RichText::new(format!("Cannot run here: {reason}"))
-                    .size(text::CAPTION)
-                    .color(color),
+            below(
+                ui,
+                Field::Setup(index),
+                &format!("Cannot run here: {reason}"),
+                color,
             );
         }
     }
@@ -246,7 +261,7 @@ fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &m
         if refused {
             ui.multiply_opacity(0.55);
         }
-        let room = ui.available_width() - 4.0 * 26.0 - 60.0;
+        let room = ui.available_width() - 4.0 * 24.0 - 20.0;
         let (response, typed) = field::code(
             ui,
             &format!("Setup {}", index + 1),
@@ -353,8 +368,16 @@ fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) 
                 edits.push(PlanEdit::ToggleBatch(batch));
             }
         }
+        let others: Vec<String> = chosen
+            .iter()
+            .filter(|batch| !POWERS.contains(batch))
+            .map(|batch| humanize::count(*batch as u64))
+            .collect();
+        if !others.is_empty() {
+            label::faint(ui, &format!("and {}", others.join(", ")));
+        }
     });
-    let width = ui.available_width() - 18.0;
+    let width = ui.available_width();
     let (_, typed) = field::code(ui, "Batch sizes", &draft.batches, "1, 2, 4 or 1..64", width);
     edits.extend(typed.map(PlanEdit::Batches));
     fault(ui, faults, Field::Batches);
@@ -430,7 +453,7 @@ fn help(preset: PresetName) -> &'static str {
 
 fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     label::card_title(ui, "Name");
-    let width = ui.available_width() - 18.0;
+    let width = ui.available_width();
     let (_, typed) = field::line(
         ui,
         "Name",

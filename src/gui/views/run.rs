@@ -21,13 +21,13 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, label, marker};
 
 const COLUMNS: [ColumnSpec; 7] = [
-    ColumnSpec::words("Setup", 150.0).growing(),
-    ColumnSpec::numbers("Batch", 60.0),
-    ColumnSpec::numbers("Rounds", 70.0),
-    ColumnSpec::numbers("Median", 90.0),
-    ColumnSpec::numbers("Throughput", 110.0),
-    ColumnSpec::words("Outcome", 120.0),
-    ColumnSpec::words("", 40.0),
+    ColumnSpec::words("Setup", 110.0).growing(),
+    ColumnSpec::numbers("Batch", 54.0),
+    ColumnSpec::numbers("Rounds", 64.0),
+    ColumnSpec::numbers("Median", 82.0),
+    ColumnSpec::numbers("Throughput", 92.0),
+    ColumnSpec::words("Outcome", 92.0),
+    ColumnSpec::words("", 34.0),
 ];
 
 /// Width of the cards at the right.
@@ -67,7 +67,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     ui.vertical(|ui| {
                         ui.spacing_mut().item_spacing.y = space::MEDIUM;
                         ui.set_width(side - 2.0);
-                        card(ui, |ui| current(ui, run, wishes));
+                        if run.stage.is_going_on() {
+                            card(ui, |ui| current(ui, run, wishes));
+                        }
                         card(ui, |ui| host(ui, run));
                         card(ui, |ui| events(ui, run));
                     });
@@ -197,7 +199,12 @@ fn after(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn curve(ui: &mut Ui, run: &LiveRun) {
-    label::card_title(ui, "Throughput so far");
+    let title = if run.stage.is_going_on() {
+        "Throughput so far"
+    } else {
+        "Throughput"
+    };
+    label::card_title(ui, title);
     let Some(session) = &run.session else {
         ui.allocate_space(vec2(1.0, 260.0));
         return;
@@ -222,6 +229,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         })
         .collect();
     ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::TINY;
         for setup in 0..session.plan.setups.len().min(8) {
             marker::inline(ui, colour(setup));
             ui.label(session.setup_label(setup));
@@ -266,9 +274,7 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         _ if run.stage.is_going_on() => {
             label::quiet(ui, "Between two cases.");
         }
-        _ => {
-            label::quiet(ui, "Nothing any more.");
-        }
+        _ => {}
     }
     ui.add_space(space::TINY);
     if !run.strip.is_empty() {

@@ -17,8 +17,8 @@ pub fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     };
     ui.add(
         button
-            .fill(roles.accent)
-            .stroke(Stroke::new(1.0, roles.accent)),
+            .fill(roles.accent_fill)
+            .stroke(Stroke::new(1.0, roles.accent_fill)),
     )
     .accessible_name(name)
 }

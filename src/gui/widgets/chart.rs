@@ -90,8 +90,9 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     for series in &spec.series {
         canvas.markers(series);
     }
+    let mut said = Vec::new();
     for mark in &spec.marks {
-        canvas.mark(mark);
+        canvas.mark(mark, &mut said);
     }
     let limit = canvas.limit(ui, id, spec);
     let hand = plot.hover_pos().filter(|_| limit.is_none());
@@ -175,20 +176,14 @@ fn draw(
         let bars = series
             .points
             .iter()
-            .map(|p| Bar::new(p.x, p.y).width(spec.bar_width))
+            .map(|p| bar(p, spec.bar_width, color))
             .collect();
-        plot.bar_chart(
-            BarChart::new("", bars)
-                .color(color.gamma_multiply(0.85))
-                .allow_hover(false),
-        );
+        plot.bar_chart(BarChart::new("", bars).allow_hover(false));
         return;
     }
-    for run in runs(series) {
+    // Dots have their intervals as bars of their own.
+    for run in runs(series).filter(|_| series.stroke != Drawing::Dots) {
         band(plot, run, color);
-        if series.stroke == Drawing::Dots {
-            continue;
-        }
         let points: Vec<[f64; 2]> = run.iter().map(|point| [point.x, point.y]).collect();
         let width = if series.stroke == Drawing::Thin {
             1.0
@@ -203,6 +198,13 @@ fn draw(
         }
         plot.line(line);
     }
+}
+
+fn bar(point: &Point, width: f64, color: Color32) -> Bar {
+    Bar::new(point.x, point.y)
+        .width(width * 0.92)
+        .fill(color.gamma_multiply(0.75))
+        .stroke(Stroke::NONE)
 }
 
 /// The unbroken pieces of a series.
@@ -350,7 +352,8 @@ impl Canvas<'_> {
         }
     }
 
-    fn mark(&self, mark: &Mark) {
+    /// Words that would lie over earlier ones are left out; `said` has the places of those.
+    fn mark(&self, mark: &Mark, said: &mut Vec<Rect>) {
         let small = theme::words(text::CAPTION);
         match mark {
             Mark::Failed {
@@ -382,7 +385,12 @@ impl Canvas<'_> {
                 } else {
                     (-6.0, Align2::RIGHT_BOTTOM)
                 };
-                self.words(foot + vec2(shift, -4.0), anchor, text, small, color);
+                let galley = self.painter.layout_no_wrap(text.clone(), small, color);
+                let place = anchor.anchor_size(foot + vec2(shift, -4.0), galley.size());
+                if !said.iter().any(|other| other.intersects(place)) {
+                    self.painter.galley(place.min, galley, color);
+                    said.push(place);
+                }
             }
             Mark::Ring { at, .. } => {
                 self.painter.circle_stroke(

@@ -1,6 +1,10 @@
 //! Words and numbers in their roles.
 
-use eframe::egui::{Align, Color32, Label, Layout, Response, RichText, Ui};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{
+    Align, Color32, CornerRadius, FontId, Label, Layout, Response, RichText, Sense, Ui, WidgetInfo,
+    vec2,
+};
 
 use crate::gui::theme::{self, space, text};
 
@@ -71,21 +75,16 @@ pub fn number_in(ui: &mut Ui, value: &str, size: f32, color: Color32) -> Respons
 
 /// A word in a rounded box of its colour.
 pub fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
-    // A label alone takes its own height; inside a row it would take the row's.
-    ui.spacing_mut().interact_size.y = 14.0;
-    eframe::egui::Frame::new()
-        .fill(color.gamma_multiply(0.16))
-        .corner_radius(eframe::egui::CornerRadius::same(9))
-        .inner_margin(eframe::egui::Margin::symmetric(9, 2))
-        .show(ui, |ui| {
-            ui.label(
-                RichText::new(word)
-                    .size(text::CAPTION)
-                    .family(theme::semibold())
-                    .color(color),
-            )
-        })
-        .inner
+    let font = FontId::new(text::CAPTION, theme::semibold());
+    let galley = ui.painter().layout_no_wrap(word.to_owned(), font, color);
+    let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(18.0, 6.0), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, word));
+    let radius = CornerRadius::same((rect.height() / 2.0) as u8);
+    ui.painter()
+        .rect_filled(rect, radius, color.gamma_multiply(0.16));
+    let at = rect.center() - galley.size() / 2.0;
+    ui.painter().galley(at, galley, color);
+    response
 }
 
 /// A name on the left and what it is on the right.

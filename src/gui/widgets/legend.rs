@@ -1,67 +1,73 @@
 //! A legend that acts: a click shows or hides, a double click shows one alone, the hand brings one forward.
 
-use eframe::egui::{Align, Label, Layout, Response, RichText, Sense, Ui};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{CursorIcon, Response, Sense, Ui, WidgetInfo, vec2};
 
 use super::marker;
 use crate::app::action::Curves;
 use crate::app::curves::LegendEntry;
-use crate::gui::theme::{self, space};
+use crate::base::humanize;
+use crate::gui::theme::{self, space, text};
 
 /// Entries beyond this are said by their number; the table has them all.
 const MOST: usize = 24;
+/// Room for a marker.
+const MARKER: f32 = 16.0;
 
 /// Shows it; the answers are what the user did.
 pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
-    ui.with_layout(
-        Layout::left_to_right(Align::Center).with_main_wrap(true),
-        |ui| {
-            ui.spacing_mut().item_spacing.x = space::MEDIUM;
-            let mut hovered = None;
-            for item in entries.iter().take(MOST) {
-                let response = entry(ui, item);
-                if response.hovered() {
-                    hovered = Some(item.id);
-                }
-                if response.double_clicked() {
-                    wishes.push(Curves::OnlySeries(item.id));
-                } else if response.clicked() {
-                    wishes.push(Curves::ToggleSeries(item.id));
-                }
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
+        let mut hovered = None;
+        for item in entries.iter().take(MOST) {
+            let response = entry(ui, item);
+            if response.hovered() {
+                hovered = Some(item.id);
             }
-            if entries.len() > MOST {
-                super::label::faint(ui, &format!("and {} more", entries.len() - MOST));
+            if response.double_clicked() {
+                wishes.push(Curves::OnlySeries(item.id));
+            } else if response.clicked() {
+                wishes.push(Curves::ToggleSeries(item.id));
             }
-            if let Some(id) = hovered {
-                wishes.push(Curves::Highlight(Some(id)));
-            }
-        },
-    );
+        }
+        if entries.len() > MOST {
+            super::label::faint(ui, &format!("and {} more", entries.len() - MOST));
+        }
+        if let Some(id) = hovered {
+            wishes.push(Curves::Highlight(Some(id)));
+        }
+    });
 }
 
+/// One piece of the row, painted by hand so that the row wraps between entries and never inside one.
 fn entry(ui: &mut Ui, item: &LegendEntry) -> Response {
     let roles = theme::roles(ui);
-    let inner = ui.scope(|ui| {
-        ui.spacing_mut().item_spacing.x = space::TINY;
-        ui.horizontal(|ui| {
-            if !item.shown {
-                ui.multiply_opacity(0.4);
-            }
-            marker::inline(ui, item.colour);
-            let color = if item.shown { roles.text } else { roles.quiet };
-            let short = crate::base::humanize::shorten(&item.name, 44);
-            ui.add(Label::new(RichText::new(short).color(color)).sense(Sense::click()))
-        })
-        .inner
-    });
-    let doing = if item.shown {
-        "click to hide"
+    let color = if item.shown { roles.text } else { roles.faint };
+    let short = humanize::shorten(&item.name, 44);
+    let galley = ui
+        .painter()
+        .layout_no_wrap(short, theme::words(text::BODY), color);
+    let size = vec2(MARKER + galley.size().x, galley.size().y.max(20.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let series = roles.series(item.colour);
+    let series = if item.shown {
+        series
     } else {
-        "click to show"
+        series.gamma_multiply(0.4)
     };
-    inner
-        .inner
-        .accessible_name(format!("Series {}", item.name))
-        .on_hover_cursor(eframe::egui::CursorIcon::PointingHand)
+    let at = rect.left_center() + vec2(6.0, 0.0);
+    marker::paint(ui.painter(), at, item.colour, 4.0, series);
+    let words = rect.left_center() + vec2(MARKER, -galley.size().y / 2.0);
+    ui.painter().galley(words, galley, color);
+    let name = format!("Series {}", item.name);
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, item.shown, &name));
+    let doing = if item.shown {
+        "Click to hide"
+    } else {
+        "Click to show"
+    };
+    response
+        .on_hover_cursor(CursorIcon::PointingHand)
         .on_hover_text(format!(
             "{}\n{}\n{doing}, double click for this one alone",
             item.name, item.explained

@@ -14,19 +14,31 @@ pub fn show<T: Copy + PartialEq>(
     let roles = theme::roles(ui);
     let mut taken = None;
     eframe::egui::Frame::new()
+        .fill(roles.panel)
         .stroke(eframe::egui::Stroke::new(1.0, roles.line))
         .corner_radius(CornerRadius::same(CONTROL_RADIUS))
         .inner_margin(1)
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                for (value, title, help) in choices {
+                // A row that fills from the right would turn the choices round.
+                let turned = ui.layout().prefer_right_to_left();
+                for place in 0..choices.len() {
+                    let place = if turned {
+                        choices.len() - 1 - place
+                    } else {
+                        place
+                    };
+                    let (value, title, help) = &choices[place];
                     let is_on = *value == chosen;
                     let words =
                         RichText::new(title).color(if is_on { roles.text } else { roles.quiet });
                     let button = Button::new(words)
                         .frame_when_inactive(is_on)
-                        .stroke(eframe::egui::Stroke::NONE)
+                        .stroke(eframe::egui::Stroke::new(
+                            if is_on { 1.0 } else { 0.0 },
+                            roles.line,
+                        ))
                         .selected(false)
                         .min_size(vec2(34.0, 26.0));
                     let button = if is_on {

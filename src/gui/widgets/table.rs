@@ -93,6 +93,10 @@ impl Table<'_> {
         let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+            let roles = theme::roles(ui);
+            let selection = &mut ui.visuals_mut().selection;
+            selection.bg_fill = roles.raised;
+            selection.stroke.color = roles.text;
             let mut builder = TableBuilder::new(ui)
                 .sense(Sense::click())
                 .auto_shrink([false, true])
@@ -142,6 +146,9 @@ impl Table<'_> {
         for (place, column) in self.columns.iter().enumerate() {
             row.col(|ui| {
                 line_below(ui);
+                if place == 0 && self.selected == Some(index) {
+                    selection_bar(ui);
+                }
                 side(ui, column, |ui| cell(ui, index, place));
             });
         }
@@ -209,8 +216,16 @@ fn side(ui: &mut Ui, column: &ColumnSpec, content: impl FnOnce(&mut Ui)) {
     };
     ui.with_layout(layout, |ui| {
         ui.add_space(10.0);
+        ui.spacing_mut().item_spacing.x = 6.0;
         content(ui);
     });
+}
+
+/// What is selected has a bar in the accent colour at its left, as in every list.
+fn selection_bar(ui: &Ui) {
+    let rect = ui.max_rect();
+    let bar = Rect::from_min_size(rect.min + vec2(0.0, 6.0), vec2(2.0, rect.height() - 12.0));
+    ui.painter().rect_filled(bar, 1.0, theme::roles(ui).accent);
 }
 
 fn line_below(ui: &Ui) {
@@ -228,7 +243,7 @@ pub fn words(ui: &mut Ui, words: &str) -> Response {
 /// A number in a cell.
 pub fn number(ui: &mut Ui, value: &str) -> Response {
     let roles = theme::roles(ui);
-    let (digits, unit) = value.split_once(' ').unwrap_or((value, ""));
+    let (digits, unit) = split_unit(value);
     let font = theme::numbers(12.5);
     let galley = {
         let mut job = eframe::egui::text::LayoutJob::default();
@@ -245,6 +260,14 @@ pub fn number(ui: &mut Ui, value: &str) -> Response {
         job
     };
     ui.add(Label::new(galley).selectable(false))
+}
+
+/// A unit is the last word, unless it is a number itself.
+fn split_unit(value: &str) -> (&str, &str) {
+    match value.rsplit_once(' ') {
+        Some((digits, unit)) if !unit.starts_with(|c: char| c.is_ascii_digit()) => (digits, unit),
+        _ => (value, ""),
+    }
 }
 
 /// Words at a place, for painters of whole rows.

@@ -1,7 +1,9 @@
 //! Curves: latency, throughput and efficiency against batch size, the best within a limit, one case's
 //! samples, and the table of all.
 
-use eframe::egui::{self, Align, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2};
+mod cards;
+
+use eframe::egui::{self, Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::app::App;
@@ -13,15 +15,13 @@ use crate::chart::curves::limit_of;
 use crate::chart::spec::{ChartSpec, SeriesId};
 use crate::domain::case::CaseKey;
 use crate::gui::icon;
-use crate::gui::theme::{self, space, text};
+use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, label, legend, marker, segmented};
 
-/// Width of the card at the left of the table.
-const SIDE: f32 = 300.0;
 /// Least height of the charts.
-const CHART: f32 = 270.0;
+const CHART: f32 = 240.0;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     }
     let mut changes = Vec::new();
     head(ui, app, &mut changes);
-    ui.add_space(space::SMALL);
+    ui.add_space(space::MEDIUM);
     let before = changes.len();
     let drawn = &app.curves.drawn;
     ScrollArea::vertical()
@@ -40,7 +40,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             ui.add_space(space::SMALL);
             charts(ui, app, &mut changes);
             ui.add_space(space::MEDIUM);
-            below(ui, app, &mut changes);
+            cards::pinned(ui, app, &mut changes);
+            cards::best(ui, app, &mut changes);
+            cases(ui, app, &mut changes);
         });
     let is_touched = changes[before..]
         .iter()
@@ -134,10 +136,10 @@ fn statistic_help(statistic: Statistic) -> &'static str {
 
 fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
-    let is_wide = ui.available_width() > 1180.0;
+    let is_wide = ui.available_width() > 1000.0;
     let count = if is_wide { 3.0 } else { 2.0 };
     let width = (ui.available_width() - (count - 1.0) * space::MEDIUM) / count;
-    let height = (ui.ctx().content_rect().height() * 0.36).clamp(CHART, 430.0);
+    let height = (ui.ctx().content_rect().height() * 0.32).clamp(CHART, 430.0);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         chart_card(ui, width, "latency", &drawn.latency, app, height, changes);
@@ -190,9 +192,9 @@ fn chart_card(
         ui.set_width(width - 34.0);
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
-                label::card_title(ui, &spec.title);
+                let title = label::card_title(ui, &spec.title);
                 if id == "efficiency" {
-                    label::faint(ui, app.curves.options.efficiency.sentence());
+                    title.on_hover_text(app.curves.options.efficiency.sentence());
                 }
                 if id == "latency" {
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -293,105 +295,6 @@ fn hover(ui: &mut Ui, words: &[(String, String)]) {
             });
         }
     }
-}
-
-fn below(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    let has_side = !app.curves.drawn.best.is_empty() || app.curves.pin.is_some();
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        if has_side {
-            ui.vertical(|ui| {
-                ui.set_width(SIDE);
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                if app.curves.pin.is_some() {
-                    pinned(ui, app, changes);
-                }
-                best(ui, app, changes);
-            });
-        }
-        ui.vertical(|ui| cases(ui, app, changes));
-    });
-}
-
-fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    let (Some(limit), false) = (
-        app.curves.options.limit_ns,
-        app.curves.drawn.best.is_empty(),
-    ) else {
-        return;
-    };
-    theme::card(ui).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.vertical(|ui| {
-            let title = format!("Best within {}", humanize::duration_ns(limit));
-            label::card_title(ui, &title).on_hover_text("For each setup the batch with the highest throughput whose latency is within the limit");
-            for best in app.curves.drawn.best.iter().take(8) {
-                ui.add_space(space::SMALL);
-                ui.horizontal(|ui| {
-                    marker::inline(ui, best.colour);
-                    ui.add(Label::new(&best.name).truncate());
-                });
-                match &best.case {
-                    Some((pin, batch, words)) => {
-                        let big = RichText::new(batch).font(theme::numbers(text::BIG));
-                        let response = ui.add(Label::new(big).sense(Sense::click()));
-                        if response.on_hover_cursor(egui::CursorIcon::PointingHand).clicked() {
-                            changes.push(Curves::Pin(Some(*pin)));
-                        }
-                        label::quiet_line(ui, words);
-                    }
-                    None => {
-                        label::quiet(ui, "No batch is fast enough.");
-                    }
-                }
-            }
-        });
-    });
-}
-
-fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    let Some(pin) = app.curves.pin else {
-        return;
-    };
-    theme::card(ui).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.vertical(|ui| {
-            ui.horizontal(|ui| {
-                label::card_title(ui, &format!("Batch {}", pin.case.batch));
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {
-                        changes.push(Curves::Pin(None));
-                    }
-                });
-            });
-            label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
-            let Some(charts) = app
-                .curves
-                .pinned
-                .as_ref()
-                .filter(|charts| charts.pin == pin)
-            else {
-                ui.allocate_space(vec2(1.0, 300.0));
-                return;
-            };
-            if charts.histogram.is_empty() {
-                label::quiet(ui, "No samples are kept for this case.");
-                return;
-            }
-            let look = |height, zooms| Look {
-                height,
-                highlighted: None,
-                zooms,
-            };
-            label::caption(ui, "How often each time came");
-            chart::show(ui, "histogram", &charts.histogram, look(150.0, false));
-            label::caption(
-                ui,
-                "Each run when it came; drag and Ctrl+scroll to look closer",
-            );
-            chart::show(ui, "strip", &charts.strip, look(150.0, true));
-        });
-    });
 }
 
 fn columns() -> [ColumnSpec; 10] {

@@ -1,0 +1,154 @@
+//! The cards between charts and table: the best batch within the limit, and the pinned case's samples.
+
+use eframe::egui::{Align, CursorIcon, Label, Layout, RichText, Sense, Ui, vec2};
+
+use crate::app::App;
+use crate::app::action::Curves;
+use crate::app::curves::{Best, Pinned};
+use crate::base::humanize;
+use crate::chart::spec::ChartSpec;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::{button, label, marker};
+
+/// Width of one setup's best.
+const BEST: f32 = 218.0;
+/// Setups whose best is shown; the rings on the charts show all.
+const MOST: usize = 12;
+/// Height of the pinned case's charts.
+const SAMPLES: f32 = 170.0;
+
+/// For each setup the best batch within the limit.
+pub fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let drawn = &app.curves.drawn;
+    let (Some(limit), false) = (app.curves.options.limit_ns, drawn.best.is_empty()) else {
+        return;
+    };
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| {
+                let title = format!("Best within {}", humanize::duration_ns(limit));
+                label::card_title(ui, &title);
+                label::faint(
+                    ui,
+                    "The highest throughput whose latency is within the limit",
+                );
+            });
+            ui.add_space(space::TINY);
+            let columns = ((ui.available_width() / BEST) as usize).max(1);
+            let shown = &drawn.best[..drawn.best.len().min(MOST)];
+            for row in shown.chunks(columns) {
+                ui.horizontal_top(|ui| {
+                    ui.spacing_mut().item_spacing.x = space::SMALL;
+                    for best in row {
+                        let size = vec2(BEST - space::SMALL, 0.0);
+                        let down = Layout::top_down(Align::LEFT);
+                        ui.allocate_ui_with_layout(size, down, |ui| of_one(ui, best, changes));
+                    }
+                });
+            }
+        });
+    });
+    ui.add_space(space::MEDIUM);
+}
+
+fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
+    ui.set_width(BEST - space::SMALL);
+    ui.spacing_mut().item_spacing.y = space::HAIR;
+    ui.spacing_mut().interact_size.y = 18.0;
+    ui.horizontal(|ui| {
+        marker::inline(ui, best.colour);
+        ui.add(Label::new(&best.name).truncate());
+    });
+    let Some((pin, batch, words)) = &best.case else {
+        label::quiet(ui, "No batch is fast enough.");
+        return;
+    };
+    let big = RichText::new(batch).font(theme::numbers(text::BIG));
+    let response = ui.add(Label::new(big).sense(Sense::click()));
+    let response = response.accessible_name(format!("{}: {batch}, {words}", best.name));
+    if response.on_hover_cursor(CursorIcon::PointingHand).clicked() {
+        changes.push(Curves::Pin(Some(*pin)));
+    }
+    label::quiet_line(ui, words);
+}
+
+/// The samples of the pinned case, as a histogram and as they came.
+pub fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let Some(pin) = app.curves.pin else {
+        return;
+    };
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| {
+                marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
+                label::card_title(ui, &format!("Batch {}", pin.case.batch));
+                label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {
+                        changes.push(Curves::Pin(None));
+                    }
+                });
+            });
+            match app
+                .curves
+                .pinned
+                .as_ref()
+                .filter(|charts| charts.pin == pin)
+            {
+                Some(charts) => samples(ui, charts),
+                None => {
+                    ui.allocate_space(vec2(1.0, SAMPLES));
+                }
+            }
+        });
+    });
+    ui.add_space(space::MEDIUM);
+}
+
+fn samples(ui: &mut Ui, charts: &Pinned) {
+    if charts.histogram.is_empty() {
+        label::quiet(ui, "This case has no samples.");
+        return;
+    }
+    let width = ui.available_width();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let left = width * 0.38;
+        one(
+            ui,
+            left,
+            "How often each time came",
+            "histogram",
+            &charts.histogram,
+            false,
+        );
+        let words = "Each run when it came; drag and Ctrl+scroll to look closer";
+        one(
+            ui,
+            width - left - space::MEDIUM,
+            words,
+            "strip",
+            &charts.strip,
+            true,
+        );
+    });
+}
+
+fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: bool) {
+    ui.allocate_ui(vec2(width, SAMPLES + 20.0), |ui| {
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            label::caption(ui, words);
+            let look = Look {
+                height: SAMPLES,
+                highlighted: None,
+                zooms,
+            };
+            chart::show(ui, id, spec, look);
+        });
+    });
+}
