@@ -24,6 +24,8 @@ pub struct CompareState {
     pub before: Option<Pick>,
     /// What is compared with it.
     pub after: Option<Pick>,
+    /// Whether the user chose a side; until then the sides follow from what is open.
+    pub is_chosen: bool,
     /// What came of it, with the sides that it is about.
     pub result: Option<(Pick, Pick, Arc<Comparison>)>,
     /// The sides that are being compared now.
@@ -38,8 +40,9 @@ impl CompareState {
             open.get(pick.session)
                 .is_some_and(|open| pick.setup < open.session.plan.setups.len())
         };
-        self.before = self.before.filter(exists);
-        self.after = self.after.filter(exists);
+        self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
+        self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
+        self.is_chosen = self.before.is_some() || self.after.is_some();
         if self.before.is_none() {
             self.before = open
                 .iter()

@@ -135,46 +135,48 @@ pub struct CurvesState {
 }
 
 impl CurvesState {
-    /// Makes anew what is drawn.
+    /// Makes anew everything that is drawn.
     pub fn redraw(&mut self, open: &OpenSessions) {
+        self.redraw_charts(open);
+        self.redraw_table(open);
+    }
+
+    /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
+    pub fn redraw_charts(&mut self, open: &OpenSessions) {
         let legend = self.legend(open);
-        let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
-        let overlays: Vec<Overlay<'_>> = shown
+        let overlays: Vec<Overlay<'_>> = legend
             .iter()
-            .filter_map(|entry| {
-                let (session, setup) = sessions::of_series(entry.id);
-                let curve = open
-                    .get(session)?
-                    .findings
-                    .curves
-                    .iter()
-                    .find(|curve| curve.setup == setup)?;
-                Some(Overlay {
-                    id: entry.id,
-                    name: entry.name.clone(),
-                    colour: entry.colour,
-                    curve,
-                })
-            })
+            .filter(|entry| entry.shown)
+            .filter_map(|entry| overlay(open, entry))
             .collect();
-        let mut drawn = Drawn {
-            latency: curves::latency(&overlays, &self.options),
-            throughput: curves::throughput(&overlays, &self.options),
-            efficiency: curves::efficiency(&overlays, &self.options),
-            best: self.best(&overlays),
-            table: self.table(open, &shown),
-            legend,
-        };
+        let options = &self.options;
+        let mut charts = [
+            curves::latency(&overlays, options),
+            curves::throughput(&overlays, options),
+            curves::efficiency(&overlays, options),
+        ];
         if let Some(pin) = self.pin {
-            for chart in [
-                &mut drawn.latency,
-                &mut drawn.throughput,
-                &mut drawn.efficiency,
-            ] {
+            for chart in &mut charts {
                 ring(chart, pin);
             }
         }
-        self.drawn = Arc::new(drawn);
+        let best = self.best(&overlays);
+        let drawn = Arc::make_mut(&mut self.drawn);
+        [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
+        drawn.best = best;
+        drawn.legend = legend;
+    }
+
+    /// Makes anew the table alone, from the legend as it stands.
+    pub fn redraw_table(&mut self, open: &OpenSessions) {
+        let shown: Vec<&LegendEntry> = self
+            .drawn
+            .legend
+            .iter()
+            .filter(|entry| entry.shown)
+            .collect();
+        let table = self.table(open, &shown);
+        Arc::make_mut(&mut self.drawn).table = table;
     }
 
     fn legend(&self, open: &OpenSessions) -> Vec<LegendEntry> {
@@ -354,6 +356,17 @@ impl CurvesState {
             self.pinned = None;
         }
     }
+}
+
+fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a>> {
+    let (session, setup) = sessions::of_series(entry.id);
+    let curves = &open.get(session)?.findings.curves;
+    Some(Overlay {
+        id: entry.id,
+        name: entry.name.clone(),
+        colour: entry.colour,
+        curve: curves.iter().find(|curve| curve.setup == setup)?,
+    })
 }
 
 fn best_words(point: &CurvePoint, latency: Option<f64>) -> String {

@@ -107,11 +107,12 @@ impl Jobs {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
             let mut known = Known::default();
+            let mut is_wanted = false;
             while let Some(watch) = watch.upgrade() {
-                if !known.look(&folder, &watch.files(), outlet) {
+                if !known.look(&folder, &watch.files(), is_wanted, outlet) {
                     return;
                 }
-                watch.wait();
+                is_wanted = watch.wait();
             }
         });
     }
@@ -146,14 +147,15 @@ impl Watch {
         lock(&self.files).clone()
     }
 
-    fn wait(&self) {
+    /// Waits until it is time for the next look; tells whether somebody asked for it.
+    fn wait(&self) -> bool {
         let wanted = lock(&self.wanted);
         let waited = self
             .nudge
             .wait_timeout_while(wanted, WATCH_EVERY, |wanted| !*wanted)
             .unwrap_or_else(PoisonError::into_inner);
         let (mut wanted, _) = waited;
-        *wanted = false;
+        std::mem::take(&mut *wanted)
     }
 }
 
@@ -169,8 +171,15 @@ struct Known {
 }
 
 impl Known {
-    /// Looks once; tells whether anybody still listens.
-    fn look(&mut self, folder: &Path, files: &BTreeSet<PathBuf>, outlet: &Outlet) -> bool {
+    /// Looks once; tells whether anybody still listens. Whoever asked is answered even where nothing
+    /// changed: what went to the trash and came back between two looks is the same as before.
+    fn look(
+        &mut self,
+        folder: &Path,
+        files: &BTreeSet<PathBuf>,
+        is_wanted: bool,
+        outlet: &Outlet,
+    ) -> bool {
         let none = BTreeMap::new();
         let before = match &self.library {
             Some(Ok(found)) => found,
@@ -189,7 +198,7 @@ impl Known {
             _ => true,
         };
         let mut is_heard = true;
-        if is_new {
+        if is_new || is_wanted {
             is_heard = outlet.try_send(Message::Library(now.clone()));
             self.library = Some(now);
         }

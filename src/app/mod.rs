@@ -52,6 +52,8 @@ pub enum Output {
     Ask(Ask),
     /// Go out of sight and stay alive.
     Hide,
+    /// Come back into sight: there is something to decide.
+    Show,
     /// Go.
     Close,
 }
@@ -102,6 +104,8 @@ pub struct App {
     window_file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
     kept: (Remembered, u64),
+    /// Files that are being read; they are remembered as if they were open.
+    opening: std::collections::BTreeMap<SessionId, PathBuf>,
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
     jobs: Jobs,
@@ -130,6 +134,7 @@ impl App {
             outputs: Vec::new(),
             jobs: Jobs::new(waker),
             run_over: CancelToken::default(),
+            opening: std::collections::BTreeMap::new(),
             shows_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
             window_file,
@@ -258,6 +263,7 @@ impl App {
                 .sessions
                 .iter()
                 .filter_map(|open| open.path.clone())
+                .chain(self.opening.values().cloned())
                 .collect(),
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,

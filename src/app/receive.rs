@@ -15,6 +15,7 @@ use super::{App, Output};
 use crate::base::clock;
 use crate::base::humanize;
 use crate::domain::event::{RunEvent, Stamped};
+use crate::domain::session::Completion;
 use crate::store::library::Stamp;
 
 impl App {
@@ -103,6 +104,7 @@ impl App {
             Message::OnDisk(path, stamp) => self.on_disk(&path, stamp),
             Message::Opened(opened) => self.opened(*opened),
             Message::NotOpened(path, reason) => {
+                self.opening.retain(|_, opening| *opening != path);
                 self.say(
                     Weight::Trouble,
                     format!("{} was not opened. {reason}", path.display()),
@@ -253,6 +255,9 @@ impl App {
             self.say(Weight::Info, note);
         }
         if let Stage::NotSaved(reason) = &stage {
+            if close {
+                self.outputs.push(Output::Show);
+            }
             let save = Action::Sessions(Sessions::SaveAs(id, None));
             self.offer(
                 Weight::Trouble,
@@ -261,14 +266,18 @@ impl App {
                 save,
             );
         } else {
-            let cases = self
-                .sessions
-                .get(id)
-                .map_or(0, |open| open.session.cases.len());
-            let text = format!(
-                "{name} is done: {}",
-                humanize::of_many(cases as u64, "case")
-            );
+            let session = self.sessions.get(id).map(|open| &open.session);
+            let cases = session.map_or(0, |session| session.cases.len());
+            let is_whole =
+                session.is_some_and(|session| session.completion == Completion::Complete);
+            let text = if is_whole {
+                format!(
+                    "{name} is done: {}",
+                    humanize::of_many(cases as u64, "case")
+                )
+            } else {
+                format!("{name} was stopped; what was measured is saved")
+            };
             self.offer(
                 Weight::Done,
                 text,
@@ -298,6 +307,7 @@ impl App {
     }
 
     fn opened(&mut self, opened: Opened) {
+        self.opening.remove(&opened.id);
         if let Some(version) = opened.newer {
             let text = format!(
                 "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",

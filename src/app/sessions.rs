@@ -146,10 +146,16 @@ impl OpenSessions {
 
     /// Adds one, or puts it where the one of its number was.
     pub fn put(&mut self, open: OpenSession) {
-        match self.get_mut(open.id) {
-            Some(old) => *old = open,
-            None => self.list.push(open),
+        if let Some(old) = self.get_mut(open.id) {
+            *old = open;
+            return;
         }
+        // Files are read side by side; what is open stands in the order in which it was asked for.
+        let order = |id: SessionId| if id == LIVE { u64::MAX } else { id.0 };
+        let place = self
+            .list
+            .partition_point(|other| order(other.id) <= order(open.id));
+        self.list.insert(place, open);
     }
 
     /// Closes one.

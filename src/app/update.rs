@@ -27,6 +27,13 @@ use crate::store::trash::discard;
 /// Buckets of a strip: more than any screen has columns for it.
 const STRIP_BUCKETS: usize = 1_000;
 
+/// What of the curves screen has to be made anew.
+enum Part {
+    Charts,
+    Table,
+    All,
+}
+
 impl App {
     /// Does what was asked for.
     pub fn act(&mut self, action: Action) {
@@ -166,8 +173,8 @@ impl App {
                     if let Err(error) = discard(&paths, &path) {
                         outlet.send(Message::Failed(format!("The plan stays: {error}")));
                     }
+                    outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));
                 });
-                self.list_plans();
             }
             _ => {}
         }
@@ -180,15 +187,15 @@ impl App {
         }
     }
 
-    fn keep_plan(&mut self) {
-        match plans::keep(&self.place.paths, &self.planner.draft) {
-            Ok(_) => self.say(
-                Weight::Done,
-                format!("The plan is kept as {}", plans::title(&self.planner.draft)),
-            ),
-            Err(error) => self.say(Weight::Trouble, format!("The plan is not kept: {error}")),
-        }
-        self.list_plans();
+    fn keep_plan(&self) {
+        let (paths, draft) = (self.place.paths.clone(), self.planner.draft.clone());
+        self.jobs.spawn("keep-plan", move |outlet| {
+            outlet.send(match plans::keep(&paths, &draft) {
+                Ok(_) => Message::Done(format!("The plan is kept as {}", plans::title(&draft))),
+                Err(error) => Message::Failed(format!("The plan is not kept: {error}")),
+            });
+            outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));
+        });
     }
 
     pub(super) fn list_plans(&self) {
@@ -383,7 +390,11 @@ impl App {
         if self.sessions.by_path(&path).is_some() {
             return;
         }
+        if self.opening.values().any(|opening| *opening == path) {
+            return;
+        }
         let id = self.sessions.new_id();
+        self.opening.insert(id, path.clone());
         self.jobs
             .spawn("open", move |outlet| work::open(id, path, outlet));
     }
@@ -395,6 +406,11 @@ impl App {
     }
 
     fn curves(&mut self, change: Curves) {
+        let part = match change {
+            Curves::Limit(_) | Curves::Pin(_) | Curves::PinStep(_) => Part::Charts,
+            Curves::Sort(_) | Curves::Filter(_) => Part::Table,
+            _ => Part::All,
+        };
         let state = &mut self.curves;
         match change {
             Curves::Highlight(series) => {
@@ -447,7 +463,11 @@ impl App {
                 return self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
             }
         }
-        self.curves.redraw(&self.sessions);
+        match part {
+            Part::Charts => self.curves.redraw_charts(&self.sessions),
+            Part::Table => self.curves.redraw_table(&self.sessions),
+            Part::All => self.curves.redraw(&self.sessions),
+        }
     }
 
     fn pin(&mut self, pin: Option<Pin>) {
@@ -472,6 +492,7 @@ impl App {
     }
 
     fn compare(&mut self, change: &Compare) {
+        self.compare.is_chosen |= !matches!(change, Compare::CopyTable);
         match change {
             Compare::Before(pick) => self.compare.before = Some(*pick),
             Compare::After(pick) => self.compare.after = Some(*pick),

@@ -39,6 +39,8 @@ pub fn expand_home(path: &str) -> PathBuf {
 #[derive(Default)]
 pub struct Dialogs {
     asking: Option<Asking>,
+    /// Never ask the desktop.
+    is_alone: bool,
 }
 
 struct Asking {
@@ -50,13 +52,21 @@ struct Asking {
 }
 
 impl Dialogs {
+    /// Dialogs that never ask the desktop.
+    pub fn without_desktop() -> Self {
+        Self {
+            is_alone: true,
+            ..Self::default()
+        }
+    }
+
     /// Asks. A second question waits for nobody: it takes the place of the first.
     pub fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = match &ask {
             Ask::SaveSession(_, name) => name.clone(),
             _ => String::new(),
         };
-        let desktop = has_session_bus()
+        let desktop = (!self.is_alone && has_session_bus())
             .then(|| desktop(ask.clone(), ctx.clone()))
             .flatten();
         self.asking = Some(Asking {

@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command;
 use crate::app::keys::Shortcut;
+use crate::app::screen::Screen;
 
 /// Keys whose name on paper is not egui's.
 const NAMES: [(&str, Key); 4] = [
@@ -16,22 +17,26 @@ const NAMES: [(&str, Key); 4] = [
 ];
 
 /// What the keys that were pressed ask for. They are taken away, so that no widget sees them too.
-pub fn read(ctx: &Context, app: &App, wishes: &mut Vec<Action>) {
-    // The settings screen is waiting for keys: they mean nothing but themselves.
-    if ctx
+///
+/// Before a frame begins egui itself has taken Escape for leaving a text field, so whether there was one
+/// has to be known from the frame before.
+pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>) {
+    // The settings screen is waiting for keys: they mean nothing but themselves, for as long as it is seen.
+    let is_waiting = ctx
         .data(|data| data.get_temp::<&'static str>(waiting_id()))
-        .is_some()
-    {
+        .is_some();
+    if is_waiting && app.screen == Screen::Settings && !app.palette_open {
         return;
     }
+    ctx.data_mut(|data| data.remove::<&'static str>(waiting_id()));
     let is_typing = ctx.text_edit_focused();
     for command in command::ALL {
         let Some(keys) = command::keys(command, &app.remembered.shortcuts) else {
             continue;
         };
         // Escape first leaves a text field, and letters in it are letters.
-        let is_for_text =
-            is_typing && (keys.is_typing() || keys.key == "Escape" || edits_text(&keys));
+        let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
+            || (was_typing && keys.key == "Escape");
         if is_for_text && !(keys.key == "Escape" && app.palette_open) {
             continue;
         }

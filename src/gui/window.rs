@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eframe::egui::{
     self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
@@ -20,6 +20,8 @@ use crate::app::{App, Output, Place};
 const DRAIN: Duration = Duration::from_millis(10);
 /// While something is being measured the window paints no more often than this.
 const CALM: Duration = Duration::from_millis(250);
+/// Wishes that are kept for tests.
+const WISHES_KEPT: usize = 16;
 /// Size of the first window of a new user.
 const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
 
@@ -32,19 +34,34 @@ pub struct Started {
     pub files: Vec<PathBuf>,
 }
 
+/// Where this is set, the window says on standard error when its first frame was painted. For the bench.
+const TIMES: &str = "POWERBAND_TIMES";
+
 /// Opens the window and blocks until it is closed.
 pub fn run(started: Started) -> Result<(), String> {
+    let since = std::env::var_os(TIMES).map(|_| Instant::now());
     let (remembered, _) = settings::read(&crate::app::window_file(&started.place));
     let options = eframe::NativeOptions {
         viewport: viewport(remembered.placement),
+        // The tests draw pictures with another one, and cargo builds this program with both while they run.
+        renderer: eframe::Renderer::Glow,
         ..Default::default()
     };
     eframe::run_native(
         "powerband",
         options,
-        Box::new(|creation| Ok(Box::new(Window::new(&creation.egui_ctx, started)))),
+        Box::new(move |creation| {
+            let mut window = Window::new(&creation.egui_ctx, started);
+            window.since = since;
+            Ok(Box::new(window))
+        }),
     )
-    .map_err(|error| error.to_string())
+    .map_err(|error| {
+        // The window library names its own source files; what went wrong stands at the end.
+        let words = error.to_string();
+        let cause = words.rsplit(": ").next().unwrap_or(&words);
+        format!("the display cannot be used: {cause}.")
+    })
 }
 
 fn viewport(placement: Option<Placement>) -> egui::ViewportBuilder {
@@ -102,6 +119,12 @@ pub struct Window {
     waking: Option<Vec<PathBuf>>,
     shown: Option<(Theme, f32)>,
     is_closing: bool,
+    /// When the start began, until the first frame was told about; nothing where nobody wants to know.
+    since: Option<Instant>,
+    /// Whether the cursor was in a text field when the last frame ended.
+    was_typing: bool,
+    /// The newest wishes, for tests.
+    wished: Vec<Action>,
 }
 
 impl Window {
@@ -114,6 +137,9 @@ impl Window {
             waking: Some(started.files),
             shown: None,
             is_closing: false,
+            was_typing: false,
+            wished: Vec::new(),
+            since: None,
         };
         window.apply_looks(ctx);
         window
@@ -122,6 +148,25 @@ impl Window {
     /// The application, for tests.
     pub fn app(&self) -> &App {
         &self.app
+    }
+
+    /// The application, for tests that need it in a state that no hand brings it into.
+    #[doc(hidden)]
+    pub fn app_mut(&mut self) -> &mut App {
+        &mut self.app
+    }
+
+    /// The newest wishes since the last time they were taken, for tests.
+    #[doc(hidden)]
+    pub fn take_wishes(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.wished)
+    }
+
+    /// Asks for paths in a field of its own, whatever the desktop offers.
+    #[doc(hidden)]
+    pub fn without_desktop(mut self) -> Self {
+        self.dialogs = Dialogs::without_desktop();
+        self
     }
 
     /// Does what was asked for.
@@ -156,6 +201,7 @@ impl Window {
                 Output::Copy(text) => ctx.copy_text(text),
                 Output::Ask(ask) => self.dialogs.ask(ask, ctx),
                 Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
+                Output::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
                 Output::Close => {
                     self.is_closing = true;
                     ctx.send_viewport_cmd(ViewportCommand::Close);
@@ -190,6 +236,18 @@ impl Window {
         }
     }
 
+    /// Says when the first frame was on the screen, which is known once the second one begins.
+    #[expect(clippy::print_stderr, reason = "asked for by whoever set the variable")]
+    fn tell_times(&mut self, ctx: &Context) {
+        if ctx.cumulative_frame_nr() == 0 {
+            return ctx.request_repaint();
+        }
+        if let Some(since) = self.since.take() {
+            let ms = since.elapsed().as_secs_f64() * 1e3;
+            eprintln!("first frame {ms:.1} ms after start");
+        }
+    }
+
     fn note_placement(&mut self, ctx: &Context) {
         let zoom = ctx.zoom_factor();
         let placement = ctx.input(|input| {
@@ -220,7 +278,7 @@ impl Window {
         let ctx = ui.ctx().clone();
         let mut wishes = Vec::new();
         if !self.dialogs.is_field_up() {
-            keyboard::read(&ctx, &self.app, &mut wishes);
+            keyboard::read(&ctx, &self.app, self.was_typing, &mut wishes);
         }
         dropped(&ctx, &mut wishes);
         self.panels(ui, &mut wishes);
@@ -231,6 +289,9 @@ impl Window {
         let has_wishes = wishes
             .iter()
             .any(|wish| !matches!(wish, Action::Curves(Curves::Highlight(_))));
+        self.wished.extend(wishes.iter().cloned());
+        let old = self.wished.len().saturating_sub(WISHES_KEPT);
+        self.wished.drain(..old);
         for wish in wishes {
             self.app.act(wish);
         }
@@ -239,6 +300,7 @@ impl Window {
         if has_wishes {
             ctx.request_repaint();
         }
+        self.was_typing = ctx.text_edit_focused();
         if let Some(files) = self.waking.take() {
             self.app.wake_up(files);
         }
@@ -285,6 +347,9 @@ impl Window {
 
 impl eframe::App for Window {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        if self.since.is_some() {
+            self.tell_times(ctx);
+        }
         self.before_frame(ctx);
     }
 

@@ -1,6 +1,8 @@
 //! The example sessions of the folder `sessions/`: real measurements, built into the program so that
 //! there is something to look at before the first run.
 
+use std::path::Path;
+
 use super::session_file::{self, Opened, ReadError};
 
 /// One example.
@@ -26,7 +28,7 @@ pub const ALL: &[Example] = &[Example {
 impl Example {
     /// The session.
     pub fn open(&self) -> Result<Opened, ReadError> {
-        session_file::from_text(std::path::Path::new(self.file), self.text)
+        session_file::from_text(Path::new(self.file), self.text)
     }
 }
 
@@ -49,11 +51,11 @@ mod tests {
 
     #[test]
     fn every_file_of_the_folder_is_listed() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions");
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".ron"))
+            .filter(|name| Path::new(name).extension().is_some_and(|e| e == "ron"))
             .collect();
         files.sort_unstable();
         let mut listed: Vec<&str> = ALL.iter().map(|example| example.file).collect();

@@ -20,33 +20,44 @@ pub enum Answer {
 /// Shows it, until there is an answer.
 pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
     let mut answer = None;
-    let modal = Modal::new(Id::unique("path")).frame(theme::card(ui).inner_margin(22)).show(ui.ctx(), |ui| {
-        ui.set_width(520.0);
-        label::card_title(ui, dialogs::title(ask));
-        ui.add_space(space::TINY);
-        label::quiet(ui, "This system offers no file dialog, so the path is typed here. ~ stands for your home folder.");
-        ui.add_space(space::SMALL);
-        let field = egui::TextEdit::singleline(typed)
-            .desired_width(f32::INFINITY)
-            .hint_text("/home/you/session.ron")
-            .font(theme::numbers(12.5))
-            .margin(egui::Margin::symmetric(8, 6));
-        let response = ui.add(field).accessible_name("Path");
-        let enter = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if !response.has_focus() && !enter {
-            response.request_focus();
-        }
-        ui.add_space(space::MEDIUM);
-        ui.horizontal(|ui| {
-            let verb = if matches!(ask, Ask::SaveSession(..)) { "Save" } else { "Open" };
-            if (button::primary(ui, None, verb).clicked() || enter) && !typed.trim().is_empty() {
-                answer = Some(Answer::Path(dialogs::expand_home(typed.trim())));
+    let modal = Modal::new(Id::unique("path"))
+        .frame(theme::card(ui).inner_margin(22))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(520.0);
+            label::card_title(ui, dialogs::title(ask));
+            ui.add_space(space::TINY);
+            label::quiet(
+                ui,
+                "This system offers no file dialog. ~ stands for your home folder.",
+            );
+            ui.add_space(space::SMALL);
+            let field = egui::TextEdit::singleline(typed)
+                .desired_width(f32::INFINITY)
+                .hint_text("/home/you/session.ron")
+                .font(theme::numbers(12.5))
+                .margin(egui::Margin::symmetric(8, 6));
+            let response = ui.add(field).accessible_name("Path");
+            let enter =
+                response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+            if !response.has_focus() && !enter {
+                response.request_focus();
             }
-            if button::plain(ui, None, "Cancel").clicked() {
-                answer = Some(Answer::None);
-            }
+            ui.add_space(space::MEDIUM);
+            ui.horizontal(|ui| {
+                let verb = if matches!(ask, Ask::SaveSession(..)) {
+                    "Save"
+                } else {
+                    "Open"
+                };
+                if (button::primary(ui, None, verb).clicked() || enter) && !typed.trim().is_empty()
+                {
+                    answer = Some(Answer::Path(dialogs::expand_home(typed.trim())));
+                }
+                if button::plain(ui, None, "Cancel").clicked() {
+                    answer = Some(Answer::None);
+                }
+            });
         });
-    });
     let escaped = ui.input(|input| input.key_pressed(egui::Key::Escape));
     if modal.backdrop_response.clicked() || escaped {
         answer = Some(Answer::None);

@@ -1,6 +1,7 @@
 //! The strip at the foot: the run, what the machine is doing, the newest news, and the way to every command.
 
-use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Shell};
@@ -23,9 +24,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     .size(12.0)
                     .color(theme::roles(ui).quiet),
             );
-            let response = ui
-                .add(words.sense(Sense::click()))
-                .accessible_name("Find a command");
+            let response = ui.add(words.sense(Sense::click()));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Find a command"));
             if response.clicked() {
                 wishes.push(Action::Shell(Shell::Palette(true)));
             }

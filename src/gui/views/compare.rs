@@ -1,6 +1,6 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
-use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::comparison::{Better, Comparison, Metric};
 use crate::analysis::metrics;
@@ -44,18 +44,16 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let mut changes = Vec::new();
     head(ui, &mut changes);
     ui.add_space(space::MEDIUM);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            sides(ui, app, &mut changes);
-            ui.add_space(space::MEDIUM);
-            match &app.compare.result {
-                Some((_, _, comparison)) => body(ui, app, comparison),
-                None => {
-                    ui.spinner();
-                }
+    super::scrolled(ui, |ui| {
+        sides(ui, app, &mut changes);
+        ui.add_space(space::MEDIUM);
+        match &app.compare.result {
+            Some((_, _, comparison)) => body(ui, app, comparison),
+            None => {
+                ui.spinner();
             }
-        });
+        }
+    });
     super::each(changes, Action::Compare, wishes);
 }
 
@@ -360,7 +358,7 @@ fn pairs(ui: &mut Ui, comparison: &Comparison) {
                 sorts: false,
                 rows: comparison.pairs.len(),
                 selected: None,
-                height: 300.0,
+                height: 420.0,
             };
             table.show(ui, |ui, index, place| {
                 let Some(pair) = comparison.pairs.get(index) else {

@@ -1,8 +1,6 @@
 //! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
 
-use eframe::egui::{
-    self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Stroke, Ui, vec2,
-};
+use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions};
@@ -22,30 +20,28 @@ const RECENT: usize = 5;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.add_space(space::SMALL);
-            let roles = theme::roles(ui);
-            let title = RichText::new("What can this machine do?")
-                .size(text::BIG)
-                .family(theme::semibold());
-            ui.label(title.color(roles.text));
-            label::quiet(
-                ui,
-                "Find the batch size, precision and engine where your network pulls best.",
-            );
-            ui.add_space(space::LARGE);
-            begin(ui, app, wishes);
-            ui.add_space(space::LARGE);
-            machine(ui, app);
-            ui.add_space(space::LARGE);
-            engines(ui, app, wishes);
-            ui.add_space(space::LARGE);
-            recent(ui, app, wishes);
-            ui.add_space(space::LARGE);
-            examples(ui, wishes);
-        });
+    super::scrolled(ui, |ui| {
+        ui.add_space(space::SMALL);
+        let roles = theme::roles(ui);
+        let title = RichText::new("What can this machine do?")
+            .size(text::BIG)
+            .family(theme::semibold());
+        ui.label(title.color(roles.text));
+        label::quiet(
+            ui,
+            "Find the batch size, precision and engine where your network pulls best.",
+        );
+        ui.add_space(space::LARGE);
+        begin(ui, app, wishes);
+        ui.add_space(space::LARGE);
+        machine(ui, app);
+        ui.add_space(space::LARGE);
+        engines(ui, app, wishes);
+        ui.add_space(space::LARGE);
+        recent(ui, app, wishes);
+        ui.add_space(space::LARGE);
+        examples(ui, wishes);
+    });
 }
 
 fn begin(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {

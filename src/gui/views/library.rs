@@ -5,6 +5,7 @@ use eframe::egui::{self, Align, Id, Label, Layout, RichText, Ui};
 use crate::app::App;
 use crate::app::action::{Action, Library, Run, Sessions};
 use crate::app::library::Entry;
+use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::domain::session::Completion;
 use crate::gui::icon;
@@ -309,9 +310,15 @@ fn doing(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
         let is_open = app.sessions.by_path(&path).is_some();
-        let name = if is_open { "Close" } else { "Open" };
-        if button::primary(ui, None, name).clicked() {
-            wishes.push(Action::Sessions(Sessions::Toggle(path.clone())));
+        if is_open {
+            if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
+                wishes.push(Action::Go(Screen::Curves));
+            }
+            if button::plain(ui, None, "Close").clicked() {
+                wishes.push(Action::Sessions(Sessions::Toggle(path.clone())));
+            }
+        } else if button::primary(ui, None, "Open").clicked() {
+            wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
         }
         for (glyph, name, action) in [
             (icon::COPY, "Duplicate", Library::Duplicate(path.clone())),

@@ -8,7 +8,7 @@ mod plan;
 mod run;
 mod settings;
 
-use eframe::egui::Ui;
+use eframe::egui::{ScrollArea, Ui};
 
 use super::icon::{self, Icon};
 use crate::app::App;
@@ -68,6 +68,16 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if let Some(view) = ALL.iter().find(|view| view.screen == app.screen) {
         ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, wishes));
     }
+}
+
+/// The part of a screen that scrolls. It keeps clear of its own edge, which would cut cards off.
+fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.set_max_width(ui.available_width() - 2.0);
+            content(ui);
+        });
 }
 
 /// Actions made of one kind of change.

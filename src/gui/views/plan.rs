@@ -1,6 +1,6 @@
 //! Plan: model, setups, batch sizes and preset, with what it will cost in time.
 
-use eframe::egui::{self, Align, ComboBox, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::analysis::plan_estimate;
 use crate::app::App;
@@ -25,29 +25,27 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let faults = app.planner.draft.wish().err().unwrap_or_default();
     head(ui, app, &faults, wishes, &mut edits);
     ui.add_space(space::MEDIUM);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.horizontal_top(|ui| {
-                ui.spacing_mut().item_spacing.x = space::MEDIUM;
-                let width = ui.available_width() - SIDE - space::MEDIUM - 2.0;
-                ui.allocate_ui(vec2(width, 0.0), |ui| {
-                    ui.vertical(|ui| {
-                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                        card(ui, |ui| model(ui, app, &faults, &mut edits));
-                        card(ui, |ui| setups(ui, app, &faults, &mut edits));
-                        card(ui, |ui| batches(ui, app, &faults, &mut edits));
-                    });
-                });
+    super::scrolled(ui, |ui| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::MEDIUM;
+            let width = ui.available_width() - SIDE - space::MEDIUM - 2.0;
+            ui.allocate_ui(vec2(width, 0.0), |ui| {
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                    ui.set_width(SIDE);
-                    card(ui, |ui| cost(ui, app, &faults));
-                    card(ui, |ui| preset(ui, app, &faults, &mut edits));
-                    card(ui, |ui| kept(ui, app, &mut edits));
+                    card(ui, |ui| model(ui, app, &faults, &mut edits));
+                    card(ui, |ui| setups(ui, app, &faults, &mut edits));
+                    card(ui, |ui| batches(ui, app, &faults, &mut edits));
                 });
             });
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                ui.set_width(SIDE);
+                card(ui, |ui| cost(ui, app, &faults));
+                card(ui, |ui| preset(ui, app, &faults, &mut edits));
+                card(ui, |ui| kept(ui, app, &mut edits));
+            });
         });
+    });
     super::each(edits, Action::Plan, wishes);
 }
 

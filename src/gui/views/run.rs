@@ -13,6 +13,7 @@ use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
+use crate::domain::session::Completion;
 use crate::gui::icon;
 use crate::gui::shell::{log, strip};
 use crate::gui::theme::{self, space, text};
@@ -40,42 +41,40 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     };
     head(ui, app, run, wishes);
     ui.add_space(space::MEDIUM);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            let side = if ui.available_width() > 820.0 {
-                SIDE
-            } else {
-                0.0
-            };
-            ui.horizontal_top(|ui| {
-                ui.spacing_mut().item_spacing.x = space::MEDIUM;
-                let width = ui.available_width()
-                    - if side > 0.0 {
-                        side + space::MEDIUM
-                    } else {
-                        0.0
-                    };
-                ui.allocate_ui(vec2(width, 0.0), |ui| {
-                    ui.vertical(|ui| {
-                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                        card(ui, |ui| curve(ui, run));
-                        card(ui, |ui| cases(ui, run, wishes));
-                    });
+    super::scrolled(ui, |ui| {
+        let side = if ui.available_width() > 820.0 {
+            SIDE
+        } else {
+            0.0
+        };
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::MEDIUM;
+            let width = ui.available_width()
+                - if side > 0.0 {
+                    side + space::MEDIUM
+                } else {
+                    0.0
+                };
+            ui.allocate_ui(vec2(width, 0.0), |ui| {
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                    card(ui, |ui| curve(ui, run));
+                    card(ui, |ui| cases(ui, run, wishes));
                 });
-                if side > 0.0 {
-                    ui.vertical(|ui| {
-                        ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                        ui.set_width(side - 2.0);
-                        if run.stage.is_going_on() {
-                            card(ui, |ui| current(ui, run, wishes));
-                        }
-                        card(ui, |ui| host(ui, run));
-                        card(ui, |ui| events(ui, run));
-                    });
-                }
             });
+            if side > 0.0 {
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                    ui.set_width(side - 2.0);
+                    if run.stage.is_going_on() {
+                        card(ui, |ui| current(ui, run, wishes));
+                    }
+                    card(ui, |ui| host(ui, run));
+                    card(ui, |ui| events(ui, run));
+                });
+            }
         });
+    });
 }
 
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
@@ -150,9 +149,19 @@ fn state_words(run: &LiveRun) -> String {
         Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
         Stage::Stopping => "Stopping; what was measured is kept".to_owned(),
-        Stage::Saved(path) => format!("Done in {elapsed}, saved to {}", path.display()),
-        Stage::NotSaved(reason) => format!("Done in {elapsed}, not saved: {reason}"),
+        Stage::Saved(path) => format!("{}, saved to {}", ended(run, &elapsed), path.display()),
+        Stage::NotSaved(reason) => format!("{}, not saved: {reason}", ended(run, &elapsed)),
         Stage::Refused(reason) => format!("Did not begin: {reason}"),
+    }
+}
+
+/// How a run that is over ended.
+fn ended(run: &LiveRun, elapsed: &str) -> String {
+    let completion = run.session.as_ref().map(|session| session.completion);
+    if completion == Some(Completion::Complete) {
+        format!("Done in {elapsed}")
+    } else {
+        format!("Stopped after {elapsed}")
     }
 }
 
@@ -363,7 +372,7 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             .cases
             .iter()
             .position(|case| Some(case.key()) == current),
-        height: 320.0,
+        height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
     };
     table.show(ui, |ui, index, place| {
         let Some(case) = session.cases.get(index) else {

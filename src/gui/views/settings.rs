@@ -1,6 +1,6 @@
 //! Settings: theme, size of everything, and every shortcut, which a click and a key change.
 
-use eframe::egui::{Align, Id, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Shell};
@@ -15,14 +15,12 @@ use crate::gui::widgets::{button, field, label, segmented};
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "Settings", "Kept from one start to the next");
     ui.add_space(space::MEDIUM);
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            ui.set_max_width(820.0);
-            card(ui, |ui| looks(ui, app, wishes));
-            ui.add_space(space::MEDIUM);
-            card(ui, |ui| shortcuts(ui, app, wishes));
-        });
+    super::scrolled(ui, |ui| {
+        ui.set_max_width(820.0);
+        card(ui, |ui| looks(ui, app, wishes));
+        ui.add_space(space::MEDIUM);
+        card(ui, |ui| shortcuts(ui, app, wishes));
+    });
 }
 
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {

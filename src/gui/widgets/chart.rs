@@ -293,15 +293,30 @@ impl Canvas<'_> {
                 );
             }
         }
-        let mut free_from = f32::NEG_INFINITY;
-        for tick in self.x_ticks(&spec.x) {
+        self.x_words(spec, &numbers);
+    }
+
+    /// The words below the x axis: the last one always, the others where there is room.
+    fn x_words(&self, spec: &ChartSpec, font: &FontId) {
+        let mut taken: Vec<(f32, f32)> = Vec::new();
+        let ticks = self.x_ticks(&spec.x);
+        let order = ticks
+            .last()
+            .into_iter()
+            .chain(ticks.iter().rev().skip(1).rev());
+        for tick in order {
             let at = pos2(self.place(tick.at, spec.y.low).x, self.inner.bottom() + 5.0);
+            let words = tick.text.clone();
             let galley = self
                 .painter
-                .layout_no_wrap(tick.text, numbers.clone(), self.roles.quiet);
+                .layout_no_wrap(words, font.clone(), self.roles.quiet);
             let from = at.x - galley.size().x / 2.0;
-            if from > free_from && self.inner.x_range().expand(2.0).contains(at.x) {
-                free_from = from + galley.size().x + 6.0;
+            let to = from + galley.size().x;
+            let is_free = taken
+                .iter()
+                .all(|(other_from, other_to)| to + 6.0 < *other_from || from > other_to + 6.0);
+            if is_free && self.inner.x_range().expand(2.0).contains(at.x) {
+                taken.push((from, to));
                 self.galley(pos2(from, at.y), galley);
             }
         }
@@ -416,8 +431,8 @@ impl Canvas<'_> {
                     3.0,
                 ));
                 self.words(
-                    ends[1] + vec2(-4.0, -3.0),
-                    Align2::RIGHT_BOTTOM,
+                    ends[0] + vec2(4.0, -3.0),
+                    Align2::LEFT_BOTTOM,
                     text,
                     small,
                     self.roles.quiet,
@@ -453,13 +468,14 @@ impl Canvas<'_> {
         } else {
             (4.0, Align2::RIGHT_TOP)
         };
-        self.words(
-            ends[1] + vec2(-2.0, shift),
-            anchor,
-            &words,
-            theme::words(text::CAPTION),
-            self.roles.accent,
-        );
+        let color = self.roles.accent;
+        let galley = self
+            .painter
+            .layout_no_wrap(words, theme::words(text::CAPTION), color);
+        let place = anchor.anchor_size(ends[1] + vec2(-2.0, shift), galley.size());
+        let ground = self.roles.panel.gamma_multiply(0.8);
+        self.painter.rect_filled(place.expand(2.0), 3.0, ground);
+        self.painter.galley(place.min, galley, color);
         let at = hand.interact_pointer_pos().filter(|_| hand.dragged())?;
         let y = at.y.clamp(self.inner.top(), self.inner.bottom());
         Some(self.transform.value_from_position(pos2(at.x, y)).y)

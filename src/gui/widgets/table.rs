@@ -1,8 +1,9 @@
 //! Tables: a header that sorts, numbers to the right, rows that are only made while they are seen.
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{
     Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
-    pos2, vec2,
+    WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -193,9 +194,9 @@ impl Table<'_> {
         });
         let response = response.unwrap_or_else(|| ui.response());
         let response = if self.sorts {
-            response
-                .on_hover_cursor(CursorIcon::PointingHand)
-                .accessible_name(format!("Sort by {}", column.title))
+            let name = format!("Sort by {}", column.title);
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+            response.on_hover_cursor(CursorIcon::PointingHand)
         } else {
             response
         };

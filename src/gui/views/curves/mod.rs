@@ -3,7 +3,7 @@
 
 mod cards;
 
-use eframe::egui::{self, Align, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::app::App;
@@ -33,17 +33,15 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     let before = changes.len();
     let drawn = &app.curves.drawn;
-    ScrollArea::vertical()
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            legend::show(ui, &drawn.legend, &mut changes);
-            ui.add_space(space::SMALL);
-            charts(ui, app, &mut changes);
-            ui.add_space(space::MEDIUM);
-            cards::pinned(ui, app, &mut changes);
-            cards::best(ui, app, &mut changes);
-            cases(ui, app, &mut changes);
-        });
+    super::scrolled(ui, |ui| {
+        legend::show(ui, &drawn.legend, &mut changes);
+        ui.add_space(space::SMALL);
+        charts(ui, app, &mut changes);
+        ui.add_space(space::MEDIUM);
+        cards::pinned(ui, app, &mut changes);
+        cards::best(ui, app, &mut changes);
+        cases(ui, app, &mut changes);
+    });
     let is_touched = changes[before..]
         .iter()
         .any(|change| matches!(change, Curves::Highlight(_)));
@@ -136,7 +134,7 @@ fn statistic_help(statistic: Statistic) -> &'static str {
 
 fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
-    let is_wide = ui.available_width() > 1000.0;
+    let is_wide = ui.available_width() > 880.0;
     let count = if is_wide { 3.0 } else { 2.0 };
     let width = (ui.available_width() - (count - 1.0) * space::MEDIUM) / count;
     let height = (ui.ctx().content_rect().height() * 0.32).clamp(CHART, 430.0);

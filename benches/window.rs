@@ -1,0 +1,504 @@
+//! What the window promises about its own speed: work per frame, start-up, and rest.
+//!
+//! `cargo bench --bench window`, on a quiet machine; `-- frames`, `-- start` or `-- rest` measure that
+//! part alone. Frames need no screen: they are made up to the triangles that a graphics card would be
+//! handed. Start-up and rest need Xvfb. Figures are printed beside their promises; nothing is asserted.
+
+#[path = "../tests/it/display.rs"]
+mod display;
+
+use std::env;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use eframe::egui::{self, Context, Event, MouseWheelUnit, Pos2, RawInput, Rect, TouchPhase, vec2};
+use tempfile::TempDir;
+
+use display::Display;
+use powerband::app::action::{Action, Curves, Library};
+use powerband::app::screen::Screen;
+use powerband::app::sessions::Pin;
+use powerband::app::{App, Place};
+use powerband::base::paths::Paths;
+use powerband::domain::case::{CaseKey, Round};
+use powerband::domain::environment::Environment;
+use powerband::domain::event::Beginning;
+use powerband::domain::model::ModelRef;
+use powerband::domain::outcome::Outcome;
+use powerband::domain::plan::{MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband::domain::session::{Completion, Session};
+use powerband::gui::{Started, Window};
+use powerband::stats::summary::median;
+use powerband::store::session_file;
+
+/// Names another build of the program: cargo builds this one with the tests' features.
+const OTHER: &str = "POWERBAND_PROGRAM";
+const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
+/// Frames that are counted, after as many as fill the caches.
+const FRAMES: usize = 360;
+const WARM_UP: usize = 40;
+const STARTS: usize = 10;
+const REST: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn main() -> Result<()> {
+    let wanted: Vec<String> = env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
+    if is_wanted("frames") {
+        frames()?;
+    }
+    if !is_wanted("start") && !is_wanted("rest") {
+        return Ok(());
+    }
+    if !display::are_installed(&["Xvfb"]) {
+        say("Start-up and rest were not measured: Xvfb is needed (apt-get install xvfb).");
+        return Ok(());
+    }
+    let display = Display::start(1920, 1080)?;
+    if is_wanted("start") {
+        start_up(&display)?;
+    }
+    if is_wanted("rest") {
+        rest(&display)?;
+    }
+    Ok(())
+}
+
+fn program() -> PathBuf {
+    let other = env::var_os(OTHER).map(PathBuf::from);
+    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_powerband")))
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures are what this program is for"
+)]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+fn promise(what: &str, figure: &str, promised: &str, kept: bool) {
+    let verdict = if kept { "kept" } else { "MISSED" };
+    say(&format!(
+        "{what:<46}{figure:>12}   {promised:<12} {verdict}"
+    ));
+}
+
+/// What is on the screen while frames are counted, and what moves besides the pointer.
+fn frames() -> Result<()> {
+    say(&format!(
+        "{:<46}{:>7}{:>7}{:>7}{:>7}   ms a frame, {FRAMES} frames at {} × {}",
+        "the program's own work", "p50", "p95", "p99", "max", SIZE.x, SIZE.y
+    ));
+    let curves = Scene::open(&sixty_curves()?)?;
+    curves
+        .go(Screen::Curves)
+        .measure("60 curves of 12 points", |_, _| ());
+    let mut limited = Scene::open(&sixty_curves()?)?.go(Screen::Curves);
+    let from = limited.app().suggested_limit_ns().context("no limit")?;
+    limited.act(Action::Curves(Curves::Limit(Some(from))));
+    limited.measure("60 curves, the latency limit is dragged", |scene, frame| {
+        let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
+        scene.act(Action::Curves(Curves::Limit(Some(limit))));
+    });
+    pinned()?.measure("100,000 samples of a pinned case", |_, _| ());
+    library()?.measure("1,000 sessions in the library, scrolled", |scene, frame| {
+        scene.scroll(frame);
+    });
+    let many = Scene::open(&[many_cases()?])?.go(Screen::Curves);
+    many.measure("5,000 cases in a session, scrolled", |scene, frame| {
+        scene.scroll(frame);
+    });
+    let mut limited = Scene::open(&[many_cases()?])?.go(Screen::Curves);
+    let from = limited.app().suggested_limit_ns().context("no limit")?;
+    limited.act(Action::Curves(Curves::Limit(Some(from))));
+    limited.measure(
+        "5,000 cases, the latency limit is dragged",
+        |scene, frame| {
+            let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
+            scene.act(Action::Curves(Curves::Limit(Some(limit))));
+        },
+    );
+    Scene::open(&sixty_curves()?)?
+        .go(Screen::Plan)
+        .measure("the plan", |_, _| ());
+    Ok(())
+}
+
+/// A window without a screen.
+struct Scene {
+    /// Its sessions, for as long as it may look at them.
+    _home: TempDir,
+    ctx: Context,
+    window: Window,
+    frame: usize,
+    wheel: f32,
+}
+
+impl Scene {
+    /// The window with these sessions open, once nothing goes on in the background any more.
+    fn open(sessions: &[Session]) -> Result<Self> {
+        let home = TempDir::new()?;
+        let mut files = Vec::new();
+        for (index, session) in sessions.iter().enumerate() {
+            let path = home.path().join(format!("{index}.ron"));
+            session_file::write(&path, session)?;
+            files.push(path);
+        }
+        let count = files.len();
+        Self::start(home, files)?.until(|app| app.sessions.len() == count)
+    }
+
+    fn start(home: TempDir, files: Vec<PathBuf>) -> Result<Self> {
+        let ctx = Context::default();
+        let place = Place {
+            paths: Paths::under(&home.path().join("home")),
+            onnxruntime: None,
+            python: None,
+            program: program(),
+        };
+        let window = Window::new(&ctx, Started { place, files });
+        Self {
+            _home: home,
+            ctx,
+            window,
+            frame: 0,
+            wheel: 0.0,
+        }
+        .until(|app| !app.machine.is_looking && app.library.is_scanned)
+    }
+
+    fn until(mut self, is_ready: impl Fn(&App) -> bool) -> Result<Self> {
+        let begin = Instant::now();
+        loop {
+            self.paint();
+            if is_ready(self.app()) {
+                return Ok(self);
+            }
+            ensure!(begin.elapsed() < PATIENCE, "the window does not get ready");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn go(mut self, screen: Screen) -> Self {
+        self.act(Action::Go(screen));
+        self
+    }
+
+    fn act(&mut self, action: Action) {
+        self.window.act(action);
+    }
+
+    fn app(&self) -> &App {
+        self.window.app()
+    }
+
+    /// Turns the wheel in the next frame, down and up again by turns.
+    fn scroll(&mut self, frame: usize) {
+        self.wheel = if frame % 120 < 60 { -40.0 } else { 40.0 };
+    }
+
+    /// The pointer wanders over all of the window, a little further every frame.
+    fn pointer(&self) -> Pos2 {
+        let t = self.frame as f32 / 60.0;
+        let (x, y) = ((1.3 * t).sin(), (1.7 * t + 0.4).sin());
+        Pos2::new(SIZE.x * (0.5 + 0.49 * x), SIZE.y * (0.5 + 0.49 * y))
+    }
+
+    /// One frame, from the input to the triangles; how long it took, in milliseconds.
+    fn paint(&mut self) -> f64 {
+        let mut events = vec![Event::PointerMoved(self.pointer())];
+        if self.wheel != 0.0 {
+            events.push(Event::MouseWheel {
+                unit: MouseWheelUnit::Point,
+                delta: vec2(0.0, std::mem::take(&mut self.wheel)),
+                phase: TouchPhase::Move,
+                source: egui::MouseWheelSource::Wheel,
+                modifiers: egui::Modifiers::NONE,
+            });
+        }
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
+            time: Some(self.frame as f64 / 60.0),
+            focused: true,
+            events,
+            ..RawInput::default()
+        };
+        self.frame += 1;
+        let (ctx, window) = (&self.ctx, &mut self.window);
+        let begin = Instant::now();
+        let output = ctx.run_ui(input, |ui| {
+            window.before_frame(&ui.ctx().clone());
+            window.frame(ui);
+        });
+        let triangles = ctx.tessellate(output.shapes, output.pixels_per_point);
+        let took = begin.elapsed().as_secs_f64() * 1e3;
+        drop(triangles);
+        took
+    }
+
+    fn measure(mut self, what: &str, mut before: impl FnMut(&mut Self, usize)) {
+        let mut times = Vec::new();
+        for frame in 0..WARM_UP + FRAMES {
+            before(&mut self, frame);
+            let took = self.paint();
+            if frame >= WARM_UP {
+                times.push(took);
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
+        let (p50, p95, p99, max) = (at(0.5), at(0.95), at(0.99), at(1.0));
+        let verdict = if p95 < 4.0 && p99 < 8.0 {
+            "kept"
+        } else {
+            "MISSED"
+        };
+        say(&format!(
+            "{what:<46}{p50:>7.2}{p95:>7.2}{p99:>7.2}{max:>7.2}   p95 < 4, p99 < 8: {verdict}"
+        ));
+    }
+}
+
+fn pinned() -> Result<Scene> {
+    let session = session("samples", 1, 2, 10, 10_000)?;
+    let mut scene = Scene::open(&[session])?.go(Screen::Curves);
+    let open = scene.app().sessions.iter().next().context("no session")?;
+    let pin = Pin {
+        session: open.id,
+        case: CaseKey { setup: 0, batch: 1 },
+    };
+    scene.act(Action::Curves(Curves::Pin(Some(pin))));
+    scene.until(|app| app.curves.pinned.is_some())
+}
+
+fn library() -> Result<Scene> {
+    const SESSIONS: usize = 1000;
+    let home = TempDir::new()?;
+    let folder = home.path().join("home/sessions");
+    fs::create_dir_all(&folder)?;
+    for index in 0..SESSIONS {
+        let mut session = session(&format!("run number {index}"), 2, 6, 1, 8)?;
+        session.tags = vec![format!("tag{}", index % 30), "nightly".to_owned()];
+        session_file::write(&folder.join(format!("{index:04}.ron")), &session)?;
+    }
+    let mut scene = Scene::start(home, Vec::new())?
+        .until(|app| app.library.found.len() == SESSIONS)?
+        .go(Screen::Library);
+    let oldest = scene
+        .app()
+        .library
+        .listed()
+        .last()
+        .map(|(path, _)| path.clone());
+    scene.act(Action::Library(Library::Select(oldest)));
+    Ok(scene)
+}
+
+/// Five sessions of twelve setups.
+fn sixty_curves() -> Result<Vec<Session>> {
+    (0..5)
+        .map(|index| session(&format!("session {index}"), 12, 12, 3, 30))
+        .collect()
+}
+
+fn many_cases() -> Result<Session> {
+    session("many cases", 50, 100, 1, 12)
+}
+
+/// A finished session; the numbers are made up, with noise that is the same every time.
+fn session(
+    name: &str,
+    setups: usize,
+    batches: usize,
+    rounds: u32,
+    samples: usize,
+) -> Result<Session> {
+    let setups: Vec<_> = (0..setups)
+        .map(|index| format!("tract:cpu,threads={}", index + 1).parse())
+        .collect::<Result<_, _>>()?;
+    let powers = batches <= 20;
+    let plan = Plan {
+        model: "resnet50".to_owned(),
+        setups,
+        looks: Vec::new(),
+        batches: (0..batches)
+            .map(|n| if powers { 1 << n } else { n + 1 })
+            .collect(),
+        shapes: Default::default(),
+        preset: PresetName::Quick,
+        measure: MeasureRule::of(PresetName::Quick),
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 1,
+    };
+    let mut session = Session::begin(Beginning {
+        name: name.to_owned(),
+        created: "2026-01-01T00:00:00Z".to_owned(),
+        plan,
+        model: ModelRef {
+            name: "resnet50".to_owned(),
+            file: "resnet50.onnx".to_owned(),
+            sha256: "0".repeat(64),
+            parameters: 25_557_032,
+            macs: Some(4_089_184_256),
+            fixed_batch: None,
+        },
+        environment: Environment::default(),
+        made_up: true,
+        warnings: Vec::new(),
+    });
+    session.completion = Completion::Complete;
+    let mut noise: u64 = 1;
+    for case in &mut session.cases {
+        case.outcome = Outcome::Finished;
+        let base = (2_000_000 + 1_000_000 * case.batch as u64) * (case.setup as u64 + 5) / 5;
+        for round in 0..rounds {
+            let mut sample = || {
+                noise = noise
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                base + (noise >> 40) % (base / 20)
+            };
+            let samples_ns: Vec<u64> = (0..samples).map(|_| sample()).collect();
+            case.rounds.push(Round {
+                round,
+                started_ns: 0,
+                spent_ns: samples_ns.iter().sum(),
+                samples_ns,
+            });
+        }
+    }
+    Ok(session)
+}
+
+/// The program in a window of its own, ended with its owner.
+struct Shown {
+    program: Child,
+    lines: Receiver<(Duration, String)>,
+}
+
+impl Shown {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the bench is the user, who starts programs"
+    )]
+    fn start(display: &Display, home: &Path) -> Result<Self> {
+        let begin = Instant::now();
+        let mut program = Command::new(program())
+            .env("DISPLAY", display.name())
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env("POWERBAND_HOME", home)
+            .env("POWERBAND_TIMES", "1")
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("WAYLAND_SOCKET")
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let stderr = program.stderr.take().context("no standard error")?;
+        let (sender, lines) = sync_channel(64);
+        thread::Builder::new()
+            .name("stderr".to_owned())
+            .spawn(move || {
+                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                    if sender.send((begin.elapsed(), line)).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self { program, lines })
+    }
+
+    /// How long it took from the start of the process, and from the start of the window, in milliseconds.
+    fn first_frame(&self) -> Result<(f64, f64)> {
+        loop {
+            let (at, line) = self
+                .lines
+                .recv_timeout(PATIENCE)
+                .context("no first frame")?;
+            if let Some(rest) = line.strip_prefix("first frame ") {
+                let own = rest.split(' ').next().unwrap_or_default().parse()?;
+                return Ok((at.as_secs_f64() * 1e3, own));
+            }
+        }
+    }
+
+    /// Time on processors so far, all threads together, without children.
+    fn processor_time(&self) -> Result<Duration> {
+        let mut ns = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.program.id()))? {
+            let spent = fs::read_to_string(thread?.path().join("schedstat"))?;
+            ns += spent.split(' ').next().unwrap_or_default().parse::<u64>()?;
+        }
+        Ok(Duration::from_nanos(ns))
+    }
+
+    /// Memory in MB by a line of `/proc/PID/status`.
+    fn memory(&self, line: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.program.id()))?;
+        let found = status.lines().find_map(|each| each.strip_prefix(line));
+        let kib: f64 = found
+            .and_then(|rest| rest.split_whitespace().next())
+            .context("no such line")?
+            .parse()?;
+        Ok(kib * 1024.0 / 1e6)
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        // Both fail only where it has ended by itself.
+        drop(self.program.kill());
+        drop(self.program.wait());
+    }
+}
+
+fn start_up(display: &Display) -> Result<()> {
+    let home = TempDir::new()?;
+    let (mut whole, mut own) = (Vec::new(), Vec::new());
+    // The first start reads the files from the disk and does not count.
+    for n in 0..=STARTS {
+        let (from_exec, from_window) = Shown::start(display, home.path())?.first_frame()?;
+        if n > 0 {
+            whole.push(from_exec);
+            own.push(from_window);
+        }
+    }
+    let ms = median(&whole).context("no starts")?;
+    let own = median(&own).context("no starts")?;
+    let what = format!("first frame, of which {own:.0} ms in the window");
+    promise(&what, &format!("{ms:.0} ms"), "≤ 150 ms", ms <= 150.0);
+    Ok(())
+}
+
+fn rest(display: &Display) -> Result<()> {
+    let home = TempDir::new()?;
+    let shown = Shown::start(display, home.path())?;
+    shown.first_frame()?;
+    // Until the engines are found and the notices are gone.
+    thread::sleep(Duration::from_secs(15));
+    let before = shown.processor_time()?;
+    thread::sleep(REST);
+    let spent = shown.processor_time()?.saturating_sub(before);
+    let share = spent.as_secs_f64() / REST.as_secs_f64() * 100.0;
+    promise(
+        "at rest, of one core",
+        &format!("{share:.3} %"),
+        "< 0.5 %",
+        share < 0.5,
+    );
+    let all = shown.memory("VmRSS:")?;
+    let own = shown.memory("RssAnon:")?;
+    let what = format!("at rest, memory, of which {own:.0} MB its own");
+    promise(&what, &format!("{all:.0} MB"), "≤ 150 MB", all <= 150.0);
+    Ok(())
+}

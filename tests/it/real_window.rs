@@ -1,0 +1,468 @@
+//! The window as people have it: on an X server, drawn by OpenGL, driven by real keys and clicks.
+//!
+//! Keys and clicks come from xdotool; pictures and the window manager's wish to close go over the X
+//! protocol. Where the button is that is to be clicked is read off the picture.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{
+    AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, ImageFormat,
+};
+use x11rb::rust_connection::RustConnection;
+
+use powerband::app::plan::{Draft, DraftSetup};
+use powerband::app::screen::Screen;
+use powerband::app::settings::{self, Placement, Remembered, Theme};
+use powerband::domain::plan::PresetName;
+
+use super::display::{self, Display};
+use super::support::{Home, component, files};
+
+/// Width and height of the window. The library is beside the rail from 1100 on.
+const SIZE: (u16, u16) = (1280, 800);
+/// Colours of the dark theme: what is behind the screens, and the one primary action.
+const GROUND: [u8; 3] = [0x0e, 0x10, 0x14];
+const ACCENT: [u8; 3] = [0xff, 0xb0, 0x20];
+/// Longest that anything may take, on a machine that is busy with other tests.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Time for a frame after the hand moved: less than a person takes.
+const HAND: Duration = Duration::from_millis(150);
+
+#[test]
+fn a_run_is_planned_started_and_found_again() {
+    let Some(desk) = Desk::find() else {
+        return;
+    };
+    desk.plan(&Draft {
+        rounds: String::new(),
+        ..draft()
+    });
+    let window = desk.open();
+    window.drawn();
+    desk.keys("ctrl+2");
+    let start = window.until("the button that starts the run", |picture| {
+        picture.button().filter(|button| button.middle().1 < 100)
+    });
+    // Typed letters count: the plan's preset was another one.
+    desk.keys("ctrl+k");
+    desk.types("preset quick");
+    desk.keys("Return");
+    desk.click(start.middle());
+    let path = window.until("a saved session", |_| desk.sessions().into_iter().next());
+    let session = desk.show(&path);
+    assert_eq!(session["completion"], "complete", "{session:#}");
+    assert_eq!(session["plan"]["preset"], "Quick", "{session:#}");
+    let cases = session["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 2, "{session:#}");
+    for case in cases {
+        assert_eq!(case["outcome"], "finished", "{case:#}");
+        assert!(case["samples"].as_u64().unwrap() > 0, "{case:#}");
+    }
+    let run = window.drawn();
+    desk.keys("ctrl+4");
+    window.until("curves", |picture| {
+        (picture.same_ink(&run) < 0.9).then_some(())
+    });
+    // The notice that the run is done goes, so that nothing but the session is in the picture.
+    desk.keys("ctrl+d");
+    thread::sleep(Duration::from_secs(1));
+    let before = window.drawn();
+    desk.keys("ctrl+q");
+    window.ends_well();
+    let remembered = desk.remembered();
+    assert_eq!(remembered.open, std::slice::from_ref(&path));
+    assert_eq!(remembered.screen, Screen::Curves);
+    assert_eq!(remembered.draft.preset, PresetName::Quick);
+
+    let again = desk.open();
+    again.until("the session from before", |picture| {
+        (picture.same_ink(&before) > 0.9).then_some(())
+    });
+    desk.keys("ctrl+q");
+    again.ends_well();
+    assert_eq!(desk.remembered().open, [path]);
+}
+
+#[test]
+fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
+    let Some(desk) = Desk::find() else {
+        return;
+    };
+    // A thousand rounds do not end by themselves while this test looks on.
+    desk.plan(&Draft {
+        rounds: "1000".to_owned(),
+        ..draft()
+    });
+    let window = desk.open();
+    window.drawn();
+    desk.keys("ctrl+Return");
+    window.until("a round in the journal", |_| {
+        desk.home.journals().into_iter().find(|journal| {
+            fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
+        })
+    });
+    window.ask_to_close();
+    let stay = window.until("the question", |picture| {
+        picture.button().filter(|button| button.middle().1 > 200)
+    });
+    // "Stop and close" is the second one to the right of "Stay".
+    let stop = window.drawn().right_of(stay).nth(1).expect("three buttons");
+    desk.click(stop.middle());
+    window.ends_well();
+    let paths = desk.sessions();
+    let session = desk.show(paths.first().expect("a session"));
+    assert_eq!(session["completion"], "cancelled", "{session:#}");
+    let samples = |case: &Value| case["samples"].as_u64().unwrap_or(0);
+    let cases = session["cases"].as_array().unwrap();
+    assert!(cases.iter().any(|case| samples(case) > 0), "{session:#}");
+    assert!(desk.home.journals().is_empty());
+}
+
+/// A small real run: one engine, one network, two batch sizes.
+fn draft() -> Draft {
+    Draft {
+        name: "by hand".to_owned(),
+        model: "resnet18@cifar".to_owned(),
+        setups: vec![DraftSetup {
+            spec: "tract:cpu".to_owned(),
+            ..DraftSetup::default()
+        }],
+        batches: "1, 2".to_owned(),
+        preset: PresetName::Standard,
+        ..Draft::default()
+    }
+}
+
+/// A display, a home, and a hand.
+struct Desk {
+    display: Display,
+    home: Home,
+}
+
+impl Desk {
+    fn find() -> Option<Self> {
+        let found = display::are_installed(&["Xvfb", "xdotool"]).then_some(());
+        component(found, "Xvfb and xdotool (apt-get install xvfb xdotool)")?;
+        Some(Self {
+            display: Display::start(1400, 900).expect("Xvfb starts"),
+            home: Home::new(),
+        })
+    }
+
+    fn window_file(&self) -> PathBuf {
+        self.home.path("home/window.ron")
+    }
+
+    fn plan(&self, draft: &Draft) {
+        let remembered = Remembered {
+            theme: Theme::Dark,
+            draft: draft.clone(),
+            placement: Some(Placement {
+                position: Some((0.0, 0.0)),
+                size: (f32::from(SIZE.0), f32::from(SIZE.1)),
+                maximized: false,
+            }),
+            ..Remembered::default()
+        };
+        settings::write(&self.window_file(), &remembered).expect("a window.ron");
+    }
+
+    fn remembered(&self) -> Remembered {
+        let (remembered, said) = settings::read(&self.window_file());
+        assert_eq!(said, None);
+        remembered
+    }
+
+    fn sessions(&self) -> Vec<PathBuf> {
+        let all = files(&self.home.path("home/sessions")).into_iter();
+        all.filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+            .collect()
+    }
+
+    fn show(&self, path: &Path) -> Value {
+        let path = path.display().to_string();
+        let run = self.home.run(&["show", "--json", &path]);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        run.json()
+    }
+
+    fn open(&self) -> Window<'_> {
+        let complaints = fs::File::create(self.home.path("stderr.txt")).expect("a file");
+        let mut command = self.home.command(&[]);
+        command
+            .env("DISPLAY", self.display.name())
+            .env("LIBGL_ALWAYS_SOFTWARE", "1")
+            .env_remove("WAYLAND_SOCKET")
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .stdout(Stdio::null())
+            .stderr(complaints);
+        let program = command.spawn().expect("the program starts");
+        let (server, _) = x11rb::connect(Some(self.display.name())).expect("the display answers");
+        let mut window = Window {
+            desk: self,
+            program,
+            server,
+            id: 0,
+        };
+        window.id = window.wait("the window", |_| {
+            let found = self.xdotool(&["search", "--onlyvisible", "--name", "^Powerband$"]);
+            found.lines().next()?.trim().parse().ok()
+        });
+        // No window manager is here to give it the keyboard.
+        self.xdotool(&["windowfocus", &window.id.to_string()]);
+        window
+    }
+
+    fn xdotool(&self, args: &[&str]) -> String {
+        let mut command = self.home.command_of(Path::new("xdotool"), args);
+        let output = command.env("DISPLAY", self.display.name()).output();
+        String::from_utf8_lossy(&output.expect("xdotool starts").stdout).into_owned()
+    }
+
+    fn keys(&self, keys: &str) {
+        self.xdotool(&["key", keys]);
+        thread::sleep(HAND);
+    }
+
+    fn types(&self, words: &str) {
+        thread::sleep(HAND);
+        self.xdotool(&["type", "--delay", "40", words]);
+        thread::sleep(HAND);
+    }
+
+    /// As a hand does it: there, down, up.
+    fn click(&self, (x, y): (usize, usize)) {
+        self.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
+        for step in ["mousedown", "mouseup"] {
+            thread::sleep(HAND);
+            self.xdotool(&[step, "1"]);
+        }
+        thread::sleep(HAND);
+    }
+}
+
+/// The program in its window, ended with its owner.
+struct Window<'a> {
+    desk: &'a Desk,
+    program: Child,
+    server: RustConnection,
+    id: u32,
+}
+
+impl Window<'_> {
+    /// Waits, and fails with what the program said.
+    fn wait<T>(&mut self, what: &str, mut found: impl FnMut(&mut Self) -> Option<T>) -> T {
+        let begin = Instant::now();
+        loop {
+            if let Some(found) = found(self) {
+                return found;
+            }
+            let ended = self.program.try_wait().expect("a child can be asked");
+            let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
+            assert!(ended.is_none(), "no {what}: it ended, {ended:?}\n{said}");
+            assert!(begin.elapsed() < PATIENCE, "no {what}\n{said}");
+            thread::sleep(HAND);
+        }
+    }
+
+    /// Waits until the picture, or whatever else, has what is looked for.
+    fn until<T>(&self, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
+        let begin = Instant::now();
+        loop {
+            if let Some(found) = self.picture().as_ref().and_then(&found) {
+                return found;
+            }
+            let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
+            assert!(begin.elapsed() < PATIENCE, "no {what}\n{said}");
+            thread::sleep(HAND);
+        }
+    }
+
+    /// A picture with something on it.
+    fn drawn(&self) -> Picture {
+        self.until("picture that is not blank", |picture| {
+            (picture.ink() > 0.01).then(|| picture.clone())
+        })
+    }
+
+    /// What is seen; nothing while the window is not there.
+    fn picture(&self) -> Option<Picture> {
+        let (width, height) = SIZE;
+        let asked = self.server.get_image(
+            ImageFormat::Z_PIXMAP,
+            self.id,
+            0,
+            0,
+            width,
+            height,
+            u32::MAX,
+        );
+        let image = asked.ok()?.reply().ok()?;
+        // Xvfb of depth 24 has four bytes a pixel, blue first.
+        let pixels = image.data.as_chunks::<4>().0.iter();
+        Some(Picture {
+            pixels: pixels
+                .map(|&[blue, green, red, _]| [red, green, blue])
+                .collect(),
+        })
+    }
+
+    /// What a window manager says when its cross is clicked.
+    fn ask_to_close(&self) {
+        let atom = |name: &str| {
+            let asked = self.server.intern_atom(false, name.as_bytes());
+            asked
+                .expect("the display answers")
+                .reply()
+                .expect("the display answers")
+                .atom
+        };
+        let data = [atom("WM_DELETE_WINDOW"), AtomEnum::NONE.into(), 0, 0, 0];
+        let message = ClientMessageEvent::new(32, self.id, atom("WM_PROTOCOLS"), data);
+        let sent = self
+            .server
+            .send_event(false, self.id, EventMask::NO_EVENT, message);
+        sent.expect("the display answers")
+            .check()
+            .expect("the display answers");
+        self.server.flush().expect("the display answers");
+    }
+
+    /// Waits for the end, which is to be a good one.
+    fn ends_well(mut self) {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.program.try_wait().expect("a child can be asked") {
+                break status;
+            }
+            assert!(begin.elapsed() < PATIENCE, "it does not close");
+            thread::sleep(HAND);
+        };
+        let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
+        assert_eq!(status.code(), Some(0), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+impl Drop for Window<'_> {
+    fn drop(&mut self) {
+        // It has ended by itself, unless the test failed.
+        drop(self.program.kill());
+        drop(self.program.wait());
+    }
+}
+
+/// Pixels in rows from the top, red first.
+#[derive(Clone)]
+struct Picture {
+    pixels: Vec<[u8; 3]>,
+}
+
+/// Part of one row.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    y: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Span {
+    fn middle(self) -> (usize, usize) {
+        (usize::midpoint(self.from, self.to), self.y)
+    }
+}
+
+impl Picture {
+    fn width() -> usize {
+        usize::from(SIZE.0)
+    }
+
+    /// Whether two colours are one: OpenGL dithers by a step or two.
+    fn is_near(a: [u8; 3], b: [u8; 3]) -> bool {
+        a.iter().zip(b).all(|(&a, b)| a.abs_diff(b) <= 4)
+    }
+
+    /// Whether a pixel is brighter than any background of the dark theme.
+    fn is_ink(pixel: [u8; 3]) -> bool {
+        pixel.iter().any(|&part| part > 0x50)
+    }
+
+    /// The share of the picture that is words, lines and markers.
+    fn ink(&self) -> f64 {
+        let ink = self.pixels.iter().filter(|&&pixel| Self::is_ink(pixel));
+        ink.count() as f64 / self.pixels.len() as f64
+    }
+
+    /// The share of the ink of the other picture that is here too.
+    fn same_ink(&self, other: &Self) -> f64 {
+        let pairs = self.pixels.iter().zip(&other.pixels);
+        let ink = pairs.filter(|&(_, &theirs)| Self::is_ink(theirs));
+        let (mut all, mut same) = (0, 0);
+        for (ours, theirs) in ink {
+            all += 1;
+            same += u32::from(Self::is_near(*ours, *theirs));
+        }
+        f64::from(same) / f64::from(all.max(1))
+    }
+
+    /// Spans of one colour in a row, from the left.
+    fn spans(&self, y: usize, is_it: impl Fn([u8; 3]) -> bool) -> Vec<Span> {
+        let mut spans: Vec<Span> = Vec::new();
+        let row = self.pixels.chunks(Self::width()).nth(y).unwrap_or_default();
+        for (x, _) in row.iter().enumerate().filter(|&(_, &pixel)| is_it(pixel)) {
+            match spans.last_mut().filter(|span| span.to == x) {
+                Some(span) => span.to = x + 1,
+                None => spans.push(Span {
+                    y,
+                    from: x,
+                    to: x + 1,
+                }),
+            }
+        }
+        spans
+    }
+
+    /// The primary button: the first row with enough of the accent in one piece, a little below it.
+    fn button(&self) -> Option<Span> {
+        let rows = self.pixels.len() / Self::width();
+        let top = (0..rows).find_map(|y| {
+            let spans = self
+                .spans(y, |pixel| Self::is_near(pixel, ACCENT))
+                .into_iter();
+            spans
+                .filter(|span| (36..300).contains(&(span.to - span.from)))
+                .max_by_key(|span| span.to)
+        })?;
+        // Its corners are round, so that further down it is wider.
+        let y = top.y + 6;
+        let mut spans = self
+            .spans(y, |pixel| Self::is_near(pixel, ACCENT))
+            .into_iter();
+        let first = spans.find(|span| span.to > top.from)?;
+        Some(Span {
+            y,
+            from: first.from,
+            to: first.to.max(top.to),
+        })
+    }
+
+    /// Buttons in the same row, further right, by their fill; between them is nothing but the card.
+    fn right_of(&self, button: Span) -> impl Iterator<Item = Span> {
+        let row = self
+            .pixels
+            .chunks(Self::width())
+            .nth(button.y)
+            .unwrap_or_default();
+        let card = row.get(button.to + 4).copied().unwrap_or(GROUND);
+        let spans = self.spans(button.y, move |pixel| !Self::is_near(pixel, card));
+        spans
+            .into_iter()
+            .filter(move |span| span.from > button.to && span.to - span.from > 60)
+    }
+}

@@ -1,0 +1,283 @@
+//! Broken files, folders that go away, workers that hang, a full disk, and more than anybody has.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use eframe::egui::{
+    Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, ViewportCommand, vec2,
+};
+use powerband::app::action::{Action, Run as RunAction};
+use powerband::app::run::Stage;
+use powerband::app::screen::Screen;
+use powerband::app::settings::Remembered;
+use powerband::store::session_file;
+
+use super::behaviour::{draft, is_saved, long_run};
+use super::data::{Made, Speed, speed};
+use super::{Desk, PATIENCE, shelve};
+use crate::support::{self, Home};
+
+const TRACT: &[Speed] = &[speed("tract:cpu", "", 900.0, 9_800.0)];
+
+fn made(name: &'static str, speeds: &'static [Speed], batches: &'static [usize]) -> Made<'static> {
+    Made {
+        name,
+        created: "2026-09-14T18:22:07Z",
+        model: "resnet50",
+        speeds,
+        batches,
+        rounds: 2,
+        samples: 8,
+    }
+}
+
+/// The middle one of many frames, none of which waits for anything.
+fn frame(desk: &mut Desk) -> Duration {
+    desk.steps(3);
+    let mut times: Vec<Duration> = (0..15)
+        .map(|_| {
+            let begun = Instant::now();
+            desk.step();
+            begun.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[times.len() / 2]
+}
+
+#[test]
+fn a_broken_session_is_said_in_words() {
+    let home = Home::new();
+    let cut = home.write("cut.ron", "(version: 1, session: (name: \"half");
+    let mut desk = Desk::awake(home, vec![cut, "/nowhere/at all.ron".into()]);
+    desk.hear("cut.ron was not opened.");
+    desk.hear("at all.ron was not opened.");
+    assert!(desk.app().sessions.is_empty());
+    desk.press("Ctrl+L");
+    desk.see("cut.ron was not opened.");
+}
+
+#[test]
+fn a_broken_file_of_the_library_is_listed() {
+    let home = Home::new();
+    shelve(&home, "good", &made("Good", TRACT, &[1, 2]).session());
+    home.write("home/sessions/bad.ron", "(");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+6");
+    desk.see("bad.ron, cannot be read");
+    desk.click("bad.ron, cannot be read");
+    desk.see("Cannot be read");
+}
+
+#[test]
+fn a_library_that_goes_away_is_survived() {
+    let home = Home::new();
+    let path = shelve(&home, "good", &made("Good", TRACT, &[1, 2]).session());
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    let begun = Instant::now();
+    desk.step_until("the watch looks", PATIENCE, |_| {
+        begun.elapsed().as_secs() >= 4
+    });
+    let folder = desk.path("home/sessions");
+    fs::rename(&folder, desk.path("elsewhere")).unwrap();
+    desk.hear("is gone; what is shown is in memory alone");
+    desk.until("the library is empty", |app| app.library.found.is_empty());
+    fs::write(&folder, "not a folder").unwrap();
+    desk.hear("cannot be read");
+    desk.press("Ctrl+6");
+    desk.see("cannot be read");
+    fs::remove_file(&folder).unwrap();
+    fs::rename(desk.path("elsewhere"), &folder).unwrap();
+    desk.until("all is well again", |app| {
+        app.library.found.len() == 1 && app.library.trouble.is_none()
+    });
+}
+
+#[test]
+fn a_worker_that_hangs_stops_nothing_else() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().planner.draft = draft("fake,fail=run-hang", "1", 3);
+    desk.act(Action::Run(RunAction::Start));
+    desk.until("the worker hangs", |app| {
+        app.run
+            .as_ref()
+            .is_some_and(|run| run.stage == Stage::Measuring)
+    });
+    for screen in Screen::ALL {
+        desk.act(Action::Go(screen));
+        assert!(frame(&mut desk) < Duration::from_millis(250), "{screen:?}");
+    }
+    desk.press("Ctrl+3");
+    desk.click("Stop");
+    desk.step_until("the run is over", Duration::from_secs(20), is_saved);
+    let home = desk.path("home").display().to_string();
+    assert_eq!(support::processes_with(&home), Vec::<String>::new());
+}
+
+#[test]
+fn a_session_that_cannot_be_saved_is_not_lost() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    long_run(&mut desk);
+    let folder = desk.path("home/sessions");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "not a folder").unwrap();
+    desk.click("Stop");
+    desk.hear("Made up was not saved");
+    assert!(matches!(
+        desk.app().run.as_ref().unwrap().stage,
+        Stage::NotSaved(_)
+    ));
+    desk.click("Save as…");
+    let path = desk.path("saved after all.ron");
+    desk.fill("Path", &path.display().to_string());
+    desk.press("Enter");
+    desk.hear("Saved to");
+    let session = session_file::read(&path).unwrap().session;
+    assert!(session.cases.iter().any(|case| !case.rounds.is_empty()));
+}
+
+#[test]
+fn a_window_that_hid_comes_back_where_nothing_can_be_saved() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
+    desk.act(Action::Run(RunAction::Start));
+    desk.until("it began", |app| {
+        app.run.as_ref().unwrap().session.is_some()
+    });
+    desk.close_window();
+    desk.click("Go on without the window");
+    let folder = desk.path("home/sessions");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "not a folder").unwrap();
+    desk.hear("was not saved");
+    desk.step_until("it is seen again", PATIENCE, |desk| {
+        desk.has_asked(&ViewportCommand::Visible(true))
+    });
+    assert!(!desk.has_asked(&ViewportCommand::Close));
+    desk.see("Save as…");
+}
+
+#[test]
+fn a_thousand_sessions_are_no_burden() {
+    let home = Home::new();
+    let text = session_file::to_text(&made("Session 0000", TRACT, &[1, 2, 4]).session()).unwrap();
+    shelve(
+        &home,
+        "0000",
+        &made("Session 0000", TRACT, &[1, 2, 4]).session(),
+    );
+    for number in 1..1000 {
+        let text = text.replacen("Session 0000", &format!("Session {number:04}"), 1);
+        home.write(&format!("home/sessions/{number:04}.ron"), text);
+    }
+    let mut few = Desk::awake(Home::new(), Vec::new());
+    let mut many = Desk::awake(home, Vec::new());
+    assert_eq!(many.app().library.listed_len(), 1000);
+    for screen in [Screen::Home, Screen::Plan, Screen::Library] {
+        few.act(Action::Go(screen));
+        many.act(Action::Go(screen));
+        let (few, many) = (frame(&mut few), frame(&mut many));
+        assert!(
+            many < few * 4 + Duration::from_millis(40),
+            "{screen:?}: {few:?}, {many:?}"
+        );
+    }
+    many.press("Ctrl+6");
+    assert!(many.sees("Session 0000"));
+    scroll(&mut many, -40_000.0);
+    assert!(many.sees("Session 0999"), "{:#?}", many.names());
+    many.press("Ctrl+F");
+    many.type_text("0512");
+    assert_eq!(many.app().library.listed_len(), 1);
+}
+
+/// The wheel over the middle of the screen.
+fn scroll(desk: &mut Desk, by: f32) {
+    desk.harness.hover_at(eframe::egui::pos2(500.0, 400.0));
+    for _ in 0..4 {
+        desk.harness.event(Event::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta: vec2(0.0, by / 4.0),
+            phase: TouchPhase::Move,
+            source: MouseWheelSource::Unknown,
+            modifiers: Modifiers::NONE,
+        });
+    }
+    desk.steps(12);
+}
+
+#[test]
+fn a_session_of_five_thousand_cases_can_be_looked_at() {
+    const NAMES: [&str; 50] = ["tract:cpu"; 50];
+    let home = Home::new();
+    let speeds: Vec<Speed> = NAMES
+        .iter()
+        .enumerate()
+        .map(|(place, name)| speed(name, "", 900.0 + 40.0 * place as f64, 9_800.0))
+        .collect();
+    let batches: Vec<usize> = (1..=100).collect();
+    let session = Made {
+        name: "Large",
+        created: "2026-09-14T18:22:07Z",
+        model: "resnet50",
+        speeds: &speeds,
+        batches: &batches,
+        rounds: 2,
+        samples: 6,
+    }
+    .session();
+    let path = shelve(&home, "large", &session);
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    assert_eq!(desk.app().curves.drawn.table.len(), 5000);
+    assert!(
+        frame(&mut desk) < Duration::from_millis(900),
+        "{:?}",
+        frame(&mut desk)
+    );
+    desk.press("Ctrl+ArrowRight");
+    desk.until("the pinned case is drawn", |app| {
+        app.curves.pinned.is_some()
+    });
+    desk.press("Ctrl+5");
+    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.steps(3);
+}
+
+#[test]
+fn a_broken_memory_costs_only_itself() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("home")).unwrap();
+    home.write("home/window.ron", "(theme: Purple");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.hear("makes no sense");
+    assert_eq!(desk.app().remembered.theme, Remembered::default().theme);
+    desk.app().remember().unwrap();
+    let again = Desk::awake(desk.home, Vec::new());
+    assert!(again.said().is_empty(), "{:?}", again.said());
+}
+
+#[test]
+fn a_model_that_is_none_is_said_beside_its_name() {
+    let home = Home::new();
+    let path = home.write("broken.onnx", "no network");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+2");
+    desk.fill("Model", &path.display().to_string());
+    desk.step_until("it is refused", PATIENCE, |desk| desk.sees("broken.onnx"));
+    desk.until("the reason is known", |app| {
+        matches!(
+            app.planner.facts,
+            powerband::app::plan::ModelFacts::Refused(_)
+        )
+    });
+    desk.press("Escape");
+    desk.press("Ctrl+N");
+    desk.fill("Setup 1", "fake");
+    desk.press("Escape");
+    desk.press("Ctrl+Enter");
+    desk.hear("The run did not begin");
+    assert!(!desk.app().is_running());
+}

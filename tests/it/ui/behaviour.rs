@@ -1,0 +1,341 @@
+//! What a user does from the first start on: plan, run, look, compare, save, close and come back.
+
+use std::fs;
+use std::path::Path;
+
+use eframe::egui::ViewportCommand;
+use powerband::app::action::{Action, Run as RunAction};
+use powerband::app::plan::{Draft, DraftSetup};
+use powerband::app::run::Stage;
+use powerband::app::screen::Screen;
+use powerband::domain::outcome::Outcome;
+use powerband::domain::session::{Completion, Session};
+use powerband::store::session_file;
+
+use super::pictures::small_session;
+use super::{Desk, alone};
+use crate::support::Home;
+
+/// A plan of made-up timings.
+pub fn draft(spec: &str, batches: &str, rounds: u32) -> Draft {
+    Draft {
+        name: "Made up".to_owned(),
+        model: "resnet18@cifar".to_owned(),
+        setups: vec![DraftSetup {
+            spec: spec.to_owned(),
+            ..DraftSetup::default()
+        }],
+        batches: batches.to_owned(),
+        rounds: rounds.to_string(),
+        ..Draft::default()
+    }
+}
+
+/// A run that will not end by itself within a test, with something measured already.
+pub fn long_run(desk: &mut Desk) {
+    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1000);
+    desk.act(Action::Run(RunAction::Start));
+    desk.until("something is measured", |app| {
+        let run = app.run.as_ref();
+        run.and_then(|run| run.session.as_ref())
+            .is_some_and(|session| session.cases.iter().any(|case| !case.rounds.is_empty()))
+    });
+}
+
+pub fn is_saved(desk: &Desk) -> bool {
+    let run = desk.app().run.as_ref();
+    run.is_some_and(|run| matches!(run.stage, Stage::Saved(_)))
+}
+
+/// The one session of the library.
+fn only_session(desk: &Desk) -> Session {
+    let files = desk.session_files();
+    assert_eq!(files.len(), 1, "{files:?}");
+    session_file::read(&files[0]).expect("a session").session
+}
+
+fn samples(session: &Session) -> u64 {
+    session.cases.iter().map(|case| case.n_samples()).sum()
+}
+
+fn open_path(desk: &mut Desk, path: &Path) {
+    desk.press("Ctrl+O");
+    desk.fill("Path", &path.display().to_string());
+    desk.press("Enter");
+}
+
+#[test]
+fn the_whole_way() {
+    let home = Home::new();
+    let older = small_session(&home, "Older");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.click("Change the plan…");
+    assert_eq!(desk.app().screen, Screen::Plan);
+    plan_by_hand(&mut desk);
+    desk.click("Start the run");
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.step_until("the run is saved", super::PATIENCE, is_saved);
+    desk.hear("First light is done: 6 cases");
+    desk.click("Show curves");
+    look_at_curves(&mut desk);
+    open_path(&mut desk, &older);
+    desk.until("two sessions are open", |app| app.sessions.len() == 2);
+    compare(&mut desk);
+    save_and_come_back(&mut desk);
+}
+
+fn plan_by_hand(desk: &mut Desk) {
+    desk.fill("Model", "resnet18@cifar");
+    desk.click("Add a setup");
+    desk.fill("Setup 1", "fake,fixed=500,item=100");
+    desk.click("Duplicate setup 1");
+    desk.fill("Setup 2", "fake,fixed=900,item=200");
+    desk.fill("Name of setup 2", "the slow one");
+    desk.fill("Batch sizes", "1, 2, 4");
+    desk.fill("Rounds", "3");
+    desk.fill("Name", "First light");
+    assert_eq!(desk.value("Setup 1"), "fake,fixed=500,item=100");
+    desk.see("2 setups × 3 batch sizes × 3 rounds");
+}
+
+fn look_at_curves(desk: &mut Desk) {
+    assert_eq!(desk.app().screen, Screen::Curves);
+    assert!(desk.find("Series fake:cpu,fixed=500,item=100").is_some());
+    assert!(desk.find("Series the slow one").is_some());
+    assert_eq!(desk.app().curves.drawn.table.len(), 6);
+    let finished = desk
+        .names()
+        .iter()
+        .filter(|name| name.starts_with("finished"))
+        .count();
+    assert!(finished > 0, "{:#?}", desk.names());
+    desk.click("Series the slow one");
+    assert_eq!(desk.app().curves.drawn.table.len(), 3, "hidden");
+    desk.click("Series the slow one");
+    desk.click("Set a latency limit");
+    desk.see("Best within");
+    assert_eq!(desk.app().curves.drawn.best.len(), 2);
+    desk.press("Ctrl+ArrowRight");
+    desk.see("How often each time came");
+    desk.click("Unpin");
+    assert!(desk.app().curves.pin.is_none());
+    desk.fill("Filter the table", "slow");
+    assert_eq!(desk.app().curves.drawn.table.len(), 3);
+    desk.press("Escape");
+    desk.click("Sort by Batch");
+    assert_eq!(desk.app().curves.sort, Some((1, false)));
+    desk.fill("Filter the table", "");
+    desk.press("Escape");
+}
+
+fn compare(desk: &mut Desk) {
+    desk.press("Ctrl+5");
+    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.see("Speed-up over all pairs");
+    let result = desk.app().compare.result.clone().expect("a comparison");
+    assert_eq!(result.2.pairs.len(), 3);
+    for name in desk.names() {
+        let name = name.to_lowercase();
+        let is_verdict = ["faster", "slower", "regression"]
+            .iter()
+            .any(|word| name.contains(word));
+        assert!(!is_verdict, "{name}");
+    }
+    let (before, after) = (desk.app().compare.before, desk.app().compare.after);
+    desk.click("Swap");
+    assert_eq!(
+        (desk.app().compare.before, desk.app().compare.after),
+        (after, before)
+    );
+}
+
+fn save_and_come_back(desk: &mut Desk) {
+    let copy = desk.path("a copy.ron");
+    desk.press("Ctrl+Shift+S");
+    assert_eq!(desk.value("Path"), "Older.ron");
+    desk.fill("Path", &copy.display().to_string());
+    desk.click("Save");
+    desk.hear("Saved to");
+    assert_eq!(
+        session_file::read(&copy).expect("a copy").session.name,
+        "Older"
+    );
+    desk.press("Ctrl+Shift+W");
+    assert!(desk.app().sessions.is_empty());
+    open_path(desk, &copy);
+    desk.until("it is open again", |app| app.sessions.len() == 1);
+}
+
+#[test]
+fn a_run_is_paused_and_skipped_and_stopped() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    long_run(&mut desk);
+    desk.see("0 of 2 cases done");
+    desk.click("Pause");
+    desk.until("it rests", |app| {
+        app.run.as_ref().unwrap().stage == Stage::Paused
+    });
+    desk.see("Paused.");
+    desk.click("Go on");
+    desk.until("it goes on", |app| {
+        app.run.as_ref().unwrap().stage == Stage::Measuring
+    });
+    desk.until("a case is measured", |app| {
+        app.run.as_ref().unwrap().current.is_some()
+    });
+    desk.click("Skip this case");
+    desk.until("it is left out", |app| {
+        let session = app.run.as_ref().unwrap().session.as_ref().unwrap();
+        session
+            .cases
+            .iter()
+            .any(|case| case.outcome == Outcome::Cancelled)
+    });
+    desk.see("1 of 2 cases done");
+    desk.click("Stop");
+    desk.step_until("the run is saved", super::PATIENCE, is_saved);
+    let session = only_session(&desk);
+    assert_eq!(session.completion, Completion::Cancelled);
+    assert!(samples(&session) > 0, "what was measured is kept");
+    assert!(desk.home.journals().is_empty());
+}
+
+#[test]
+fn closing_in_mid_run_asks_and_loses_nothing() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    long_run(&mut desk);
+    desk.close_window();
+    assert!(desk.has_asked(&ViewportCommand::CancelClose));
+    desk.see("A run is going on");
+    desk.press("Escape");
+    assert!(!desk.sees("Stop and close"));
+    desk.close_window();
+    desk.click("Stay");
+    assert!(!desk.app().closing && desk.app().is_running());
+    desk.close_window();
+    desk.click("Stop and close");
+    desk.step_until("the window closes", super::PATIENCE, |desk| {
+        desk.has_asked(&ViewportCommand::Close)
+    });
+    assert!(samples(&only_session(&desk)) > 0);
+    assert!(desk.home.journals().is_empty());
+}
+
+#[test]
+fn a_run_goes_on_without_its_window() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
+    desk.act(Action::Run(RunAction::Start));
+    desk.close_window();
+    desk.click("Go on without the window");
+    assert!(desk.has_asked(&ViewportCommand::Visible(false)));
+    desk.step_until("the program ends", super::PATIENCE, |desk| {
+        desk.has_asked(&ViewportCommand::Close)
+    });
+    assert_eq!(only_session(&desk).completion, Completion::Complete);
+}
+
+#[test]
+fn an_idle_window_closes_at_once() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.close_window();
+    assert!(!desk.has_asked(&ViewportCommand::CancelClose));
+    assert!(!desk.app().closing);
+}
+
+#[test]
+fn the_plan_is_undone_kept_and_used_again() {
+    let home = Home::new();
+    if !alone(
+        &home,
+        "ui::behaviour::the_plan_is_undone_kept_and_used_again",
+    ) {
+        return;
+    }
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+2");
+    desk.press("Ctrl+N");
+    desk.press("Ctrl+N");
+    assert_eq!(desk.app().planner.draft.setups.len(), 2);
+    desk.press("Ctrl+Z");
+    assert_eq!(desk.app().planner.draft.setups.len(), 1);
+    desk.press("Ctrl+Shift+Z");
+    assert_eq!(desk.app().planner.draft.setups.len(), 2);
+    desk.click("Undo");
+    desk.fill("Name", "Keeper");
+    desk.fill("Batch sizes", "3, 5");
+    desk.press("Escape");
+    desk.click("Preset: Quick");
+    desk.press("Ctrl+S");
+    desk.hear("The plan is kept as Keeper");
+    desk.see("Use plan Keeper");
+    let kept = desk.app().planner.draft.clone();
+    desk.press("Ctrl+Shift+N");
+    assert_eq!(desk.app().planner.draft, Draft::default());
+    desk.click("Use plan Keeper");
+    assert_eq!(desk.app().planner.draft, kept);
+    desk.click("Throw away plan Keeper");
+    desk.until("it is gone", |app| app.planner.kept.is_empty());
+    assert_eq!(desk.app().planner.draft, kept, "the plan itself stays");
+}
+
+#[test]
+fn a_fault_of_the_plan_is_said_where_it_is() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.press("Ctrl+N");
+    desk.fill("Setup 1", "fake,speed=9");
+    assert!(desk.sees("speed"), "{:#?}", desk.names());
+    desk.see("The plan makes no sense yet");
+    desk.fill("Setup 1", "fake");
+    desk.fill("Batch sizes", "1, x");
+    assert!(desk.sees("\"x\""), "{:#?}", desk.names());
+    desk.press("Escape");
+    desk.press("Ctrl+Enter");
+    assert!(desk.app().run.is_none());
+    desk.hear("The plan cannot be run yet");
+}
+
+#[test]
+fn a_session_is_planned_again() {
+    let home = Home::new();
+    let file = small_session(&home, "Again");
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+K");
+    desk.type_text("Plan the last session again");
+    desk.press("Enter");
+    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.value("Name"), "Again");
+    assert_eq!(desk.value("Setup 1"), "ort:cpu");
+    assert_eq!(desk.value("Name of setup 2"), "tract");
+    desk.press("Ctrl+Z");
+    assert_eq!(desk.app().planner.draft, Draft::default());
+}
+
+#[test]
+fn the_window_remembers() {
+    let home = Home::new();
+    let file = small_session(&home, "Remembered");
+    let mut desk = Desk::awake(home, vec![file.clone()]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk.press("Ctrl+T");
+    desk.press("Ctrl+Plus");
+    let limit = desk.app().curves.options.limit_ns;
+    assert!(limit.is_some());
+    desk.app().remember().unwrap();
+    let home = desk.home;
+    assert!(
+        fs::read_to_string(home.path("home/window.ron"))
+            .unwrap()
+            .contains("Remembered")
+    );
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.until("it is open again", |app| app.sessions.len() == 1);
+    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().curves.options.limit_ns, limit);
+    assert_eq!(desk.app().remembered.zoom_steps, 1);
+    let open = desk.app().sessions.iter().next().unwrap();
+    assert_eq!(open.path.as_ref(), Some(&file));
+}

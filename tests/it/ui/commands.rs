@@ -1,0 +1,280 @@
+//! Every command can be found, can be given with its keys, and with other keys that the user chose.
+
+use std::path::PathBuf;
+
+use eframe::egui::accesskit::Role;
+use egui_kittest::kittest::NodeT as _;
+use powerband::app::action::{Action, Curves, Library};
+use powerband::app::command::{self, Command};
+use powerband::app::machine::Installing;
+use powerband::app::notices::Weight;
+use powerband::app::plan::PlanEdit;
+use powerband::app::screen::Screen;
+use powerband::base::cancel::CancelToken;
+use powerband::base::clock;
+use powerband::store::trash::{Discarded, discard};
+
+use super::data::{Made, speed};
+use super::pictures::small_session;
+use super::{Desk, alone, place, shelve};
+use crate::support::Home;
+
+fn by_id(id: &str) -> &'static Command {
+    let found = command::ALL.iter().find(|command| command.id == id);
+    found.expect("a command")
+}
+
+/// Brings the window into a state in which the command can be given.
+fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
+    // What goes to the trash is another one than what the commands after it are about.
+    let name = if id == "discard" { "goes" } else { "stays" };
+    let selected = desk.path(&format!("home/sessions/{name}.ron"));
+    let ctx = desk.harness.ctx.clone();
+    ctx.memory_mut(|memory| memory.stop_text_input());
+    let app = desk.app_mut();
+    app.palette_open = false;
+    app.closing = false;
+    app.log_open = false;
+    app.screen = Screen::Curves;
+    app.remembered.zoom_steps = 0;
+    app.library.selected = Some(selected);
+    app.library.discarded = vec![(discarded.clone(), "a session".to_owned())];
+    app.notices
+        .add(Weight::Trouble, "a word", None, clock::monotonic_ns());
+    app.machine.installing = None;
+    if id == "stop-install" {
+        app.machine.installing = Some(Installing {
+            step: "Fetching".to_owned(),
+            share: None,
+            cancel: CancelToken::default(),
+        });
+    }
+    app.run = None;
+    if ["pause", "skip", "stop"].contains(&id) {
+        app.run = Some(live());
+    }
+    app.planner.edit(PlanEdit::Name("one".to_owned()));
+    app.planner.edit(PlanEdit::Add("fake".to_owned()));
+    if id == "redo" {
+        app.planner.edit(PlanEdit::Undo);
+    }
+    if desk.app().curves.pin.is_none() {
+        desk.act(Action::Curves(Curves::PinStep(1)));
+    }
+    desk.steps(2);
+}
+
+fn live() -> powerband::app::run::LiveRun {
+    Made {
+        name: "live",
+        created: "2026-10-04T09:00:00Z",
+        model: "resnet50",
+        speeds: &[speed("tract:cpu", "", 900.0, 9_800.0)],
+        batches: &[1, 2, 4],
+        rounds: 3,
+        samples: 10,
+    }
+    .live()
+}
+
+/// A desk with sessions open and one in the trash.
+fn desk_with_everything(home: Home) -> (Desk, Discarded) {
+    let small = small_session(&home, "Elsewhere");
+    let session = powerband::store::session_file::read(&small)
+        .expect("a session")
+        .session;
+    shelve(&home, "stays", &session);
+    shelve(&home, "goes", &session);
+    let doomed = shelve(&home, "doomed", &session);
+    let discarded = discard(&place(&home).paths, &doomed).expect("the trash takes it");
+    let open: Vec<PathBuf> = ["one", "two"].map(|name| small_session(&home, name)).into();
+    let mut desk = Desk::awake(home, open);
+    desk.until("sessions are open", |app| app.sessions.len() == 2);
+    (desk, discarded)
+}
+
+#[test]
+fn every_command_can_be_given_by_its_keys() {
+    let home = Home::new();
+    if !alone(
+        &home,
+        "ui::commands::every_command_can_be_given_by_its_keys",
+    ) {
+        return;
+    }
+    let (mut desk, discarded) = desk_with_everything(home);
+    for command in command::ALL {
+        reopen(&mut desk);
+        prepare(&mut desk, &discarded, command.id);
+        let wanted = (command.act)(desk.app());
+        let wanted = wanted.unwrap_or_else(|reason| panic!("{}: {reason}", command.id));
+        if command.keys.is_empty() {
+            continue;
+        }
+        desk.wishes();
+        desk.press(command.keys);
+        let given = desk.wishes();
+        assert!(
+            given.contains(&wanted),
+            "{} by {}: wanted {wanted:?}, got {given:?}",
+            command.id,
+            command.keys
+        );
+        if desk.harness.state().is_path_field_up() {
+            desk.press("Escape");
+            assert!(!desk.harness.state().is_path_field_up());
+        }
+    }
+}
+
+/// Opens again what a command closed.
+fn reopen(desk: &mut Desk) {
+    for name in ["one", "two"] {
+        let path = desk.path(&format!("{name}.ron"));
+        if desk.app().sessions.by_path(&path).is_none() {
+            let open = powerband::app::action::Sessions::Open(vec![path.clone()]);
+            desk.act(Action::Sessions(open));
+            desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
+        }
+    }
+}
+
+#[test]
+fn the_palette_has_every_command() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+K");
+    let root = desk.harness.root();
+    let offered: Vec<String> = egui_kittest::kittest::NodeT::children_recursive(&root)
+        .map(|node| node.accesskit_node())
+        .filter(|node| node.role() == Role::MenuItem)
+        .filter_map(|node| node.label())
+        .collect();
+    for command in command::ALL {
+        assert!(
+            offered.iter().any(|title| title == command.title),
+            "{}",
+            command.title
+        );
+    }
+    desk.type_text("go lib");
+    desk.press("Enter");
+    assert_eq!(desk.app().screen, Screen::Library);
+    assert!(!desk.app().palette_open);
+    desk.press("Ctrl+K");
+    desk.type_text("stop run");
+    desk.press("Enter");
+    assert!(desk.app().palette_open, "what cannot be done is not taken");
+    desk.press("Escape");
+    assert!(!desk.app().palette_open);
+    assert_eq!(desk.app().screen, Screen::Library, "one step at a time");
+}
+
+#[test]
+fn shortcuts_are_redefined_and_clashes_end() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+7");
+    desk.click("Keys of Go to Home");
+    desk.press("Ctrl+9");
+    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+9");
+    desk.press("Ctrl+1");
+    assert_eq!(
+        desk.app().screen,
+        Screen::Settings,
+        "the old keys mean nothing"
+    );
+    desk.press("Ctrl+9");
+    assert_eq!(desk.app().screen, Screen::Home);
+
+    desk.press("Ctrl+7");
+    desk.click("Keys of Go to Plan");
+    desk.press("Ctrl+9");
+    assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+9");
+    assert_eq!(
+        desk.app().keys_of("go-home"),
+        "",
+        "whoever had them loses them"
+    );
+    desk.press("Ctrl+9");
+    assert_eq!(desk.app().screen, Screen::Plan);
+
+    desk.press("Ctrl+7");
+    desk.click("Keys of Go to Plan");
+    desk.press("Backspace");
+    assert_eq!(desk.app().keys_of("go-plan"), "");
+    desk.click("Keys of Go to Plan");
+    desk.press("Escape");
+    assert_eq!(
+        desk.app().screen,
+        Screen::Settings,
+        "Escape changes nothing"
+    );
+    desk.click("Reset all");
+    assert_eq!(desk.app().keys_of("go-plan"), by_id("go-plan").keys);
+    assert_eq!(desk.app().keys_of("go-home"), by_id("go-home").keys);
+}
+
+#[test]
+fn nobody_waits_for_keys_on_another_screen() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+7");
+    desk.click("Keys of Go to Home");
+    desk.click("Library");
+    desk.press("Ctrl+2");
+    assert_eq!(desk.app().screen, Screen::Plan, "shortcuts are not dead");
+    desk.press("Ctrl+7");
+    assert!(desk.app().remembered.shortcuts.is_empty());
+}
+
+#[test]
+fn escape_leads_out_of_everything() {
+    let home = Home::new();
+    let file = small_session(&home, "one");
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk.press("Ctrl+ArrowRight");
+    assert!(desk.app().curves.pin.is_some());
+    desk.app_mut()
+        .notices
+        .add(Weight::Trouble, "a word", None, 0);
+    desk.press("Ctrl+L");
+    desk.press("Ctrl+K");
+    desk.press("Escape");
+    assert!(!desk.app().palette_open && desk.app().log_open);
+    desk.press("Escape");
+    assert!(!desk.app().log_open && desk.app().notices.newest_up().is_some());
+    desk.press("Escape");
+    assert!(desk.app().notices.newest_up().is_none() && desk.app().curves.pin.is_some());
+    desk.press("Escape");
+    assert!(desk.app().curves.pin.is_none());
+    assert_eq!(desk.app().screen, Screen::Curves);
+    desk.press("Escape");
+    assert_eq!(desk.app().screen, Screen::Home);
+    desk.press("Ctrl+F");
+    desk.type_text("abc");
+    assert_eq!(desk.app().library.search, "abc");
+    desk.press("Escape");
+    assert_eq!(desk.app().library.search, "abc", "first out of the field");
+    desk.press("Escape");
+    assert_eq!(desk.app().library.search, "");
+}
+
+#[test]
+fn letters_in_a_field_are_letters() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.press("Ctrl+N");
+    let before = desk.app().planner.draft.setups.len();
+    desk.fill("Name", "ab");
+    desk.press("Ctrl+Z");
+    assert_eq!(
+        desk.app().planner.draft.setups.len(),
+        before,
+        "undo in a field is the field's"
+    );
+    desk.press("Escape");
+    desk.act(Action::Library(Library::Search(String::new())));
+    desk.press("Ctrl+Z");
+    desk.press("Ctrl+Z");
+    assert_eq!(desk.app().planner.draft.setups.len(), before - 1);
+}

@@ -1,0 +1,310 @@
+//! Sessions that are the same on every machine and at every time, with numbers as a machine gives them.
+
+use powerband::analysis::case_rows;
+use powerband::app::machine::EngineState;
+use powerband::app::run::LiveRun;
+use powerband::app::sessions::Findings;
+use powerband::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
+use powerband::domain::device::{Cpu, Gpu, Memory};
+use powerband::domain::environment::Environment;
+use powerband::domain::event::{Beginning, RunEvent, SetupReport, Stamped};
+use powerband::domain::model::ModelRef;
+use powerband::domain::outcome::Outcome;
+use powerband::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband::domain::session::{Completion, Session};
+use powerband::runner::control::Control;
+use powerband::telemetry::host::HostLoad;
+
+/// One setup and how fast it is.
+#[derive(Clone, Copy)]
+pub struct Speed {
+    pub spec: &'static str,
+    pub label: &'static str,
+    /// Microseconds of a run, and of each item.
+    pub fixed: f64,
+    pub item: f64,
+    /// Spread of the times as a share.
+    pub noise: f64,
+    /// The batch from which on there is no memory.
+    pub out_of_memory: Option<usize>,
+}
+
+/// One setup without anything special.
+pub const fn speed(spec: &'static str, label: &'static str, fixed: f64, item: f64) -> Speed {
+    Speed {
+        spec,
+        label,
+        fixed,
+        item,
+        noise: 0.008,
+        out_of_memory: None,
+    }
+}
+
+/// A session to be made.
+pub struct Made<'a> {
+    pub name: &'a str,
+    pub created: &'a str,
+    pub model: &'a str,
+    pub speeds: &'a [Speed],
+    pub batches: &'a [usize],
+    pub rounds: u32,
+    pub samples: usize,
+}
+
+impl Made<'_> {
+    /// The session, finished.
+    pub fn session(&self) -> Session {
+        let mut session = Session::begin(self.beginning());
+        session.completion = Completion::Complete;
+        session.elapsed_ns = 754_000_000_000;
+        session.tags = vec!["nightly".to_owned(), "laptop".to_owned()];
+        "On mains, lid open, nothing else running.".clone_into(&mut session.notes);
+        for (setup, speed) in self.speeds.iter().enumerate() {
+            session.reports[setup] = Some(report(speed));
+        }
+        session.cases = self
+            .plan()
+            .cases()
+            .into_iter()
+            .map(|key| self.case(key))
+            .collect();
+        session
+    }
+
+    /// The run in its middle: the first two rounds of all cases, and the third of some.
+    pub fn live(&self) -> LiveRun {
+        let mut run = LiveRun::new(self.name.to_owned(), Control::default());
+        run.begin(self.beginning(), 0);
+        let mut at_ns = 400_000_000;
+        let mut tell = |run: &mut LiveRun, event| {
+            at_ns += 350_000_000;
+            run.take(Stamped { at_ns, event }, None);
+        };
+        let cases: Vec<Case> = self
+            .plan()
+            .cases()
+            .into_iter()
+            .map(|key| self.case(key))
+            .collect();
+        for (setup, speed) in self.speeds.iter().enumerate() {
+            let pid = 41_200 + setup as u32;
+            tell(&mut run, RunEvent::WorkerStarted { setup, pid });
+            let report = report(speed);
+            tell(&mut run, RunEvent::SetupReady { setup, report });
+        }
+        for round in 0..3 {
+            for (place, whole) in cases.iter().enumerate() {
+                let case = whole.key();
+                if round == 0
+                    && let (Some(opening), Some(warm_up)) = (&whole.opening, &whole.warm_up)
+                {
+                    let opening = opening.clone();
+                    tell(&mut run, RunEvent::CaseOpened { case, opening });
+                    let warm_up = warm_up.clone();
+                    tell(&mut run, RunEvent::WarmedUp { case, warm_up });
+                }
+                let Some(measured) = whole.rounds.get(round as usize) else {
+                    if round == 0 {
+                        let outcome = whole.outcome.clone();
+                        tell(&mut run, RunEvent::CaseEnded { case, outcome });
+                    }
+                    continue;
+                };
+                tell(&mut run, RunEvent::RoundStarted { case, round });
+                if round == 2 && place == cases.len() / 2 {
+                    break;
+                }
+                let round = measured.clone();
+                tell(&mut run, RunEvent::RoundFinished { case, round });
+            }
+        }
+        let rows = run.session.as_ref().map(case_rows::of).unwrap_or_default();
+        let text = "The processor's clock was lowered for 4 s.".to_owned();
+        let warned = RunEvent::Warned { text };
+        let last = Stamped {
+            at_ns: at_ns + 1,
+            event: warned,
+        };
+        run.take(last, Some(Findings::of_rows(rows)));
+        for second in 0..90_u32 {
+            run.take_load(HostLoad {
+                cpu_share: 0.82 + 0.1 * f64::from(second % 7) / 7.0,
+                memory_used_bytes: 9_400_000_000,
+                memory_total_bytes: 33_500_000_000,
+            });
+        }
+        run
+    }
+
+    fn beginning(&self) -> Beginning {
+        Beginning {
+            name: self.name.to_owned(),
+            created: self.created.to_owned(),
+            plan: self.plan(),
+            model: ModelRef {
+                name: self.model.to_owned(),
+                file: format!("{}.onnx", self.model),
+                sha256: "5a1f".repeat(16),
+                parameters: 25_557_032,
+                macs: Some(4_089_184_256),
+                fixed_batch: None,
+            },
+            environment: environment(),
+            made_up: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        let look = |speed: &Speed| Look {
+            label: Some(speed.label.to_owned()).filter(|label| !label.is_empty()),
+            colour: None,
+        };
+        Plan {
+            model: self.model.to_owned(),
+            setups: self
+                .speeds
+                .iter()
+                .map(|speed| speed.spec.parse().expect("a setup"))
+                .collect(),
+            looks: self.speeds.iter().map(look).collect(),
+            batches: self.batches.to_vec(),
+            shapes: std::collections::BTreeMap::new(),
+            preset: PresetName::Standard,
+            measure: MeasureRule {
+                rounds: self.rounds,
+                ..MeasureRule::of(PresetName::Standard)
+            },
+            warm_up: WarmUpRule::for_device(false),
+            limits: TimeLimits::default(),
+            seed: 1,
+        }
+    }
+
+    fn case(&self, key: CaseKey) -> Case {
+        let speed = self.speeds[key.setup];
+        let mut case = Case::pending(key);
+        if speed.out_of_memory.is_some_and(|from| key.batch >= from) {
+            case.outcome = Outcome::OutOfMemory {
+                reason: "the engine wanted 3.2 GB more than there is".to_owned(),
+            };
+            return case;
+        }
+        // Past 64 items the caches are too small.
+        let beyond = key.batch.saturating_sub(64) as f64;
+        let centre = 1e3 * (speed.fixed + speed.item * (key.batch as f64 + 0.12 * beyond));
+        let mut dice = Dice(key.batch as u64 * 7919 + key.setup as u64 * 104_729 + 17);
+        case.outcome = Outcome::Finished;
+        case.opening = Some(Opening {
+            open_ns: 1_200_000,
+            first_run_ns: (centre * 1.9) as u64,
+            feeding: "buffers that are written once".to_owned(),
+        });
+        case.warm_up = Some(WarmUp {
+            runs: 40,
+            spent_ns: 520_000_000,
+            settled: true,
+        });
+        let mut started_ns = 2_000_000_000;
+        for round in 0..self.rounds {
+            let shift = 1.0 + 0.3 * speed.noise * dice.normal();
+            let samples_ns: Vec<u64> = (0..self.samples)
+                .map(|_| {
+                    let tail = if dice.unit() > 0.985 { 1.12 } else { 1.0 };
+                    (centre * shift * tail * (1.0 + speed.noise * dice.normal().abs())) as u64
+                })
+                .collect();
+            let spent_ns = samples_ns.iter().sum::<u64>() * 101 / 100;
+            case.rounds.push(Round {
+                round,
+                started_ns,
+                spent_ns,
+                samples_ns,
+            });
+            started_ns += spent_ns * 4;
+        }
+        case
+    }
+}
+
+fn report(speed: &Speed) -> SetupReport {
+    SetupReport {
+        engine: if speed.spec.starts_with("ort") {
+            "onnxruntime 1.30.1".to_owned()
+        } else {
+            "tract 0.23.9".to_owned()
+        },
+        library: None,
+        threads: Some(8),
+        start_ns: 21_000_000,
+        library_ns: 9_000_000,
+        load_ns: 183_000_000,
+        empty_run_ns: 900,
+        notes: Vec::new(),
+    }
+}
+
+/// A machine that nobody has.
+pub fn environment() -> Environment {
+    Environment {
+        program: "0.1.0".to_owned(),
+        commit: None,
+        optimised_build: true,
+        os: "Debian GNU/Linux 13".to_owned(),
+        kernel: "6.12.48".to_owned(),
+        arch: "x86_64".to_owned(),
+        cpu: Cpu {
+            model: "AMD Ryzen 7 7840U w/ Radeon 780M Graphics".to_owned(),
+            cores: Some(8),
+            threads: 16,
+            features: ["avx2", "avx512f", "avx512_vnni", "fma"]
+                .map(ToOwned::to_owned)
+                .into(),
+            governor: Some("performance".to_owned()),
+            boost: Some(true),
+            max_mhz: Some(5_132.0),
+        },
+        memory: Memory {
+            total_bytes: 33_500_000_000,
+            available_bytes: 27_100_000_000,
+        },
+        gpus: Vec::<Gpu>::new(),
+        load_before: Some(0.03),
+    }
+}
+
+/// Engines that are ready; without ONNX Runtime where it is not wanted.
+pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
+    let engine = |id, title: &str, words: &str, is_ready| EngineState {
+        id,
+        title: title.to_owned(),
+        words: words.to_owned(),
+        is_ready,
+    };
+    let tract = engine("tract", "tract 0.23.9", "cpu · built in", true);
+    if with_onnxruntime {
+        let words = "cpu · /home/you/.local/share/powerband/runtimes/onnxruntime-cpu-1.30.1/libonnxruntime.so.1.30.1";
+        vec![engine("ort", "onnxruntime 1.30.1", words, true), tract]
+    } else {
+        let words = "no library was found; Install fetches it with pip";
+        vec![tract, engine("ort", "ONNX Runtime", words, false)]
+    }
+}
+
+/// Numbers that are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+}

@@ -1,0 +1,96 @@
+//! What holds of every screen: controls have names, and no two widgets share a number.
+
+use eframe::egui::Vec2;
+use powerband::app::action::{Action, Library, Sessions, Shell};
+use powerband::app::screen::Screen;
+use powerband::app::sessions::SessionId;
+
+use super::pictures::{State, desk};
+use super::{Desk, name_of};
+
+/// Windows from the smallest to a wall.
+const SIZES: [(f32, f32); 4] = [
+    (720.0, 480.0),
+    (1024.0, 700.0),
+    (1280.0, 800.0),
+    (2560.0, 1440.0),
+];
+
+/// Complaints about what is on the screen.
+fn faults(desk: &Desk, at: &str) -> Vec<String> {
+    let icon = |c: char| ('\u{e000}'..='\u{f8ff}').contains(&c);
+    let controls = desk
+        .nodes()
+        .into_iter()
+        .filter(|node| node.role() != eframe::egui::accesskit::Role::Label);
+    let signs = controls
+        .filter_map(|node| name_of(&node))
+        .filter(|name| name.chars().any(icon))
+        .map(|name| format!("{name:?} is named by its sign"));
+    let unnamed = desk.harness.unnamed_widgets();
+    let unnamed = unnamed
+        .into_iter()
+        .map(|widget| format!("without a name: {widget}"));
+    let clashes = desk.clashes().into_iter();
+    clashes
+        .chain(unnamed)
+        .chain(signs)
+        .map(|fault| format!("{at}: {fault}"))
+        .collect()
+}
+
+#[test]
+fn every_control_has_a_name_and_a_number_of_its_own() {
+    let mut found = Vec::new();
+    for state in State::ALL {
+        let mut desk = desk(state, 1.0);
+        for size in SIZES {
+            desk.harness.set_size(Vec2::from(size));
+            for screen in Screen::ALL {
+                desk.act(Action::Go(screen));
+                desk.steps(2);
+                found.extend(faults(&desk, &format!("{screen:?}, {state:?}, {size:?}")));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn what_lies_over_a_screen_is_named_too() {
+    let mut found = Vec::new();
+    let mut desk = desk(State::Full, 1.0);
+    let overlays = [
+        Action::Shell(Shell::Palette(true)),
+        Action::Shell(Shell::Log(true)),
+        Action::Sessions(Sessions::Choose),
+        Action::Sessions(Sessions::SaveAs(SessionId(1), None)),
+        Action::Library(Library::FocusSearch),
+    ];
+    for overlay in overlays {
+        let at = format!("{overlay:?}");
+        desk.act(overlay);
+        desk.steps(2);
+        found.extend(faults(&desk, &at));
+        desk.press("Escape");
+    }
+    desk.app_mut().closing = true;
+    desk.steps(2);
+    found.extend(faults(&desk, "closing"));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn everything_can_be_larger_and_smaller() {
+    let mut found = Vec::new();
+    let mut desk = desk(State::Full, 1.0);
+    for by in [15, -30] {
+        desk.act(Action::Shell(Shell::Zoom(by)));
+        for screen in Screen::ALL {
+            desk.act(Action::Go(screen));
+            desk.steps(2);
+            found.extend(faults(&desk, &format!("{screen:?} zoomed by {by}")));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

@@ -1,0 +1,200 @@
+//! The library: names, tags, notes, copies, the trash and back, searching, and what others do to the files.
+
+use std::fs;
+
+use powerband::app::action::{Action, Library};
+use powerband::app::screen::Screen;
+use powerband::app::sessions::OnDisk;
+use powerband::domain::session::Session;
+use powerband::store::session_file;
+
+use super::data::{Made, speed};
+use super::{Desk, alone, shelve, write};
+use crate::support::Home;
+
+fn session(name: &str, tag: &str) -> Session {
+    let mut session = Made {
+        name,
+        created: "2026-09-14T18:22:07Z",
+        model: "resnet50",
+        speeds: &[speed("tract:cpu", "", 900.0, 9_800.0)],
+        batches: &[1, 2],
+        rounds: 2,
+        samples: 12,
+    }
+    .session();
+    session.tags = vec![tag.to_owned()];
+    session
+}
+
+/// The library screen with two sessions, the first selected.
+fn desk(home: Home) -> Desk {
+    shelve(&home, "alpha", &session("Alpha", "green"));
+    shelve(&home, "beta", &session("Beta", "blue"));
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+6");
+    let path = desk.path("home/sessions/alpha.ron");
+    desk.act(Action::Library(Library::Select(Some(path))));
+    desk.steps(2);
+    desk
+}
+
+fn on_disk(desk: &Desk, name: &str) -> Session {
+    let path = desk.path(&format!("home/sessions/{name}.ron"));
+    session_file::read(&path).expect("a session").session
+}
+
+#[test]
+fn names_tags_and_notes_are_written() {
+    let mut desk = desk(Home::new());
+    desk.fill("Session name", "Gamma");
+    desk.press("Enter");
+    desk.until("the name is taken in", |app| {
+        app.library.found.values().any(|scanned| {
+            scanned
+                .entry
+                .as_ref()
+                .is_ok_and(|entry| entry.name == "Gamma")
+        })
+    });
+    assert_eq!(on_disk(&desk, "alpha").name, "Gamma");
+    desk.fill("Tags", "#red nightly");
+    desk.press("Enter");
+    desk.until("the tags are taken in", |app| {
+        app.library.tags().contains(&"red".to_owned())
+    });
+    assert_eq!(on_disk(&desk, "alpha").tags, ["red", "nightly"]);
+    desk.fill("Notes", "lid closed");
+    desk.click("Session name");
+    desk.until("the notes are taken in", |app| {
+        app.library.found.values().any(|scanned| {
+            scanned
+                .entry
+                .as_ref()
+                .is_ok_and(|entry| entry.notes == "lid closed")
+        })
+    });
+    assert_eq!(on_disk(&desk, "alpha").notes, "lid closed");
+    assert!(desk.said().is_empty(), "{:?}", desk.said());
+}
+
+#[test]
+fn a_name_is_changed_while_the_session_is_open() {
+    let mut desk = desk(Home::new());
+    desk.click("Open");
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+6");
+    desk.fill("Session name", "Delta");
+    desk.press("Enter");
+    desk.until("the open one has the name", |app| {
+        app.sessions.iter().all(|open| open.session.name == "Delta")
+    });
+    // Two looks of the watch later nobody takes the change for somebody else's.
+    let begun = std::time::Instant::now();
+    desk.step_until("time passes", super::PATIENCE, |_| {
+        begun.elapsed().as_secs() >= 4
+    });
+    assert!(desk.said().is_empty(), "{:?}", desk.said());
+}
+
+#[test]
+fn copies_are_made_and_the_trash_gives_back() {
+    let home = Home::new();
+    if !alone(
+        &home,
+        "ui::library::copies_are_made_and_the_trash_gives_back",
+    ) {
+        return;
+    }
+    let mut desk = desk(home);
+    desk.click("Duplicate");
+    desk.until("there are three", |app| app.library.found.len() == 3);
+    desk.click("Move to the trash");
+    desk.hear("is in the trash");
+    desk.until("there are two", |app| app.library.found.len() == 2);
+    assert!(!desk.path("home/sessions/alpha.ron").exists());
+    desk.click("Undo");
+    desk.hear("Alpha is back");
+    desk.until("there are three again", |app| app.library.found.len() == 3);
+    assert_eq!(on_disk(&desk, "alpha").name, "Alpha");
+
+    let path = desk.path("home/sessions/beta.ron");
+    desk.act(Action::Library(Library::Select(Some(path.clone()))));
+    desk.press("Ctrl+Delete");
+    desk.until("it is gone", |_| !path.exists());
+    desk.until("it can be had back", |app| {
+        !app.library.discarded.is_empty()
+    });
+    desk.press("Ctrl+Shift+Delete");
+    desk.until("it is back", |_| path.exists());
+}
+
+#[test]
+fn sessions_are_found_by_words_and_tags() {
+    let mut desk = desk(Home::new());
+    desk.press("Ctrl+F");
+    desk.type_text("alpha");
+    assert_eq!(desk.app().library.listed_len(), 1);
+    desk.fill("Search the library", "#blue");
+    let names: Vec<_> = desk
+        .app()
+        .library
+        .listed()
+        .map(|(path, _)| path.clone())
+        .collect();
+    assert_eq!(names, [desk.path("home/sessions/beta.ron")]);
+    desk.fill("Search the library", "no such words");
+    desk.see("No session has these words.");
+    desk.fill("Search the library", "");
+    desk.press("Escape");
+    desk.click("#green");
+    assert_eq!(desk.app().library.search, "#green");
+    desk.click("#green");
+    assert_eq!(desk.app().library.listed_len(), 2);
+}
+
+#[test]
+fn the_list_beside_the_rail_opens_and_closes() {
+    let mut desk = desk(Home::new());
+    desk.press("Ctrl+1");
+    desk.click("Open Alpha");
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    assert_eq!(desk.app().screen, Screen::Curves);
+    desk.click_with_ctrl("Open Beta");
+    desk.until("the other alone is open", |app| {
+        app.sessions.iter().all(|open| open.session.name == "Beta") && app.sessions.len() == 1
+    });
+    desk.click("Hide the library");
+    assert!(desk.find("Find a session").is_none());
+    desk.click("Show the library");
+    desk.click("Close Beta");
+    assert!(desk.app().sessions.is_empty());
+}
+
+#[test]
+fn what_others_do_to_an_open_file_is_noticed() {
+    let mut desk = desk(Home::new());
+    desk.click("Open");
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    let path = desk.path("home/sessions/alpha.ron");
+    // The watch must have seen the file once before it can see a change.
+    let begun = std::time::Instant::now();
+    desk.step_until("time passes", super::PATIENCE, |_| {
+        begun.elapsed().as_secs() >= 4
+    });
+    write(&path, &session("Elsewhere", "green"));
+    desk.hear("was changed by something else");
+    desk.click("Read it again");
+    desk.until("it is read again", |app| {
+        app.sessions
+            .iter()
+            .all(|open| open.session.name == "Elsewhere" && open.on_disk == OnDisk::Same)
+    });
+    fs::remove_file(&path).unwrap();
+    desk.hear("is gone; what is shown is in memory alone");
+    desk.click("Save as…");
+    desk.fill("Path", &path.display().to_string());
+    desk.press("Enter");
+    desk.hear("Saved to");
+    assert_eq!(on_disk(&desk, "alpha").name, "Elsewhere");
+}

@@ -1,0 +1,380 @@
+//! The window, driven without a screen: a hand that clicks and types, and eyes that read names.
+//!
+//! Every test has a home of its own. Background threads are real, so waiting is by the clock.
+
+mod bad_luck;
+mod behaviour;
+mod commands;
+mod data;
+mod every_screen;
+mod library;
+mod pictures;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{
+    self, Event, Key, Modifiers, Shape, ViewportCommand, ViewportEvent, ViewportId,
+};
+use egui_kittest::kittest::{AccessKitNode, NodeT as _};
+use egui_kittest::{Harness, Node};
+use powerband::app::action::Action;
+use powerband::app::keys::Shortcut;
+use powerband::app::{App, Place};
+use powerband::base::paths::Paths;
+use powerband::gui::{Started, Window};
+
+use crate::support::{Home, Run};
+
+/// Long enough for a loaded machine.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Between two frames while a test waits.
+const PAUSE: Duration = Duration::from_millis(8);
+/// The window of the tests.
+const SIZE: (f32, f32) = (1280.0, 800.0);
+/// Set in a process that runs one test alone.
+const ALONE: &str = "POWERBAND_TEST_ALONE";
+
+/// A window on a desk: the program as its user has it, and what came of it.
+struct Desk {
+    harness: Harness<'static, Window>,
+    /// What the window asked of the system, oldest first.
+    asked: Vec<ViewportCommand>,
+    home: Home,
+}
+
+/// The folders of a home, without engines from elsewhere.
+fn place(home: &Home) -> Place {
+    Place {
+        paths: Paths::under(&home.path("home")),
+        onnxruntime: None,
+        python: None,
+        program: PathBuf::from(env!("CARGO_BIN_EXE_powerband")),
+    }
+}
+
+impl Desk {
+    /// A window in a home, with files to open.
+    fn with(home: Home, files: Vec<PathBuf>) -> Self {
+        Self::sized(home, files, 1.0)
+    }
+
+    /// A window at so many pixels a point.
+    fn sized(home: Home, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
+        let started = Started {
+            place: place(&home),
+            files,
+        };
+        let harness = Harness::builder()
+            .with_size(SIZE)
+            .with_pixels_per_point(pixels_per_point)
+            .with_render_cursor(false)
+            .build_eframe(|creation| Window::new(&creation.egui_ctx, started).without_desktop());
+        harness.ctx.all_styles_mut(|style| {
+            style.animation_time = 0.0;
+            style.scroll_animation = egui::style::ScrollAnimation::none();
+            style.visuals.text_cursor.blink = false;
+        });
+        let mut desk = Self {
+            harness,
+            asked: Vec::new(),
+            home,
+        };
+        desk.step();
+        desk
+    }
+
+    /// A window that has looked around: engines and library are known.
+    fn awake(home: Home, files: Vec<PathBuf>) -> Self {
+        let mut desk = Self::with(home, files);
+        desk.until("everything is looked up", |app| {
+            app.machine.engines.is_some() && app.library.is_scanned
+        });
+        desk
+    }
+
+    fn app(&self) -> &App {
+        self.harness.state().app()
+    }
+
+    fn app_mut(&mut self) -> &mut App {
+        self.harness.state_mut().app_mut()
+    }
+
+    /// What was wished for since the last time.
+    fn wishes(&mut self) -> Vec<Action> {
+        self.harness.state_mut().take_wishes()
+    }
+
+    fn act(&mut self, action: Action) {
+        self.harness.state_mut().act(action);
+        self.step();
+    }
+
+    /// One frame, or one for each thing that the hand did.
+    fn step(&mut self) {
+        self.harness.step();
+        let root = self.harness.output().viewport_output.get(&ViewportId::ROOT);
+        self.asked
+            .extend(root.into_iter().flat_map(|output| output.commands.clone()));
+    }
+
+    fn steps(&mut self, number: usize) {
+        for _ in 0..number {
+            self.step();
+        }
+    }
+
+    /// Frames until it is so.
+    fn until(&mut self, what: &str, is_so: impl Fn(&App) -> bool) {
+        self.step_until(what, PATIENCE, |desk| is_so(desk.app()));
+    }
+
+    /// Frames until it is so; after too long a time, a word of what is on the screen instead.
+    fn step_until(&mut self, what: &str, patience: Duration, is_so: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !is_so(self) {
+            assert!(
+                begun.elapsed() < patience,
+                "never came true: {what}. On the screen:\n{}\nSaid:\n{}",
+                self.names().join("\n"),
+                self.said().join("\n")
+            );
+            std::thread::sleep(PAUSE);
+            self.step();
+        }
+    }
+
+    /// Frames until something of this name is seen.
+    fn see(&mut self, name: &str) {
+        self.step_until(&format!("\"{name}\" is seen"), PATIENCE, |desk| {
+            desk.sees(name)
+        });
+    }
+
+    /// Whether something has the words in its name.
+    fn sees(&self, words: &str) -> bool {
+        self.names().iter().any(|name| name.contains(words))
+    }
+
+    /// Everything that was said in notices.
+    fn said(&self) -> Vec<String> {
+        let all = self.app().notices.all().iter();
+        all.map(|notice| notice.text.clone()).collect()
+    }
+
+    /// Frames until a notice has the words.
+    fn hear(&mut self, words: &str) {
+        self.step_until(&format!("\"{words}\" is said"), PATIENCE, |desk| {
+            desk.said().iter().any(|text| text.contains(words))
+        });
+    }
+
+    /// Names of everything on the screen, from top to bottom of the tree.
+    fn names(&self) -> Vec<String> {
+        let nodes = self.nodes().into_iter();
+        nodes.filter_map(|node| name_of(&node)).collect()
+    }
+
+    fn nodes(&self) -> Vec<AccessKitNode<'_>> {
+        let root = self.harness.root();
+        let nodes = root.children_recursive();
+        nodes
+            .map(|node| node.accesskit_node())
+            .filter(|node| !node.is_hidden())
+            .collect()
+    }
+
+    /// The control of this name; labels only where nothing else has it.
+    fn find(&self, name: &str) -> Option<Node<'_>> {
+        let root = self.harness.root();
+        let mut found: Vec<Node<'_>> = root
+            .children_recursive()
+            .filter(|node| name_of(&node.accesskit_node()).as_deref() == Some(name))
+            .collect();
+        found.sort_by_key(|node| node.accesskit_node().role() == Role::Label);
+        found.into_iter().next()
+    }
+
+    fn get(&self, name: &str) -> Node<'_> {
+        self.find(name).unwrap_or_else(|| {
+            panic!(
+                "nothing is called \"{name}\". On the screen:\n{}",
+                self.names().join("\n")
+            )
+        })
+    }
+
+    /// Brings the control into sight.
+    fn reach(&mut self, name: &str) {
+        let is_there = |desk: &Self| desk.find(name).is_some();
+        self.step_until(&format!("\"{name}\" is there"), PATIENCE, is_there);
+        self.steps(2);
+        let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::Vec2::from(SIZE));
+        if !window.shrink(40.0).contains(self.get(name).rect().center()) {
+            self.get(name).scroll_to_me();
+            self.steps(3);
+        }
+    }
+
+    /// A click of the mouse.
+    fn click(&mut self, name: &str) {
+        self.reach(name);
+        self.get(name).click();
+        self.steps(2);
+    }
+
+    /// A click with Ctrl held.
+    fn click_with_ctrl(&mut self, name: &str) {
+        self.reach(name);
+        let ctrl = Modifiers::CTRL | Modifiers::COMMAND;
+        self.get(name).click_modifiers(ctrl);
+        self.steps(2);
+    }
+
+    /// Keys as people write them.
+    fn press(&mut self, keys: &str) {
+        let keys: Shortcut = keys.parse().expect("keys");
+        let key = match keys.key.as_str() {
+            "Plus" => Key::Plus,
+            "Minus" => Key::Minus,
+            "Period" => Key::Period,
+            name => Key::from_name(name).expect("a key"),
+        };
+        let modifiers = held(&keys);
+        self.harness.event(Event::ModifiersChanged(modifiers));
+        for pressed in [true, false] {
+            self.harness.event(Event::Key {
+                key,
+                physical_key: None,
+                pressed,
+                repeat: false,
+                modifiers,
+            });
+        }
+        self.harness.event(Event::ModifiersChanged(Modifiers::NONE));
+        self.step();
+        self.step();
+    }
+
+    /// Types into a field, in place of what it has.
+    fn fill(&mut self, name: &str, text: &str) {
+        self.click(name);
+        self.press("Ctrl+A");
+        if text.is_empty() {
+            self.press("Delete");
+        }
+        self.type_text(text);
+    }
+
+    /// Types where the cursor is.
+    fn type_text(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            self.harness.event(Event::Text(line.trim_end().to_owned()));
+            if line.ends_with('\n') {
+                self.press("Enter");
+            }
+        }
+        self.steps(3);
+    }
+
+    /// What a field has.
+    fn value(&self, name: &str) -> String {
+        self.get(name).value().unwrap_or_default()
+    }
+
+    /// The cross at the window's corner.
+    fn close_window(&mut self) {
+        let viewports = &mut self.harness.input_mut().viewports;
+        if let Some(root) = viewports.get_mut(&ViewportId::ROOT) {
+            root.events.push(ViewportEvent::Close);
+        }
+        self.step();
+        self.step();
+    }
+
+    fn has_asked(&self, command: &ViewportCommand) -> bool {
+        self.asked.contains(command)
+    }
+
+    /// A path in the home.
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path(name)
+    }
+
+    /// Session files of the library.
+    fn session_files(&self) -> Vec<PathBuf> {
+        let mut files = crate::support::files(&self.path("home/sessions"));
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "ron"));
+        files
+    }
+
+    /// Words that egui paints over widgets of the same number.
+    fn clashes(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for clipped in &self.harness.output().shapes {
+            clashes_in(&clipped.shape, &mut found);
+        }
+        found
+    }
+}
+
+fn clashes_in(shape: &Shape, found: &mut Vec<String>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| clashes_in(shape, found)),
+        Shape::Text(text) if text.galley.text().contains(" use of ") => {
+            found.push(text.galley.text().to_owned());
+        }
+        _ => {}
+    }
+}
+
+fn held(keys: &Shortcut) -> Modifiers {
+    Modifiers {
+        ctrl: keys.ctrl,
+        shift: keys.shift,
+        alt: keys.alt,
+        command: keys.ctrl,
+        ..Modifiers::NONE
+    }
+}
+
+/// A label says what it says as its value, everything else as its name.
+fn name_of(node: &AccessKitNode<'_>) -> Option<String> {
+    let name = if node.role() == Role::Label {
+        node.label().or_else(|| node.value())
+    } else {
+        node.label()
+    };
+    name.filter(|name| !name.is_empty())
+}
+
+/// Runs a test in a process whose trash is its own. True in that process: the test goes on there.
+fn alone(home: &Home, test: &str) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let itself = std::env::current_exe().expect("the test binary");
+    let mut command = home.command_of(&itself, &["--exact", test, "--nocapture"]);
+    command
+        .env(ALONE, "yes")
+        .env("XDG_DATA_HOME", home.path("data"));
+    let run = Run::of(&command.output().expect("the test binary starts"));
+    assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
+    assert!(run.out.contains("1 passed"), "{}", run.out);
+    false
+}
+
+/// Puts a session's file into the library of a home.
+fn shelve(home: &Home, name: &str, session: &powerband::domain::session::Session) -> PathBuf {
+    let folder = home.path("home/sessions");
+    std::fs::create_dir_all(&folder).expect("the library's folder");
+    let path = folder.join(format!("{name}.ron"));
+    write(&path, session);
+    path
+}
+
+fn write(path: &Path, session: &powerband::domain::session::Session) {
+    powerband::store::session_file::write(path, session).expect("a session's file");
+}

@@ -1,0 +1,479 @@
+//! A picture of every screen, light and dark, empty, small and full, painted by Mesa's Vulkan in software.
+//!
+//! They are for looking at: `target/pictures/NAME.png`. What a test can tell of them is that something is
+//! on them, that light is not dark, and that the same state is the same picture.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Rect, Vec2};
+use powerband::app::action::{Action, Compare, Curves, Library, Sessions, Shell};
+use powerband::app::compare::Pick;
+use powerband::app::notices::Weight;
+use powerband::app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
+use powerband::app::run::Stage;
+use powerband::app::screen::Screen;
+use powerband::app::sessions::{Pin, SessionId};
+use powerband::app::settings::Theme;
+use powerband::base::clock;
+use powerband::domain::case::CaseKey;
+use powerband::domain::session::Session;
+
+use super::data::{self, Made, Speed, speed};
+use super::{Desk, SIZE, name_of, shelve, write};
+use crate::support::{self, Home};
+
+/// How much there is to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Empty,
+    Small,
+    Full,
+}
+
+impl State {
+    pub const ALL: [Self; 3] = [Self::Empty, Self::Small, Self::Full];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Small => "small",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What lies over a screen.
+const OVERLAYS: [&str; 5] = ["palette", "closing", "path", "log", "notices"];
+
+const POWERS: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
+
+fn sessions_of(state: State) -> Vec<Session> {
+    let two: [Speed; 2] = [
+        speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
+        Speed {
+            noise: 0.02,
+            ..speed("tract:cpu", "tract", 900.0, 9_800.0)
+        },
+    ];
+    let later: [Speed; 2] = [
+        speed("ort:cpu", "ONNX Runtime", 2_400.0, 3_620.0),
+        speed("tract:cpu", "tract", 910.0, 9_650.0),
+    ];
+    let four: [Speed; 4] = [
+        speed("ort:cpu,threads=1", "", 1_700.0, 21_000.0),
+        speed("ort:cpu,threads=4", "", 2_100.0, 6_400.0),
+        speed("ort:cpu,threads=8,opt=all", "", 2_500.0, 4_300.0),
+        Speed {
+            out_of_memory: Some(256),
+            ..speed("tract:cpu,threads=8", "", 700.0, 5_200.0)
+        },
+    ];
+    let made = |name, created, speeds: &[Speed], batches: &[usize]| {
+        Made {
+            name,
+            created,
+            model: "resnet50",
+            speeds,
+            batches,
+            rounds: 5,
+            samples: 140,
+        }
+        .session()
+    };
+    match state {
+        State::Empty => Vec::new(),
+        State::Small => vec![made(
+            "resnet50",
+            "2026-09-14T18:22:07Z",
+            &two,
+            &[1, 2, 4, 8, 16],
+        )],
+        State::Full => vec![
+            made("Before the upgrade", "2026-09-14T18:22:07Z", &two, &POWERS),
+            made("After the upgrade", "2026-10-02T07:41:55Z", &later, &POWERS),
+            made("Threads", "2026-10-03T21:05:12Z", &four, &POWERS[..10]),
+        ],
+    }
+}
+
+/// A window with so much to be seen, and nothing of this machine or this hour in it.
+pub fn desk(state: State, pixels_per_point: f32) -> Desk {
+    let home = Home::new();
+    let sessions = sessions_of(state);
+    let files: Vec<PathBuf> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, session)| shelve(&home, &format!("resnet50-{place}"), session))
+        .collect();
+    if state == State::Full {
+        for (place, name) in ["mobilenetv2", "densenet121", "resnet18@cifar", "vit_b_16"]
+            .iter()
+            .enumerate()
+        {
+            let mut other = sessions_of(State::Small).remove(0);
+            (*name).clone_into(&mut other.name);
+            (*name).clone_into(&mut other.model.name);
+            other.created = format!("2026-08-{:02}T10:00:00Z", 20 - place);
+            other.tags = vec!["published".to_owned()];
+            shelve(&home, &format!("other-{place}"), &other);
+        }
+        support_broken(&home);
+    }
+    let count = sessions.len();
+    let mut desk = Desk::sized(home, files, pixels_per_point);
+    desk.until("everything is looked up", |app| {
+        app.machine.engines.is_some()
+            && app.library.is_scanned
+            && app.sessions.len() == count
+            && !matches!(app.planner.facts, ModelFacts::Reading)
+            && (count == 0 || app.compare.result.is_some())
+    });
+    furnish(&mut desk, state);
+    desk
+}
+
+fn support_broken(home: &Home) {
+    let path = home.path("home/sessions/cut-off.ron");
+    fs::write(path, "(version: 1, session: (name: \"half").expect("a broken file");
+}
+
+/// The same machine, plan and pins everywhere.
+fn furnish(desk: &mut Desk, state: State) {
+    let app = desk.app_mut();
+    app.machine.environment = Some(data::environment());
+    app.machine.engines = Some(data::engines(state != State::Empty));
+    app.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
+    app.screen = Screen::Home;
+    if state == State::Empty {
+        return;
+    }
+    let setup = |spec: &str, label: &str| DraftSetup {
+        spec: spec.to_owned(),
+        label: label.to_owned(),
+        colour: None,
+    };
+    let mut draft = Draft {
+        setups: vec![setup("ort:cpu", ""), setup("tract:cpu", "the other")],
+        ..Draft::default()
+    };
+    if state == State::Full {
+        "Threads and optimisation levels".clone_into(&mut draft.name);
+        draft.setups.extend([
+            setup("ort:cpu,threads=1", "one thread"),
+            setup("ort:cpu,threads=2", ""),
+            setup("ort:cpu,threads=4", ""),
+            setup("ort:cpu,threads=8,opt=all", "everything on"),
+            setup("tract:cpu,threads=8", ""),
+            setup("ort:cpu,thread=8", "a slip"),
+        ]);
+        "1..2048".clone_into(&mut draft.batches);
+    }
+    desk.act(Action::Plan(PlanEdit::Name(String::new())));
+    desk.app_mut().planner.draft = draft;
+    if state == State::Small {
+        return;
+    }
+    let kept = ["Nightly", "Publish"].map(|name| {
+        let draft = Draft {
+            name: name.to_owned(),
+            ..Draft::default()
+        };
+        (PathBuf::from(format!("/{name}.ron")), draft)
+    });
+    desk.app_mut().planner.kept = kept.into();
+    desk.act(Action::Curves(Curves::Limit(Some(400e6))));
+    let case = CaseKey {
+        setup: 0,
+        batch: 64,
+    };
+    let session = SessionId(1);
+    desk.act(Action::Curves(Curves::Pin(Some(Pin { session, case }))));
+    desk.until("the pinned case is drawn", |app| {
+        app.curves.pinned.is_some()
+    });
+    let first = desk
+        .app()
+        .library
+        .listed_at(0)
+        .map(|(path, _)| path.clone());
+    desk.act(Action::Library(Library::Select(first)));
+    let after = Pick {
+        session: SessionId(2),
+        setup: 0,
+        batch: None,
+    };
+    desk.act(Action::Compare(Compare::After(after)));
+    desk.until("two sides are compared", |app| app.compare.result.is_some());
+}
+
+/// A run as it stands at one moment for ever; only the Run screen has it.
+fn set_run(desk: &mut Desk, state: State) {
+    let made = Made {
+        name: "resnet50",
+        created: "2026-10-04T09:00:00Z",
+        model: "resnet50",
+        speeds: &[
+            speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
+            Speed {
+                out_of_memory: Some(32),
+                ..speed("tract:cpu", "tract", 900.0, 9_800.0)
+            },
+        ],
+        batches: &POWERS[..6],
+        rounds: 5,
+        samples: 130,
+    };
+    let mut run = made.live();
+    if state == State::Small {
+        let path = PathBuf::from("/home/you/.local/share/powerband/sessions/resnet50.ron");
+        run.stage = Stage::Saved(path);
+        run.current = None;
+    }
+    // Half a second after a full one, so that a few milliseconds change no words.
+    run.began_ns = clock::monotonic_ns().saturating_sub(92_500_000_000);
+    desk.app_mut().run = Some(run);
+}
+
+fn overlay(desk: &mut Desk, which: &str) {
+    match which {
+        "palette" => desk.act(Action::Shell(Shell::Palette(true))),
+        "closing" => {
+            desk.app_mut().closing = true;
+        }
+        "path" => desk.act(Action::Sessions(Sessions::Choose)),
+        "log" => {
+            set_run(desk, State::Full);
+            desk.act(Action::Shell(Shell::Log(true)));
+        }
+        _ => notices(desk),
+    }
+    desk.steps(3);
+}
+
+fn notices(desk: &mut Desk) {
+    // From the future, so that none comes down while it is painted.
+    let soon = clock::monotonic_ns() + 3_600_000_000_000;
+    let notices = &mut desk.app_mut().notices;
+    let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
+    let save = ("Save as…".to_owned(), Action::Sessions(Sessions::Choose));
+    notices.add(Weight::Done, "Threads is in the trash", Some(undo), soon);
+    let text = "The file of After the upgrade was changed by something else.";
+    notices.add(Weight::Info, text, None, soon);
+    let text = "resnet50 was not saved: /home/you/.local/share/powerband/sessions/resnet50-20261004-090000.ron cannot be written: No space left on device (os error 28)";
+    notices.add(Weight::Trouble, text, Some(save), soon);
+}
+
+/// A place for pictures, and the means to paint them.
+struct Album {
+    folder: PathBuf,
+    faults: Vec<String>,
+}
+
+/// A picture as it was painted.
+struct Picture {
+    name: String,
+    pixels: Vec<u8>,
+}
+
+impl Album {
+    fn open() -> Option<Self> {
+        let found = std::panic::catch_unwind(egui_kittest::wgpu::WgpuTestRenderer::new).ok();
+        support::component(
+            found,
+            "a Vulkan driver (apt-get install mesa-vulkan-drivers)",
+        )?;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pictures");
+        fs::create_dir_all(&folder).expect("a folder for pictures");
+        Some(Self {
+            folder,
+            faults: Vec::new(),
+        })
+    }
+
+    /// Paints what is on the desk, and looks at it.
+    fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
+        let pixels = self.paint(desk, Some(name));
+        let colours: BTreeSet<&[u8]> = pixels.chunks_exact(4).collect();
+        self.note(colours.len() > 40, name, || {
+            format!("{} colours are all there is", colours.len())
+        });
+        for clash in desk.clashes() {
+            self.note(false, name, || clash.clone());
+        }
+        for fault in misplaced(desk) {
+            self.note(false, name, || fault.clone());
+        }
+        Picture {
+            name: name.to_owned(),
+            pixels,
+        }
+    }
+
+    fn paint(&self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
+        if desk.app().is_running() {
+            let now = clock::monotonic_ns();
+            if let Some(run) = &mut desk.app_mut().run {
+                run.began_ns = now.saturating_sub(92_500_000_000);
+            }
+        }
+        desk.step();
+        let image = desk.harness.render().expect("a picture");
+        if let Some(name) = name {
+            let path = self.folder.join(format!("{name}.png"));
+            image.save(&path).expect("a picture's file");
+        }
+        image.into_raw()
+    }
+
+    fn note(&mut self, is_good: bool, name: &str, what: impl FnOnce() -> String) {
+        if !is_good {
+            self.faults.push(format!("{name}: {}", what()));
+        }
+    }
+
+    fn close(self) {
+        assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
+    }
+}
+
+/// Names that reach over the window's edge, and controls that lie on one another.
+fn misplaced(desk: &Desk) -> Vec<String> {
+    let mut faults = Vec::new();
+    let scale = desk.harness.ctx.pixels_per_point();
+    let window = Rect::from_min_size(eframe::egui::Pos2::ZERO, Vec2::from(SIZE)).expand(0.6);
+    let mut controls: Vec<(String, Rect, Option<_>)> = Vec::new();
+    for node in desk.nodes() {
+        let (Some(name), Some(place)) = (name_of(&node), node.bounding_box()) else {
+            continue;
+        };
+        let rect = Rect::from_min_max(
+            eframe::egui::pos2(place.x0 as f32, place.y0 as f32) / scale,
+            eframe::egui::pos2(place.x1 as f32, place.y1 as f32) / scale,
+        );
+        // What is scrolled away lies below or above, never beside.
+        if rect.left() < window.left() || rect.right() > window.right() {
+            faults.push(format!("\"{name}\" reaches over the side: {rect:?}"));
+        }
+        let is_control = matches!(
+            node.role(),
+            Role::Button | Role::TextInput | Role::MultilineTextInput | Role::ComboBox
+        );
+        if is_control {
+            controls.push((name, rect, node.parent().map(|parent| parent.id())));
+        }
+    }
+    for (index, (name, rect, parent)) in controls.iter().enumerate() {
+        for (other, over, whose) in &controls[index + 1..] {
+            let shared = rect.intersect(*over);
+            if parent == whose && shared.width() > 1.0 && shared.height() > 1.0 {
+                faults.push(format!("\"{name}\" and \"{other}\" lie on one another"));
+            }
+        }
+    }
+    faults
+}
+
+/// The first and the last byte at which two pictures differ.
+fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
+    let differs = |(a, b): (&u8, &u8)| a != b;
+    let first = a.iter().zip(b).position(differs)?;
+    let last = a.iter().zip(b).rposition(differs)?;
+    Some((first / 4, last / 4))
+}
+
+const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
+
+/// Every screen of a state in both themes, each twice, with everything else in between.
+fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str) {
+    let mut pictures: Vec<Picture> = Vec::new();
+    let shots: Vec<(Screen, Theme, &str)> = Screen::ALL
+        .into_iter()
+        .flat_map(|screen| THEMES.map(|(theme, word)| (screen, theme, word)))
+        .collect();
+    // Every letter is in the fonts' texture before the first picture: as it grows, letters in it move by
+    // less than anybody sees, and more than a comparison of bytes forgives.
+    for (screen, theme, _) in &shots {
+        go(desk, state, *screen, *theme);
+    }
+    for (screen, theme, word) in &shots {
+        go(desk, state, *screen, *theme);
+        let name = format!(
+            "{}-{}-{word}{suffix}",
+            screen.title().to_lowercase(),
+            state.name()
+        );
+        pictures.push(album.take(desk, &name));
+    }
+    for ((screen, theme, _), picture) in shots.iter().zip(&pictures) {
+        go(desk, state, *screen, *theme);
+        let again = album.paint(desk, None);
+        let where_to = differing(&again, &picture.pixels);
+        album.note(where_to.is_none(), &picture.name, || {
+            format!("a second time it is another picture at {where_to:?}")
+        });
+    }
+    for pair in pictures.chunks_exact(2) {
+        album.note(pair[0].pixels != pair[1].pixels, &pair[0].name, || {
+            "light is as dark".to_owned()
+        });
+    }
+}
+
+fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
+    desk.app_mut().run = None;
+    if screen == Screen::Run && state != State::Empty {
+        set_run(desk, state);
+    }
+    desk.act(Action::Shell(Shell::Theme(theme)));
+    desk.act(Action::Go(screen));
+    desk.steps(3);
+}
+
+#[test]
+fn every_screen_is_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    for state in State::ALL {
+        let mut desk = desk(state, 1.0);
+        paint_screens(&mut album, &mut desk, state, "");
+        // As tall as it takes to see what is scrolled away.
+        desk.harness.set_size(Vec2::new(SIZE.0, 1_700.0));
+        for screen in Screen::ALL {
+            go(&mut desk, state, screen, Theme::Dark);
+            let name = format!("{}-{}-tall", screen.title().to_lowercase(), state.name());
+            album.take(&mut desk, &name);
+        }
+    }
+    let mut desk = desk(State::Full, 2.0);
+    paint_screens(&mut album, &mut desk, State::Full, "-at-2");
+    album.close();
+}
+
+#[test]
+fn what_lies_over_a_screen_is_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    for which in OVERLAYS {
+        let mut desk = desk(State::Full, 1.0);
+        for (theme, word) in THEMES {
+            go(&mut desk, State::Full, Screen::Curves, theme);
+            overlay(&mut desk, which);
+            album.take(&mut desk, &format!("over-{which}-{word}"));
+        }
+    }
+    album.close();
+}
+
+/// A session outside the library, for tests that open one.
+pub fn small_session(home: &Home, name: &str) -> PathBuf {
+    let mut session = sessions_of(State::Small).remove(0);
+    name.clone_into(&mut session.name);
+    let path = home.path(&format!("{name}.ron"));
+    write(&path, &session);
+    path
+}
