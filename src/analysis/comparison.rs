@@ -112,7 +112,80 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     }
 }
 
+/// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`of`] does.
+/// The batch sizes and setups of the sides are left out of account.
+pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let specs = &after.session.plan.setups;
+    let mut whole = Comparison::nothing();
+    for (setup, spec) in before.session.plan.setups.iter().enumerate() {
+        let label = before.session.setup_label(setup);
+        let Some(other) = specs.iter().position(|other| other == spec) else {
+            whole
+                .remarks
+                .push(format!("{label} is in the session before only."));
+            continue;
+        };
+        let one = of(&before.narrowed(setup), &after.narrowed(other));
+        whole.take(&label, one);
+    }
+    for (setup, spec) in specs.iter().enumerate() {
+        if !before.session.plan.setups.contains(spec) {
+            let label = after.session.setup_label(setup);
+            whole
+                .remarks
+                .push(format!("{label} is in the session after only."));
+        }
+    }
+    whole.overall = geometric_mean(&whole.pairs);
+    whole
+}
+
+impl Comparison {
+    fn nothing() -> Self {
+        Self {
+            pairs: Vec::new(),
+            only_before: Vec::new(),
+            only_after: Vec::new(),
+            overall: None,
+            metrics: Vec::new(),
+            differences: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Adds one setup's comparison, its metrics under its name, and what is not said yet.
+    fn take(&mut self, label: &str, one: Self) {
+        self.pairs.extend(one.pairs);
+        self.only_before.extend(one.only_before);
+        self.only_after.extend(one.only_after);
+        self.metrics
+            .extend(one.metrics.into_iter().map(|metric| Metric {
+                name: format!("{label}: {}", metric.name),
+                ..metric
+            }));
+        for difference in one.differences {
+            if !self.differences.contains(&difference) {
+                self.differences.push(difference);
+            }
+        }
+        for remark in one.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+}
+
 impl Side<'_> {
+    /// The same session, held to one setup at all its batch sizes.
+    fn narrowed(&self, setup: usize) -> Self {
+        Self {
+            setup,
+            batch: None,
+            ..*self
+        }
+    }
+
     /// Rows of this side that were measured and did not end badly, ascending in batch size.
     fn measured(&self, batch: Option<usize>) -> Vec<&CaseRow> {
         let mut rows: Vec<&CaseRow> = self
@@ -260,6 +333,38 @@ mod tests {
         measure_near(&mut session, 1, 8, 1_000);
         end(&mut session, 1, 8, out_of_memory());
         session
+    }
+
+    #[test]
+    fn sessions_are_matched_setup_by_setup() {
+        let before = example();
+        let mut after = session(&["tract:cpu", "tract:cpu,threads=1"], &[1, 4]);
+        measure_near(&mut after, 0, 1, 250);
+        measure_near(&mut after, 0, 4, 500);
+        measure_near(&mut after, 1, 1, 900);
+        let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
+        let whole = of_sessions(
+            &side(&before, &rows, 0, None),
+            &side(&after, &others, 0, None),
+        );
+        let pairs: Vec<(&str, usize)> = whole
+            .pairs
+            .iter()
+            .map(|pair| (pair.before.setup_label.as_str(), pair.before_batch))
+            .collect();
+        assert_eq!(pairs, [("tract:cpu", 1), ("tract:cpu", 4)]);
+        assert!((whole.overall.unwrap() - 2.0).abs() < 0.01);
+        assert!(whole.metrics[0].name.starts_with("tract:cpu: "));
+        for lone in [
+            "ort:cpu is in the session before only.",
+            "tract:cpu,threads=1 is in the session after only.",
+        ] {
+            assert!(
+                whole.remarks.iter().any(|remark| remark == lone),
+                "{:?}",
+                whole.remarks
+            );
+        }
     }
 
     #[test]

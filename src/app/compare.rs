@@ -15,6 +15,8 @@ pub struct Pick {
     pub setup: usize,
     /// Which batch size; nothing for all.
     pub batch: Option<usize>,
+    /// Whether every setup counts that the other side has as well. Both sides are whole, or none.
+    pub whole: bool,
 }
 
 /// The comparison screen.
@@ -96,6 +98,30 @@ impl CompareState {
 }
 
 impl CompareState {
+    /// Takes a side. Where it is a whole session the other is held to be one, of another session where
+    /// there is one, because a session against itself tells nothing.
+    pub fn choose(&mut self, is_before: bool, pick: Pick, open: &OpenSessions) {
+        let (side, other) = if is_before {
+            (&mut self.before, &mut self.after)
+        } else {
+            (&mut self.after, &mut self.before)
+        };
+        *side = Some(pick);
+        if let Some(other) = other {
+            other.whole = pick.whole;
+            if pick.whole {
+                other.batch = None;
+                let elsewhere = open.iter().find(|open| open.id != pick.session);
+                if other.session == pick.session
+                    && let Some(elsewhere) = elsewhere
+                {
+                    other.session = elsewhere.id;
+                    other.setup = 0;
+                }
+            }
+        }
+    }
+
     /// The case-study table as text with tabs, which spreadsheets take.
     pub fn table_text(&self) -> Option<String> {
         let (_, _, comparison) = self.result.as_ref()?;
@@ -120,5 +146,36 @@ fn whole(session: SessionId, setup: usize) -> Pick {
         session,
         setup,
         batch: None,
+        whole: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_are_whole_or_none() {
+        let open = OpenSessions::default();
+        let mut state = CompareState {
+            before: Some(whole(SessionId(1), 0)),
+            after: Some(Pick {
+                batch: Some(4),
+                ..whole(SessionId(2), 1)
+            }),
+            ..CompareState::default()
+        };
+        let all = Pick {
+            whole: true,
+            ..whole(SessionId(1), 0)
+        };
+        state.choose(true, all, &open);
+        let after = state.after.unwrap();
+        assert_eq!(
+            (after.whole, after.batch, after.session),
+            (true, None, SessionId(2))
+        );
+        state.choose(false, whole(SessionId(2), 1), &open);
+        assert!(!state.before.unwrap().whole);
     }
 }

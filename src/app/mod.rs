@@ -26,9 +26,12 @@ mod work;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::comparison::{self, Side};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
 use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
+use crate::domain::session::Session;
 pub use crate::runner::prepare::Place;
 use crate::runner::prepare::{self, Rules};
 use compare::CompareState;
@@ -346,27 +349,26 @@ impl App {
         };
         self.compare.busy = Some((before, after));
         self.jobs.spawn("compare", move |outlet| {
-            use crate::analysis::comparison::{self, Side};
-            let of = |(session, rows): &(Arc<_>, Arc<Vec<_>>), pick: compare::Pick| {
-                (Arc::clone(session), Arc::clone(rows), pick)
+            let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
+            let compare = if before.whole {
+                comparison::of_sessions
+            } else {
+                comparison::of
             };
-            let ((bs, br, bp), (s, r, p)) = (of(&b, before), of(&a, after));
-            let result = comparison::of(
-                &Side {
-                    session: &bs,
-                    rows: &br,
-                    setup: bp.setup,
-                    batch: bp.batch,
-                },
-                &Side {
-                    session: &s,
-                    rows: &r,
-                    setup: p.setup,
-                    batch: p.batch,
-                },
-            );
+            let result = compare(&as_side(&first), &as_side(&second));
             outlet.send(inbox::Message::Compared(before, after, Arc::new(result)));
         });
+    }
+}
+
+type Held = (Arc<Session>, Arc<Vec<CaseRow>>, compare::Pick);
+
+fn as_side((session, rows, pick): &Held) -> Side<'_> {
+    Side {
+        session,
+        rows,
+        setup: pick.setup,
+        batch: pick.batch,
     }
 }
 

@@ -494,8 +494,8 @@ impl App {
     fn compare(&mut self, change: &Compare) {
         self.compare.is_chosen |= !matches!(change, Compare::CopyTable);
         match change {
-            Compare::Before(pick) => self.compare.before = Some(*pick),
-            Compare::After(pick) => self.compare.after = Some(*pick),
+            Compare::Before(pick) => self.compare.choose(true, *pick, &self.sessions),
+            Compare::After(pick) => self.compare.choose(false, *pick, &self.sessions),
             Compare::Swap => {
                 let CompareState { before, after, .. } = &mut self.compare;
                 std::mem::swap(before, after);

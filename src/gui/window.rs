@@ -217,6 +217,12 @@ impl Window {
 
     /// Everything that happens without painting.
     pub fn before_frame(&mut self, ctx: &Context) {
+        // Looking around starts processes and reads large files; the first frame goes before.
+        if ctx.cumulative_frame_nr() > 0
+            && let Some(files) = self.waking.take()
+        {
+            self.app.wake_up(files);
+        }
         if self.app.receive(DRAIN) {
             ctx.request_repaint();
         }
@@ -301,8 +307,8 @@ impl Window {
             ctx.request_repaint();
         }
         self.was_typing = ctx.text_edit_focused();
-        if let Some(files) = self.waking.take() {
-            self.app.wake_up(files);
+        if self.waking.is_some() {
+            ctx.request_repaint();
         }
     }
 

@@ -7,6 +7,7 @@ use crate::analysis::metrics;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Sessions};
 use crate::app::compare::Pick;
+use crate::app::sessions::{OpenSession, series};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::ratios;
@@ -130,57 +131,43 @@ fn side(
     ui.horizontal(|ui| {
         marker::inline(ui, app.sessions.colour(pick.session, pick.setup));
         let room = ui.available_width() - 130.0;
-        let shown = app.sessions.series_name(pick.session, pick.setup);
+        let shown = if pick.whole {
+            whole_name(open)
+        } else {
+            app.sessions.series_name(pick.session, pick.setup)
+        };
         let combo = ComboBox::from_id_salt((title, "setup"))
             .width(room)
             .truncate()
             .selected_text(shown);
         let response = combo.show_ui(ui, |ui| {
             for other in app.sessions.iter() {
+                let is_it = pick.whole && other.id == pick.session;
+                if app.sessions.len() > 1 && ui.selectable_label(is_it, whole_name(other)).clicked()
+                {
+                    changes.push(wrap(Pick {
+                        session: other.id,
+                        setup: 0,
+                        batch: None,
+                        whole: true,
+                    }));
+                }
                 for setup in 0..other.session.plan.setups.len() {
-                    let is_it = (other.id, setup) == (pick.session, pick.setup);
+                    let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
                     let name = app.sessions.series_name(other.id, setup);
                     if ui.selectable_label(is_it, name).clicked() {
                         changes.push(wrap(Pick {
                             session: other.id,
                             setup,
                             batch: None,
+                            whole: false,
                         }));
                     }
                 }
             }
         });
         response.response.accessible_name(format!("{title}: setup"));
-        let shown = pick.batch.map_or_else(
-            || "all batches".to_owned(),
-            |batch| format!("batch {batch}"),
-        );
-        let combo = ComboBox::from_id_salt((title, "batch"))
-            .width(104.0)
-            .selected_text(shown);
-        let response = combo.show_ui(ui, |ui| {
-            if ui
-                .selectable_label(pick.batch.is_none(), "all batches")
-                .clicked()
-            {
-                changes.push(wrap(Pick {
-                    batch: None,
-                    ..pick
-                }));
-            }
-            for &batch in &open.session.plan.batches {
-                if ui
-                    .selectable_label(pick.batch == Some(batch), format!("batch {batch}"))
-                    .clicked()
-                {
-                    changes.push(wrap(Pick {
-                        batch: Some(batch),
-                        ..pick
-                    }));
-                }
-            }
-        });
-        response.response.accessible_name(format!("{title}: batch"));
+        batch_choice(ui, title, pick, &open.session.plan.batches, wrap, changes);
     });
     let made = humanize::moment(&open.session.created);
     label::faint(
@@ -206,7 +193,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 overlaid(ui, app, comparison);
-                pairs(ui, comparison);
+                pairs(ui, app, comparison);
                 metric_table(ui, comparison);
             });
         });
@@ -224,6 +211,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = space::TINY;
         ui.vertical(content);
     });
 }
@@ -286,24 +274,68 @@ fn differences(ui: &mut Ui, comparison: &Comparison) {
     });
 }
 
+/// Which batch size of a side; a whole session has them all.
+fn batch_choice(
+    ui: &mut Ui,
+    title: &str,
+    pick: Pick,
+    batches: &[usize],
+    wrap: fn(Pick) -> Compare,
+    changes: &mut Vec<Compare>,
+) {
+    let shown = pick.batch.map_or_else(
+        || "all batches".to_owned(),
+        |batch| format!("batch {batch}"),
+    );
+    let combo = ComboBox::from_id_salt((title, "batch"))
+        .width(104.0)
+        .selected_text(shown);
+    let response = combo.show_ui(ui, |ui| {
+        if ui
+            .selectable_label(pick.batch.is_none(), "all batches")
+            .clicked()
+        {
+            changes.push(wrap(Pick {
+                batch: None,
+                ..pick
+            }));
+        }
+        for &batch in batches.iter().filter(|_| !pick.whole) {
+            if ui
+                .selectable_label(pick.batch == Some(batch), format!("batch {batch}"))
+                .clicked()
+            {
+                changes.push(wrap(Pick {
+                    batch: Some(batch),
+                    ..pick
+                }));
+            }
+        }
+    });
+    response.response.accessible_name(format!("{title}: batch"));
+}
+
+fn whole_name(open: &OpenSession) -> String {
+    format!("{}, all setups", open.session.name)
+}
+
 fn overlaid(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let Some((before, after)) = app.compare.before.zip(app.compare.after) else {
         return;
     };
     let overlays: Vec<Overlay<'_>> = [before, after]
         .into_iter()
-        .filter_map(|pick| {
-            let open = app.sessions.get(pick.session)?;
-            Some(Overlay {
-                id: crate::app::sessions::series(pick.session, pick.setup),
-                name: app.sessions.series_name(pick.session, pick.setup),
-                colour: app.sessions.colour(pick.session, pick.setup),
-                curve: open
-                    .findings
-                    .curves
-                    .iter()
-                    .find(|curve| curve.setup == pick.setup)?,
-            })
+        .filter_map(|pick| Some((pick, app.sessions.get(pick.session)?)))
+        .flat_map(|(pick, open)| {
+            let curves = open.findings.curves.iter();
+            curves
+                .filter(move |curve| pick.whole || curve.setup == pick.setup)
+                .map(move |curve| Overlay {
+                    id: series(pick.session, curve.setup),
+                    name: app.sessions.series_name(pick.session, curve.setup),
+                    colour: app.sessions.colour(pick.session, curve.setup),
+                    curve,
+                })
         })
         .collect();
     let options = CurveOptions {
@@ -346,7 +378,8 @@ fn overlaid(ui: &mut Ui, app: &App, comparison: &Comparison) {
     });
 }
 
-fn pairs(ui: &mut Ui, comparison: &Comparison) {
+fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
+    let is_whole = app.compare.before.is_some_and(|pick| pick.whole);
     theme::card(ui)
         .inner_margin(egui::Margin::symmetric(6, 6))
         .show(ui, |ui| {
@@ -370,10 +403,16 @@ fn pairs(ui: &mut Ui, comparison: &Comparison) {
                         .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
                 };
                 let ratio = pair.ratio.as_ref();
-                let words = match place {
-                    0 if pair.before_batch == pair.after_batch => {
-                        humanize::count(pair.before_batch as u64)
+                let batch = |size: usize| {
+                    let size = humanize::count(size as u64);
+                    if is_whole {
+                        format!("{}, batch {size}", pair.before.setup_label)
+                    } else {
+                        size
                     }
+                };
+                let words = match place {
+                    0 if pair.before_batch == pair.after_batch => batch(pair.before_batch),
                     0 => format!("{} → {}", pair.before_batch, pair.after_batch),
                     1 => median(&pair.before),
                     2 => median(&pair.after),
@@ -392,7 +431,11 @@ fn pairs(ui: &mut Ui, comparison: &Comparison) {
                         },
                     ),
                 };
-                let response = table::number(ui, &words);
+                let response = if place == 0 {
+                    table::words(ui, &words)
+                } else {
+                    table::number(ui, &words)
+                };
                 if place == 4 && words == UNKNOWN {
                     response.on_hover_text("An interval needs two rounds on either side");
                 }

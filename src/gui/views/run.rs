@@ -80,6 +80,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = space::TINY;
         ui.vertical(content);
     });
 }

@@ -204,6 +204,7 @@ fn furnish(desk: &mut Desk, state: State) {
         session: SessionId(2),
         setup: 0,
         batch: None,
+        whole: false,
     };
     desk.act(Action::Compare(Compare::After(after)));
     desk.until("two sides are compared", |app| app.compare.result.is_some());
