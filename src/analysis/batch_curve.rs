@@ -295,8 +295,18 @@ impl BatchCurve {
             .max_by(|a, b| a.throughput_per_s.total_cmp(&b.throughput_per_s))
     }
 
-    /// What the shape says, in one sentence.
+    /// What the shape says and what fitted into memory, in one sentence.
     pub fn explain(&self) -> String {
+        let shape = self.shape();
+        match (self.largest_batch, self.refused_batch) {
+            (Some(largest), Some(refused)) => {
+                format!("{shape}; batch {largest} fitted into memory, {refused} did not")
+            }
+            _ => shape,
+        }
+    }
+
+    fn shape(&self) -> String {
         if self.points.len() < FEWEST_POINTS {
             return format!(
                 "{} measured: too few for the shape of a curve",
@@ -323,6 +333,11 @@ impl BatchCurve {
             (Some(knee), _) => format!("knee at batch {knee}"),
             (None, _) => "throughput still rises at the largest batch".to_owned(),
         });
+        if let (Some(largest), Some(refused)) = (self.largest_batch, self.refused_batch) {
+            parts.push(format!(
+                "batch {largest} fitted into memory, {refused} did not"
+            ));
+        }
         parts.join("; ")
     }
 }
@@ -414,6 +429,12 @@ mod tests {
             (first.largest_batch, first.refused_batch),
             (Some(4), Some(8))
         );
+        assert!(
+            first
+                .explain()
+                .ends_with("; batch 4 fitted into memory, 8 did not")
+        );
+        assert!(!second.explain().contains("memory"));
         assert_eq!((first.failures.len(), &first.missing), (1, &vec![8]));
         // Batch 1 was not measured: twice the batch in one and a half times the time.
         let scaling = first.points[1].scaling.unwrap();

@@ -9,7 +9,6 @@ use crate::analysis::batch_curve::CurvePoint;
 use crate::analysis::case_rows::CaseRow;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
-use crate::chart::palette;
 use crate::chart::spec::{ChartSpec, Mark, SeriesId};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
@@ -415,9 +414,4 @@ fn order(a: &TableRow, b: &TableRow, column: usize, falls: bool) -> Ordering {
         (None, Some(_)) => Ordering::Greater,
         (None, None) => turn(a.cells[column].cmp(&b.cells[column])),
     }
-}
-
-/// Which marker a palette index has, for words.
-pub fn marker(colour: usize) -> String {
-    palette::marker(colour).to_string()
 }

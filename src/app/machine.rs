@@ -65,6 +65,12 @@ impl MachineState {
         own.first().map(|engine| engine.words.clone())
     }
 
+    /// Engines that are ready, best first.
+    pub fn ready(&self) -> impl Iterator<Item = &EngineState> + Clone {
+        let engines = self.engines.iter().flatten();
+        engines.filter(|engine| engine.is_ready)
+    }
+
     /// The first engine that is ready: the one that the large button uses first.
     pub fn best(&self) -> Option<&EngineState> {
         self.engines.as_ref()?.iter().find(|engine| engine.is_ready)

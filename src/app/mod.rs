@@ -185,12 +185,7 @@ impl App {
                 .iter()
                 .any(|setup| setup.spec.starts_with(id))
         };
-        let ready = self
-            .machine
-            .engines
-            .iter()
-            .flatten()
-            .filter(|engine| engine.is_ready);
+        let ready = self.machine.ready();
         let fresh = ready.clone().find(|engine| !has(engine.id));
         let id = fresh
             .or_else(|| ready.clone().next())
@@ -210,12 +205,7 @@ impl App {
         let wish = self.planner.draft.wish().ok()?;
         let mut setups = wish.setups;
         if setups.is_empty() {
-            let ready = self
-                .machine
-                .engines
-                .iter()
-                .flatten()
-                .filter(|engine| engine.is_ready);
+            let ready = self.machine.ready();
             let ids: std::collections::BTreeSet<&str> = ready.map(|engine| engine.id).collect();
             setups = ids.into_iter().filter_map(|id| id.parse().ok()).collect();
         }

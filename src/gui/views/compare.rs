@@ -201,23 +201,15 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
             ui.vertical(|ui| {
                 ui.set_width(side - 2.0);
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                card(ui, |ui| overall(ui, comparison));
-                card(ui, |ui| differences(ui, comparison));
+                super::card(ui, |ui| overall(ui, comparison));
+                super::card(ui, |ui| differences(ui, comparison));
             });
         }
     });
 }
 
-fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    theme::card(ui).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.spacing_mut().item_spacing.y = space::TINY;
-        ui.vertical(content);
-    });
-}
-
 fn remarks(ui: &mut Ui, comparison: &Comparison) {
-    card(ui, |ui| {
+    super::card(ui, |ui| {
         for remark in &comparison.remarks {
             ui.horizontal(|ui| {
                 let color = theme::roles(ui).unsure;

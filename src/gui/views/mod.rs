@@ -11,6 +11,7 @@ mod settings;
 use eframe::egui::{ScrollArea, Ui};
 
 use super::icon::{self, Icon};
+use super::theme;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::screen::Screen;
@@ -78,6 +79,15 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
             ui.set_max_width(ui.available_width() - 2.0);
             content(ui);
         });
+}
+
+/// A card over the width that there is, its lines close together.
+fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = theme::space::TINY;
+        ui.vertical(content);
+    });
 }
 
 /// Actions made of one kind of change.

@@ -58,8 +58,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             ui.allocate_ui(vec2(width, 0.0), |ui| {
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                    card(ui, |ui| curve(ui, run));
-                    card(ui, |ui| cases(ui, run, wishes));
+                    super::card(ui, |ui| curve(ui, run));
+                    super::card(ui, |ui| cases(ui, run, wishes));
                 });
             });
             if side > 0.0 {
@@ -67,21 +67,13 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     ui.spacing_mut().item_spacing.y = space::MEDIUM;
                     ui.set_width(side - 2.0);
                     if run.stage.is_going_on() {
-                        card(ui, |ui| current(ui, run, wishes));
+                        super::card(ui, |ui| current(ui, run, wishes));
                     }
-                    card(ui, |ui| host(ui, run));
-                    card(ui, |ui| events(ui, run));
+                    super::card(ui, |ui| host(ui, run));
+                    super::card(ui, |ui| events(ui, run));
                 });
             }
         });
-    });
-}
-
-fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    theme::card(ui).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.spacing_mut().item_spacing.y = space::TINY;
-        ui.vertical(content);
     });
 }
 

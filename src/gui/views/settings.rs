@@ -17,16 +17,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         ui.set_max_width(820.0);
-        card(ui, |ui| looks(ui, app, wishes));
+        super::card(ui, |ui| looks(ui, app, wishes));
         ui.add_space(space::MEDIUM);
-        card(ui, |ui| shortcuts(ui, app, wishes));
-    });
-}
-
-fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    theme::card(ui).show(ui, |ui| {
-        ui.set_width(ui.available_width());
-        ui.vertical(content);
+        super::card(ui, |ui| shortcuts(ui, app, wishes));
     });
 }
 
