@@ -4,6 +4,7 @@
 //! `POWERBAND_TEST_PYTHON` set: one release of ONNX Runtime runs in turns behind a worker and
 //! in a loop in Python. Figures are printed beside their promises; nothing is asserted.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -25,7 +26,9 @@ use powerband::domain::environment::Environment;
 use powerband::domain::event::{Beginning, SetupReport};
 use powerband::domain::model::ModelRef;
 use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband::domain::plan::{
+    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
 use powerband::domain::session::Session;
 use powerband::domain::setup::Setup;
 use powerband::domain::tensor::{ElementType, TensorSpec};
@@ -220,6 +223,8 @@ impl<'a> Harness<'a> {
             min_ns: amount.min_ns,
             max_ns: u64::MAX,
             max_samples: 1 << 20,
+            load: Load::Closed,
+            seed: 0,
         };
         let case = self.case;
         match self.ask(&Request::Measure { case, rule })? {
@@ -443,6 +448,8 @@ fn million_samples() -> Result<Session> {
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
+        load: Load::Closed,
+        keeping: Keeping::Together,
     };
     let mut session = Session::begin(Beginning {
         name: "a million samples".to_owned(),
@@ -459,6 +466,7 @@ fn million_samples() -> Result<Session> {
         environment: Environment::default(),
         made_up: true,
         warnings: Vec::new(),
+        variants: BTreeMap::new(),
     });
     let mut noise: u64 = 1;
     let mut sample = || {
@@ -477,6 +485,7 @@ fn million_samples() -> Result<Session> {
                     started_ns: 0,
                     spent_ns: samples_ns.iter().sum(),
                     samples_ns,
+                    company: None,
                 }
             })
             .collect();

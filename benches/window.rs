@@ -7,6 +7,7 @@
 #[path = "../tests/it/display.rs"]
 mod display;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -31,7 +32,9 @@ use powerband::domain::environment::Environment;
 use powerband::domain::event::Beginning;
 use powerband::domain::model::ModelRef;
 use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband::domain::plan::{
+    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
 use powerband::domain::session::{Completion, Session};
 use powerband::gui::{Started, Window};
 use powerband::stats::summary::median;
@@ -340,6 +343,8 @@ fn session(
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
+        load: Load::Closed,
+        keeping: Keeping::Together,
     };
     let mut session = Session::begin(Beginning {
         name: name.to_owned(),
@@ -356,6 +361,7 @@ fn session(
         environment: Environment::default(),
         made_up: true,
         warnings: Vec::new(),
+        variants: BTreeMap::new(),
     });
     session.completion = Completion::Complete;
     let mut noise: u64 = 1;
@@ -375,6 +381,7 @@ fn session(
                 started_ns: 0,
                 spent_ns: samples_ns.iter().sum(),
                 samples_ns,
+                company: None,
             });
         }
     }

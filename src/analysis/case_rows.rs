@@ -122,7 +122,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         of_best: None,
         flags: latency_ns
             .as_ref()
-            .map(|summary| flags::of(case, summary))
+            .map(|summary| flags::of(session, case, summary))
             .unwrap_or_default(),
         latency_ns,
     }

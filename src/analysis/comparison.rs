@@ -1,18 +1,16 @@
-//! Two setups, of one session or of two, case by case: how much faster, and how sure. No verdict.
+//! Two setups, of one session or of two, case by case: how much faster, how sure, and the verdict.
 
 use super::batch_curve::{self, Efficiency};
 use super::case_rows::CaseRow;
 use super::conditions::{self, Difference};
 use super::metrics;
 pub use super::metrics::{Better, Metric};
+use super::pair;
+pub use super::pair::{Pair, Ratio};
+use super::verdict::Call;
 use crate::domain::case::CaseKey;
 use crate::domain::session::Session;
-use crate::stats::bootstrap::{self, Interval};
-
-/// Resamples behind the interval of a ratio.
-const RESAMPLES: usize = 2_000;
-/// Seed of the resampling, so that the same comparison always shows the same interval.
-const SEED: u64 = 0x7261_7469;
+use crate::stats::ratio::Visit;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -25,30 +23,6 @@ pub struct Side<'a> {
     pub setup: usize,
     /// One batch size; nothing for all.
     pub batch: Option<usize>,
-}
-
-/// How many times as fast the one is as the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ratio {
-    /// Median latency before over after; above 1 means that after is faster.
-    pub speed_up: f64,
-    /// Its 95 % interval; nothing where a side has fewer than two rounds.
-    pub ci95: Option<Interval>,
-}
-
-/// Two cases that belong together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
-    /// Batch size before.
-    pub before_batch: usize,
-    /// Batch size after; another one only where both were picked by hand.
-    pub after_batch: usize,
-    /// The case before.
-    pub before: CaseRow,
-    /// The case after.
-    pub after: CaseRow,
-    /// How they relate; per item where the batch sizes differ.
-    pub ratio: Option<Ratio>,
 }
 
 /// Two setups compared.
@@ -68,6 +42,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// What to keep in mind.
     pub remarks: Vec<String>,
+    /// Why there is nothing to compare, where there is nothing.
+    pub nothing: Option<String>,
 }
 
 /// Compares two sides.
@@ -88,7 +64,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut pairs = Vec::new();
     for first in &mine {
         if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
-            pairs.push(pair(before, after, first, second));
+            pairs.push(pair::of(before, after, first, second));
         }
     }
     let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
@@ -101,7 +77,9 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
     remarks.extend(after.troubles(&only_before));
     remarks.extend(before.troubles(&only_after));
+    let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
+        nothing,
         overall: geometric_mean(&pairs),
         metrics: metrics::of(before, after, &pairs),
         differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
@@ -113,7 +91,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 }
 
 /// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`of`] does.
-/// The batch sizes and setups of the sides are left out of account.
+/// The setups of the sides are left out of account.
 pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let specs = &after.session.plan.setups;
     let mut whole = Comparison::nothing();
@@ -137,7 +115,41 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         }
     }
     whole.overall = geometric_mean(&whole.pairs);
+    whole.nothing = whole.pairs.is_empty().then(|| {
+        "The two sessions have no case in common: no setup that is spelled alike was measured at the same batch size. Pick a setup of each.".to_owned()
+    });
     whole
+}
+
+/// Why two sides have no case in common.
+fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
+    let batches = |rows: &[&CaseRow]| {
+        let sizes: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
+        sizes.join(", ")
+    };
+    match (before.is_empty(), after.is_empty()) {
+        (true, true) => "Nothing was measured on either side.".to_owned(),
+        (true, false) => "Nothing was measured before.".to_owned(),
+        (false, true) => "Nothing was measured after.".to_owned(),
+        (false, false) => format!(
+            "No case in common: batch sizes {} before and {} after. Pick one of each to compare them per item.",
+            batches(before),
+            batches(after)
+        ),
+    }
+}
+
+/// The first setup of a session against each of the others.
+pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
+    let side = |setup| Side {
+        session,
+        rows,
+        setup,
+        batch: None,
+    };
+    (1..session.plan.setups.len())
+        .map(|other| of(&side(0), &side(other)))
+        .collect()
 }
 
 impl Comparison {
@@ -150,7 +162,23 @@ impl Comparison {
             metrics: Vec::new(),
             differences: Vec::new(),
             remarks: Vec::new(),
+            nothing: None,
         }
+    }
+
+    /// How many pairs got this answer.
+    pub fn count(&self, call: Call) -> usize {
+        let such = |pair: &&Pair| pair.verdict.call == call;
+        self.pairs.iter().filter(such).count()
+    }
+
+    /// The rounds that would settle every pair which more rounds can settle; nothing where there is none.
+    pub fn more_rounds(&self) -> Option<u32> {
+        let wanted = self
+            .pairs
+            .iter()
+            .filter_map(|pair| pair.verdict.more_rounds);
+        wanted.max()
     }
 
     /// Adds one setup's comparison, its metrics under its name, and what is not said yet.
@@ -177,17 +205,13 @@ impl Comparison {
 }
 
 impl Side<'_> {
-    /// The same session, held to one setup at all its batch sizes.
+    /// The same session, held to one setup.
     fn narrowed(&self, setup: usize) -> Self {
-        Self {
-            setup,
-            batch: None,
-            ..*self
-        }
+        Self { setup, ..*self }
     }
 
     /// Rows of this side that were measured and did not end badly, ascending in batch size.
-    fn measured(&self, batch: Option<usize>) -> Vec<&CaseRow> {
+    pub(super) fn measured(&self, batch: Option<usize>) -> Vec<&CaseRow> {
         let mut rows: Vec<&CaseRow> = self
             .rows
             .iter()
@@ -199,8 +223,8 @@ impl Side<'_> {
         rows
     }
 
-    /// Samples of each round of a case, in nanoseconds.
-    fn rounds(&self, batch: usize) -> Vec<Vec<f64>> {
+    /// The visits to a case, in nanoseconds.
+    pub(super) fn visits(&self, batch: usize) -> Vec<Visit> {
         let key = CaseKey {
             setup: self.setup,
             batch,
@@ -210,7 +234,10 @@ impl Side<'_> {
         };
         case.rounds
             .iter()
-            .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
+            .map(|round| Visit {
+                round: round.round,
+                samples: round.samples_ns.iter().map(|&ns| ns as f64).collect(),
+            })
             .collect()
     }
 
@@ -245,46 +272,6 @@ impl Side<'_> {
     }
 }
 
-impl Pair {
-    /// Whether the two have different batch sizes, so that latencies are compared per item.
-    pub fn is_per_item(&self) -> bool {
-        self.before_batch != self.after_batch
-    }
-}
-
-fn pair(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Pair {
-    Pair {
-        before_batch: first.batch,
-        after_batch: second.batch,
-        ratio: ratio(before, after, first, second),
-        before: first.clone(),
-        after: second.clone(),
-    }
-}
-
-fn ratio(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Option<Ratio> {
-    let medians = (
-        first.latency_ns.as_ref()?.median,
-        second.latency_ns.as_ref()?.median,
-    );
-    // One for batches of the same size; else it turns times per batch into times per item.
-    let items = second.batch as f64 / first.batch as f64;
-    let speed_up = medians.0 / medians.1 * items;
-    let interval = bootstrap::ratio_interval(
-        &before.rounds(first.batch),
-        &after.rounds(second.batch),
-        RESAMPLES,
-        SEED,
-    );
-    (speed_up.is_finite() && speed_up > 0.0).then_some(Ratio {
-        speed_up,
-        ci95: interval.map(|interval| Interval {
-            low: interval.low * items,
-            high: interval.high * items,
-        }),
-    })
-}
-
 fn about_batches(pairs: &[Pair]) -> Option<String> {
     let pair = pairs.iter().find(|pair| pair.is_per_item())?;
     Some(format!(
@@ -307,6 +294,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
+    use crate::domain::plan::Load;
 
     fn side<'a>(
         session: &'a Session,
@@ -383,6 +371,7 @@ mod tests {
         assert_eq!(comparison.pairs.len(), 2);
         assert!((speed_ups[0] - 2.0).abs() < 1e-4 && (speed_ups[1] - 4.0).abs() < 1e-4);
         assert!((comparison.overall.unwrap() - 8_f64.sqrt()).abs() < 1e-4);
+        assert_eq!(comparison.count(Call::Faster), 2);
         assert_eq!(comparison.only_before, [8]);
         assert!(comparison.only_after.is_empty());
         let told = comparison.remarks.join(" ");
@@ -427,5 +416,78 @@ mod tests {
         );
         let ratio = comparison.pairs[0].ratio.unwrap();
         assert_eq!((ratio.speed_up, ratio.ci95), (2.0, None));
+        let verdict = &comparison.pairs[0].verdict;
+        assert_eq!(verdict.call, Call::Inconclusive);
+        assert!(verdict.reason.as_ref().unwrap().contains("one round"));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_a_sentence_and_no_number() {
+        let told = |change: fn(&mut Session)| {
+            let before = example();
+            let mut after = example();
+            after.created = "2031-01-01T00:00:00Z".to_owned();
+            change(&mut after);
+            let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
+            let comparison = of(
+                &side(&before, &rows, 0, None),
+                &side(&after, &others, 0, None),
+            );
+            match comparison.pairs.first() {
+                Some(pair) => {
+                    assert_eq!(pair.verdict.call, Call::Inconclusive);
+                    assert_eq!(pair.verdict.more_rounds, None);
+                    pair.verdict.reason.clone().unwrap()
+                }
+                None => comparison.nothing.unwrap(),
+            }
+        };
+        let other_file = told(|after| after.model.sha256 = "ff".to_owned());
+        assert!(other_file.contains("not the same file"), "{other_file}");
+        let profiled = told(|after| after.profiler = Some("rocprof".to_owned()));
+        assert!(profiled.contains("rocprof"), "{profiled}");
+        let loaded = told(|after| after.plan.load = Load::Constant { per_s: 5.0 });
+        assert!(loaded.contains("closed loop"), "{loaded}");
+        let zeros = told(|after| {
+            for case in &mut after.cases {
+                for round in &mut case.rounds {
+                    round.samples_ns.fill(0);
+                }
+            }
+        });
+        assert!(zeros.contains("zero"), "{zeros}");
+        let nothing = told(|after| after.cases.clear());
+        assert!(nothing.contains("Nothing was measured after"), "{nothing}");
+        let others = told(|after| {
+            for case in &mut after.cases {
+                case.batch += 100;
+            }
+        });
+        assert!(others.contains("No case in common"), "{others}");
+    }
+
+    #[test]
+    fn rounds_that_took_turns_are_paired() {
+        // The second and fourth round were slow for everybody.
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        let rounds = |base: u64| [1, 3, 1, 2, 1].map(|slow| vec![base * slow; 9]);
+        for (setup, base) in [(0, 1_100_000), (1, 1_000_000)] {
+            let rounds = rounds(base);
+            let slices: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+            measure(&mut session, setup, 1, &slices);
+        }
+        let rows = case_rows::of(&session);
+        let sides = [
+            side(&session, &rows, 0, None),
+            side(&session, &rows, 1, None),
+        ];
+        let pair = of(&sides[0], &sides[1]).pairs.remove(0);
+        assert_eq!(pair.verdict.call, Call::Faster, "{:?}", pair.verdict);
+        // The same rounds an hour apart tell nothing.
+        let mut later = session.clone();
+        later.created = "2031-01-01T00:00:00Z".to_owned();
+        let after = side(&later, &rows, 1, None);
+        let pair = of(&sides[0], &after).pairs.remove(0);
+        assert_eq!(pair.verdict.call, Call::Inconclusive, "{:?}", pair.verdict);
     }
 }

@@ -55,18 +55,47 @@ pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
 pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
     let (first, second) = (before.0, after.0);
     let mut remarks = Vec::new();
-    if first.created != second.created {
+    if !first.is_of_one_run_with(second) {
         remarks.push("The two were measured at different times, not interleaved.".to_owned());
     }
-    remarks.extend(about_models(&first.model, &second.model));
+    remarks.extend(about_models(
+        first.model_of(before.1),
+        second.model_of(after.1),
+    ));
     if machine(&first.environment.cpu) != machine(&second.environment.cpu) {
         remarks.push("The machines differ.".to_owned());
     }
     remarks.extend(about_session(first));
-    if first.created != second.created || first.name != second.name {
+    if !first.is_of_one_run_with(second) || first.name != second.name {
         remarks.extend(about_session(second));
     }
     remarks
+}
+
+/// Why two sides must not be judged against each other at all; nothing where they may.
+pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+    let (first, second) = (before.0, after.0);
+    if first.profiler != second.profiler {
+        let name = first.profiler.as_ref().or(second.profiler.as_ref())?;
+        return Some(format!(
+            "one side was measured with the profiler {name} attached, whose cost is in its times"
+        ));
+    }
+    if first.plan.load != second.plan.load {
+        return Some(
+            "one side is service time in a closed loop and the other response time under load, or the loads differ"
+                .to_owned(),
+        );
+    }
+    if first.is_of_one_run_with(second) {
+        return None;
+    }
+    let (mine, theirs) = (first.model_of(before.1), second.model_of(after.1));
+    // Two versions under two names are compared on purpose; two files under one name are not.
+    if mine.name == theirs.name && mine.sha256 != theirs.sha256 {
+        return Some(format!("{} is not the same file on both sides", mine.name));
+    }
+    None
 }
 
 fn about_models(before: &ModelRef, after: &ModelRef) -> Option<String> {
@@ -123,7 +152,7 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
         .find_map(|case| case.opening.as_ref())
         .map(|opening| opening.feeding.clone());
     vec![
-        ("Model", Some(model(&session.model))),
+        ("Model", Some(model(session.model_of(setup)))),
         (
             "Engine",
             engine.or_else(|| spec.map(|spec| spec.engine.clone())),

@@ -52,6 +52,12 @@ impl Metric {
 /// The metrics of each pair, then those of the setups as a whole.
 pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = pairs.iter().flat_map(of_pair).collect();
+    // What must not be compared has its numbers side by side and no change between them.
+    if pairs.iter().any(|pair| pair.ratio.is_none()) {
+        for metric in &mut metrics {
+            (metric.change, metric.gain) = (None, None);
+        }
+    }
     metrics.extend(of_reports(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
         metrics.push(first_run(before, after, smallest.before_batch));

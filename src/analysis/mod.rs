@@ -5,8 +5,11 @@ pub mod case_rows;
 pub mod comparison;
 pub mod conditions;
 pub mod flags;
+pub mod history;
 pub mod metrics;
+pub mod pair;
 pub mod plan_estimate;
 pub mod progress;
 #[cfg(test)]
 pub mod testing;
+pub mod verdict;

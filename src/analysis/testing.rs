@@ -8,7 +8,7 @@ use crate::domain::environment::Environment;
 use crate::domain::event::Beginning;
 use crate::domain::model::ModelRef;
 use crate::domain::outcome::{Outcome, Phase};
-use crate::domain::plan::{MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::plan::{Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
 use crate::domain::session::Session;
 
 /// A plan with the quick preset.
@@ -24,6 +24,8 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
+        load: Load::Closed,
+        keeping: Keeping::Together,
     }
 }
 
@@ -44,6 +46,7 @@ pub fn session(setups: &[&str], batches: &[usize]) -> Session {
         environment: Environment::default(),
         made_up: false,
         warnings: Vec::new(),
+        variants: BTreeMap::new(),
     })
 }
 
@@ -72,6 +75,7 @@ pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, 
         started_ns: u64::from(round) * 1_000_000_000,
         spent_ns: samples.iter().sum(),
         samples_ns: samples.to_vec(),
+        company: None,
     });
 }
 

@@ -231,6 +231,8 @@ impl App {
             warm_up: rules.warm_up,
             limits: rules.limits,
             seed: 0,
+            load: wish.load,
+            keeping: wish.keeping,
         })
     }
 

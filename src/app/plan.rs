@@ -9,8 +9,8 @@ use crate::domain::plan::{Look, Plan, PresetName};
 use crate::domain::setup::Setup;
 use crate::engines;
 use crate::onnx::{shapes, zoo};
-use crate::runner::prepare::{self, Rules, Wish};
-pub use crate::runner::prepare::{parse_batches, show_batches};
+pub use crate::runner::batches::{parse as parse_batches, show as show_batches};
+use crate::runner::prepare::{Rules, Wish};
 
 /// Steps of undo that are kept.
 const UNDO_STEPS: usize = 200;
@@ -85,7 +85,7 @@ impl Draft {
                     colour: look.colour,
                 })
                 .collect(),
-            batches: prepare::show_batches(&plan.batches),
+            batches: show_batches(&plan.batches),
             preset: plan.preset,
             rounds: String::new(),
             shapes: plan
@@ -112,7 +112,7 @@ impl Draft {
                 Err(text) => note(Field::Setup(index), text),
             }
         }
-        let batches = prepare::parse_batches(&self.batches)
+        let batches = parse_batches(&self.batches)
             .map_err(|error| note(Field::Batches, error.to_string()))
             .ok();
         let rounds = parse_rounds(&self.rounds)
@@ -427,7 +427,7 @@ fn apply_to_setups(setups: &mut Vec<DraftSetup>, edit: PlanEdit) {
 }
 
 fn toggle_batch(draft: &mut Draft, batch: usize) {
-    let mut batches = prepare::parse_batches(&draft.batches).unwrap_or_default();
+    let mut batches = parse_batches(&draft.batches).unwrap_or_default();
     match batches.iter().position(|&have| have == batch) {
         Some(place) => {
             batches.remove(place);
@@ -435,7 +435,7 @@ fn toggle_batch(draft: &mut Draft, batch: usize) {
         None => batches.push(batch),
     }
     batches.sort_unstable();
-    draft.batches = prepare::show_batches(&batches);
+    draft.batches = show_batches(&batches);
 }
 
 /// The built-in networks: what a plan calls each, and what people do.

@@ -128,7 +128,7 @@ impl LiveRun {
         self.log_event(&stamped);
         self.follow(&stamped.event);
         if let Some(session) = &mut self.session
-            && !matches!(stamped.event, RunEvent::Began(_))
+            && !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. })
         {
             session.apply(stamped);
         }
@@ -266,7 +266,7 @@ impl LiveRun {
             RunEvent::Resumed => ("Resumed".to_owned(), false),
             RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
             RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
-            RunEvent::Began(_) | RunEvent::RoundStarted { .. } => return,
+            RunEvent::Began(_) | RunEvent::WentOn { .. } | RunEvent::RoundStarted { .. } => return,
         };
         self.note(stamped.at_ns, text, is_trouble);
     }

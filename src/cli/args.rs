@@ -40,6 +40,10 @@ pub struct Args {
 pub enum Command {
     /// Measure a model's latency and throughput against batch size.
     Bench(BenchArgs),
+    /// Did it get faster? Compare two sessions, or the setups of one.
+    Compare(CompareArgs),
+    /// Follow the cases of a session through the sessions of the library.
+    History(HistoryArgs),
     /// Show a saved session.
     Show(ShowArgs),
     /// Show a model's inputs, outputs, size, cost and operators.
@@ -66,10 +70,20 @@ A SETUP is ENGINE[:DEVICE][,key=value]…, for example
 `powerband engines` lists the engines and the keys they know.
 
 Setups take turns, round by round, in an order shuffled anew each round, so that heat and
-neighbours hit all of them alike. Every run's time is kept in the session.")]
+neighbours hit all of them alike. Every run's time is kept in the session.
+
+Two versions of a network take turns as well: --setup ort --setup ort,model=after.onnx
+
+With --rate requests arrive by themselves, and times count from the arrival: response time under
+load, which is not comparable with the service time of runs one after the other.")]
 pub struct BenchArgs {
     /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
-    pub model: String,
+    #[arg(required_unless_present = "more")]
+    pub model: Option<String>,
+    /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
+    /// --rounds says, and save it in the same file.
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time"])]
+    pub more: Option<PathBuf>,
     /// One way to run it; give it several times to measure several [default: every engine there is].
     #[arg(long = "setup", value_name = "SETUP")]
     pub setups: Vec<String>,
@@ -82,6 +96,15 @@ pub struct BenchArgs {
     /// Visits to each case, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
+    /// So many requests a second arrive by themselves, in place of one run after the other.
+    #[arg(long, value_name = "REQUESTS/S")]
+    pub rate: Option<f64>,
+    /// How they arrive.
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
+    pub arrivals: Arrivals,
+    /// Keep one worker alive at a time: each is started again for its visits.
+    #[arg(long)]
+    pub one_at_a_time: bool,
     /// The whole shape of an input whose dimensions the model leaves open; the first is per item
     /// where the model's first dimension is the batch.
     #[arg(long = "shape", value_name = "NAME=1x128")]
@@ -102,6 +125,69 @@ pub struct BenchArgs {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: Option<u64>,
     /// Print one JSON document on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Arrivals {
+    /// At even distances.
+    Constant,
+    /// At random, independently of each other.
+    Poisson,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband compare r50.ron                              the first setup against the others
+  powerband compare r50.ron --before tract --after ort   two of its setups
+  powerband compare before.ron after.ron                 setups that are spelled alike
+  powerband compare main.ron branch.ron --fail-if-slower=2
+
+The verdict is faster or slower where the 95 % interval of the ratio excludes 1 and the change is
+beyond the noise floor (1 %, or the spread of a setup against itself), same where the interval lies
+within the floor, else inconclusive, with the number of rounds that would settle it.
+
+Exit status: 0 fine, 1 something is slower and --fail-if-slower was given, 2 nothing to compare.")]
+pub struct CompareArgs {
+    /// The session before; alone, its setups are compared with each other.
+    pub before: PathBuf,
+    /// The session after.
+    pub after: Option<PathBuf>,
+    /// The setup before: its spelling, its label, or its number from 1.
+    #[arg(long = "before", value_name = "SETUP")]
+    pub before_setup: Option<String>,
+    /// The setup after.
+    #[arg(long = "after", value_name = "SETUP")]
+    pub after_setup: Option<String>,
+    /// This batch size only.
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// End with status 1 where a case is called slower, by more than so many percent.
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub fail_if_slower: Option<f64>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, clap::Args)]
+pub struct HistoryArgs {
+    /// A session that has the cases.
+    pub session: PathBuf,
+    /// More sessions to look through, or folders of them [default: the library].
+    #[arg(value_name = "SESSION|FOLDER")]
+    pub among: Vec<PathBuf>,
+    /// This setup only: its spelling, its label, or its number from 1.
+    #[arg(long, value_name = "SETUP")]
+    pub setup: Option<String>,
+    /// This batch size only.
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
+    /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,24 +1,42 @@
 //! `powerband bench`: from arguments to a wish, through a run, to a saved session and a table.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
-use super::args::BenchArgs;
+use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, is_broken_pipe, output, session_text};
+use crate::analysis::case_rows;
+use crate::analysis::comparison::{self, Comparison};
+use crate::domain::plan::{Keeping, Load};
+use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::engines;
 use crate::export::json;
 use crate::onnx::shapes;
+use crate::runner::batches;
 use crate::runner::control::Control;
 use crate::runner::prepare::{self, Wish};
 use crate::runner::record::{Recorder, Target};
 use crate::runner::run::RunRequest;
+use crate::store::library::Stamp;
+use crate::store::session_file;
+
+/// Rounds that are added where nothing says how many.
+const USUAL_ROUNDS: u32 = 5;
+/// Requests a second: one in a hundred seconds.
+const MOST_SELDOM: f64 = 0.01;
+/// Requests a second that nobody could tell apart any more.
+const MOST_OFTEN: f64 = 1e6;
 
 /// Measures and saves.
 pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.more {
+        return add_rounds(context, args, path);
+    }
     let wish = wish(args)?;
     let target = args
         .out
@@ -32,6 +50,38 @@ pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     measure_and_save(context, args, request, &target)
 }
 
+/// More rounds of a session that was measured here, into the same file.
+fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Result<ExitCode> {
+    let stamp = Stamp::of(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let opened = session_file::read(path)?;
+    if let Some(version) = opened.newer {
+        bail!(
+            "{} was written by a newer Powerband (session version {version}) and is not written to",
+            path.display()
+        );
+    }
+    let rounds = args
+        .rounds
+        .unwrap_or_else(|| rounds_to_settle(&opened.session));
+    let request = prepare::prepare_more(&context.place(), opened.session, rounds)?;
+    let target = Target::Again {
+        path: path.to_path_buf(),
+        stamp,
+    };
+    measure_and_save(context, args, request, &target)
+}
+
+/// As many rounds as would settle what is open between the first setup and the others; the usual number
+/// where nothing is open, or nothing would settle it.
+fn rounds_to_settle(session: &Session) -> u32 {
+    let rows = case_rows::of(session);
+    let wanted = comparison::within(session, &rows)
+        .iter()
+        .filter_map(Comparison::more_rounds)
+        .max();
+    wanted.unwrap_or(USUAL_ROUNDS)
+}
+
 fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
     let setups = args
         .setups
@@ -41,11 +91,7 @@ fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
     for setup in &setups {
         engines::check(setup)?;
     }
-    let batches = args
-        .batch
-        .as_deref()
-        .map(prepare::parse_batches)
-        .transpose()?;
+    let batches = args.batch.as_deref().map(batches::parse).transpose()?;
     let shapes = args
         .shapes
         .iter()
@@ -60,7 +106,26 @@ fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
         timeout_s: args.timeout,
         seed: args.seed,
         name: args.name.clone(),
-        ..Wish::new(&args.model)
+        load: load(args)?,
+        keeping: if args.one_at_a_time {
+            Keeping::OneAtATime
+        } else {
+            Keeping::Together
+        },
+        ..Wish::new(args.model.as_deref().unwrap_or_default())
+    })
+}
+
+fn load(args: &BenchArgs) -> anyhow::Result<Load> {
+    let Some(per_s) = args.rate else {
+        return Ok(Load::Closed);
+    };
+    if !(MOST_SELDOM..=MOST_OFTEN).contains(&per_s) {
+        bail!("--rate takes requests a second, from {MOST_SELDOM} to {MOST_OFTEN}");
+    }
+    Ok(match args.arrivals {
+        Arrivals::Constant => Load::Constant { per_s },
+        Arrivals::Poisson => Load::Poisson { per_s },
     })
 }
 
@@ -76,7 +141,7 @@ fn measure_and_save(
     if let Some(note) = recorder.note.take() {
         output::note(&note);
     }
-    let progress = Progress::new(&request.beginning);
+    let progress = Progress::new(&request);
     let recorded = recorder.run(
         request,
         &context.paths,

@@ -5,8 +5,11 @@
 
 mod args;
 mod bench;
+mod compare;
+mod comparison_text;
 mod devices;
 mod engines;
+mod history;
 mod home;
 mod model;
 mod output;
@@ -31,6 +34,8 @@ use crate::store::{journal, library};
 use crate::worker::child;
 use args::{Args, Command};
 
+/// Exit status of a comparison that found what it was told to look for.
+const REGRESSION: u8 = 1;
 /// Exit status of a run that ended otherwise than asked for.
 const TROUBLE: u8 = 2;
 
@@ -139,6 +144,8 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
     let status = match args.command {
         None | Some(Command::Worker) => Ok(ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(&context, &args),
+        Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),

@@ -10,9 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::output;
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
-use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
+use crate::runner::run::RunRequest;
 use crate::stats::summary::median;
 
 /// Shows how far a run is.
@@ -23,17 +24,21 @@ pub struct Progress {
 
 impl Progress {
     /// Begins to show a run.
-    pub fn new(beginning: &Beginning) -> Self {
+    pub fn new(request: &RunRequest) -> Self {
+        let beginning = &request.beginning;
         let plan = &beginning.plan;
-        let visits = plan.cases().len() as u64 * u64::from(plan.measure.rounds);
+        let earlier = request.earlier.as_ref();
+        let rounds = earlier.map_or(plan.measure.rounds, |earlier| earlier.rounds);
+        let visits = plan.cases().len() as u64 * u64::from(rounds);
         let bar = io::stderr().is_terminal().then(|| bar(visits));
         let progress = Self { bar };
         progress.line(&format!(
-            "{}: {} × {} × {}, preset {}",
+            "{}: {} × {} × {}{}, preset {}",
             beginning.model.name,
             humanize::of_many(plan.setups.len() as u64, "setup"),
             humanize::of_many(plan.batches.len() as u64, "batch size"),
-            humanize::of_many(u64::from(plan.measure.rounds), "round"),
+            humanize::of_many(u64::from(rounds), "round"),
+            if earlier.is_some() { " more" } else { "" },
             plan.preset
         ));
         for warning in &beginning.warnings {
@@ -70,6 +75,7 @@ impl Progress {
             RunEvent::CaseEnded { case, outcome } => self.case_done(session, *case, outcome),
             RunEvent::Warned { text } => self.line(&format!("Note: {text}")),
             RunEvent::Began(_)
+            | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::WarmedUp { .. }
             | RunEvent::Paused

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::comparison_text;
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::comparison::{self, Pair};
 use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
 
 /// Everything about a session.
@@ -14,6 +17,7 @@ pub fn whole(session: &Session) -> String {
         engines(session),
         table(&rows),
         troubles(&rows),
+        verdicts(session, &rows),
         flags(&rows),
         notes(session),
     ];
@@ -42,8 +46,24 @@ fn head(session: &Session) -> String {
     } else {
         ""
     };
+    let load = match session.plan.load {
+        Load::Closed => String::new(),
+        load => format!("Load     {load}: times are response times, from each request's arrival\n"),
+    };
+    let sittings: Vec<String> = session
+        .sittings
+        .iter()
+        .map(|sitting| {
+            format!(
+                "Rounds   from {} on were added at {} UTC\n",
+                sitting.first_round + 1,
+                humanize::moment(&sitting.created)
+            )
+        })
+        .collect();
+    let sittings = sittings.concat();
     format!(
-        "{made_up}{}, {} UTC, {} preset, {}{state}\nModel    {}, {} parameters{cost}\nMachine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
+        "{made_up}{}, {} UTC, {} preset, {}{state}\n{load}{sittings}Model    {}, {} parameters{cost}\nMachine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
         session.name,
         session.created.replace('T', " ").trim_end_matches('Z'),
         session.plan.preset,
@@ -76,6 +96,7 @@ fn engines(session: &Session) -> String {
                 humanize::duration_ns(report.library_ns as f64),
                 humanize::duration_ns(report.load_ns as f64),
                 humanize::duration_ns(report.empty_run_ns as f64),
+                humanize::duration_ns(report.clock_ns as f64),
             ])
         })
         .collect();
@@ -91,6 +112,7 @@ fn engines(session: &Session) -> String {
             "Library",
             "Load",
             "Empty run",
+            "Clock",
         ],
         &rows,
         2,
@@ -144,6 +166,20 @@ fn line(row: &CaseRow) -> Vec<String> {
     ]
 }
 
+/// The first setup against the others, and how sure that is.
+fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
+    let comparisons = comparison::within(session, rows);
+    let pairs: Vec<Pair> = comparisons.into_iter().flat_map(|one| one.pairs).collect();
+    let reasons = pairs.iter().filter_map(|pair| {
+        let reason = pair.verdict.reason.as_ref()?;
+        Some(format!(
+            "{} batch {}: {reason}",
+            pair.after.setup_label, pair.after_batch
+        ))
+    });
+    comparison_text::table(&pairs) + &sentences(reasons)
+}
+
 /// What each case that did not finish has to say; batch sizes of one setup that say the same share a line.
 fn troubles(rows: &[CaseRow]) -> String {
     let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
@@ -170,7 +206,7 @@ fn flags(rows: &[CaseRow]) -> String {
         for flag in &row.flags {
             let (_, cases) = by_name
                 .entry(flag.name)
-                .or_insert((flag.advice, Vec::new()));
+                .or_insert((flag.advice.as_str(), Vec::new()));
             cases.push(format!(
                 "    {} batch {}: {}\n",
                 row.setup_label, row.batch, flag.evidence

@@ -25,6 +25,35 @@ pub struct Round {
     /// Each run's time, in nanoseconds and in order; nothing is left out.
     #[serde(with = "crate::base::spaced")]
     pub samples_ns: Vec<u64>,
+    /// What else went on meanwhile, where the system tells.
+    #[serde(default)]
+    pub company: Option<Company>,
+}
+
+/// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so
+/// that times shorter than that are mostly zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Company {
+    /// Time over which this was counted, in nanoseconds.
+    pub counted_ns: u64,
+    /// How often the kernel took the processor from the worker, though it wanted to go on.
+    pub switches: u64,
+    /// Processor time of the worker itself, in nanoseconds, all its threads together.
+    pub own_ns: u64,
+    /// Processor time of everybody else on this machine, in nanoseconds, all processors together.
+    pub others_ns: u64,
+    /// Processor time that a hypervisor gave to other machines, in nanoseconds, all processors together.
+    pub stolen_ns: u64,
+}
+
+impl Company {
+    /// Processors that others kept busy on average, this machine's programs and other machines alike.
+    pub fn processors_lost(&self) -> f64 {
+        if self.counted_ns == 0 {
+            return 0.0;
+        }
+        (self.others_ns + self.stolen_ns) as f64 / self.counted_ns as f64
+    }
 }
 
 /// What happened before the first measured sample.

@@ -3,6 +3,8 @@
 //! `runner` makes it; the journal, the command line and [`Session::apply`](super::session::Session::apply)
 //! are its readers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::case::{CaseKey, Opening, Round, WarmUp};
@@ -10,6 +12,7 @@ use super::environment::Environment;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::session::Session;
 
 /// What an engine said of itself once it had loaded the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,9 @@ pub struct SetupReport {
     pub load_ns: u64,
     /// Time of an empty run through the same loop, in nanoseconds: what measuring itself costs.
     pub empty_run_ns: u64,
+    /// Time of reading the clock once, in nanoseconds: it is read twice a run.
+    #[serde(default)]
+    pub clock_ns: u64,
     /// What the user should know: a provider that was not there, an option that had no effect.
     pub notes: Vec<String>,
 }
@@ -49,6 +55,9 @@ pub struct Beginning {
     pub made_up: bool,
     /// What was noticed while the plan was made.
     pub warnings: Vec<String>,
+    /// For each setup that has a model of its own, that model, by its place in the plan.
+    #[serde(default)]
+    pub variants: BTreeMap<usize, ModelRef>,
 }
 
 /// One thing that happened.
@@ -56,6 +65,13 @@ pub struct Beginning {
 pub enum RunEvent {
     /// The run begins.
     Began(Box<Beginning>),
+    /// A run that was over goes on, with more rounds.
+    WentOn {
+        /// Everything that was measured before, its cases open again.
+        session: Box<Session>,
+        /// When, RFC 3339 in UTC.
+        at: String,
+    },
     /// A worker was started for a setup.
     WorkerStarted {
         /// Which setup.

@@ -81,6 +81,64 @@ pub struct WarmUpRule {
     pub agree_within: f64,
 }
 
+/// When runs start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Load {
+    /// Each as soon as the one before is over: a closed loop, which tells the service time.
+    #[default]
+    Closed,
+    /// Requests arrive at even distances, whether the one before is over or not.
+    Constant {
+        /// Requests a second.
+        per_s: f64,
+    },
+    /// Requests arrive at random, independently of each other.
+    Poisson {
+        /// Requests a second, on average.
+        per_s: f64,
+    },
+}
+
+impl Load {
+    /// Whether requests arrive by themselves, so that times are counted from the intended start.
+    pub fn is_open(self) -> bool {
+        self.offered_per_s().is_some()
+    }
+
+    /// Whether requests arrive at random.
+    pub fn is_random(self) -> bool {
+        matches!(self, Self::Poisson { .. })
+    }
+
+    /// Requests a second that arrive; nothing for a closed loop.
+    pub fn offered_per_s(self) -> Option<f64> {
+        match self {
+            Self::Closed => None,
+            Self::Constant { per_s } | Self::Poisson { per_s } => Some(per_s),
+        }
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("closed loop"),
+            Self::Constant { per_s } => write!(f, "{per_s} requests/s at even distances"),
+            Self::Poisson { per_s } => write!(f, "{per_s} requests/s at random"),
+        }
+    }
+}
+
+/// How the workers of several setups are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Keeping {
+    /// All alive while memory allows; whoever is not measured sleeps.
+    #[default]
+    Together,
+    /// One at a time: a setup's worker is started again for each of its visits after another's.
+    OneAtATime,
+}
+
 /// How long a worker may stay silent in each phase before it counts as hung, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeLimits {
@@ -138,6 +196,12 @@ pub struct Plan {
     pub limits: TimeLimits,
     /// Seed of the order of cases and of the input values.
     pub seed: u64,
+    /// When runs start.
+    #[serde(default)]
+    pub load: Load,
+    /// How the workers are kept.
+    #[serde(default)]
+    pub keeping: Keeping,
 }
 
 impl Plan {

@@ -1,5 +1,7 @@
 //! A session: one saved document, and the fold of a run's events.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, CaseKey};
@@ -50,6 +52,24 @@ pub struct Session {
     pub elapsed_ns: u64,
     /// What the user should know, in the order in which it was noticed.
     pub warnings: Vec<String>,
+    /// For each setup that has a model of its own, that model, by its place in the plan.
+    #[serde(default)]
+    pub variants: BTreeMap<usize, ModelRef>,
+    /// The profiler that was attached, whose cost is in every number.
+    #[serde(default)]
+    pub profiler: Option<String>,
+    /// Later sittings, in which rounds were added.
+    #[serde(default)]
+    pub sittings: Vec<Sitting>,
+}
+
+/// A later run that added rounds to a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// When it began, RFC 3339 in UTC.
+    pub created: String,
+    /// Number of its first round, from 0.
+    pub first_round: u32,
 }
 
 impl Session {
@@ -75,20 +95,20 @@ impl Session {
             cases,
             elapsed_ns: 0,
             warnings: beginning.warnings,
+            variants: beginning.variants,
+            profiler: None,
+            sittings: Vec::new(),
         }
     }
 
     /// The fold of a stream of events; nothing where the stream does not begin with a beginning.
     pub fn from_events(events: impl IntoIterator<Item = Stamped>) -> Option<Self> {
         let mut events = events.into_iter();
-        let Some(Stamped {
-            event: RunEvent::Began(beginning),
-            ..
-        }) = events.next()
-        else {
-            return None;
+        let mut session = match events.next()?.event {
+            RunEvent::Began(beginning) => Self::begin(*beginning),
+            RunEvent::WentOn { session, .. } => *session,
+            _ => return None,
         };
-        let mut session = Self::begin(*beginning);
         for event in events {
             session.apply(event);
         }
@@ -100,6 +120,7 @@ impl Session {
         self.elapsed_ns = self.elapsed_ns.max(stamped.at_ns);
         match stamped.event {
             RunEvent::Began(_)
+            | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::RoundStarted { .. }
             | RunEvent::Paused
@@ -152,8 +173,39 @@ impl Session {
             environment: self.environment.clone(),
             reports: self.reports.clone(),
             warnings: self.warnings.clone(),
+            variants: self.variants.clone(),
+            profiler: self.profiler.clone(),
+            sittings: self.sittings.clone(),
             ..*self
         }
+    }
+
+    /// The beginning of a sitting that adds rounds to this session: every case that was measured is
+    /// open again.
+    pub fn reopened(mut self, created: &str) -> Self {
+        let first_round = self.next_round();
+        for case in &mut self.cases {
+            if matches!(case.outcome, Outcome::Finished | Outcome::Cancelled) {
+                case.outcome = Outcome::Pending;
+            }
+        }
+        self.completion = Completion::Interrupted;
+        self.sittings.push(Sitting {
+            created: created.to_owned(),
+            first_round,
+        });
+        self
+    }
+
+    /// The number that the next round would have.
+    pub fn next_round(&self) -> u32 {
+        let rounds = self.cases.iter().flat_map(|case| &case.rounds);
+        rounds.map(|round| round.round + 1).max().unwrap_or(0)
+    }
+
+    /// The model that a setup runs.
+    pub fn model_of(&self, setup: usize) -> &ModelRef {
+        self.variants.get(&setup).unwrap_or(&self.model)
     }
 
     /// A case by its key.
@@ -164,6 +216,32 @@ impl Session {
     /// How a setup is called; a dash for an index that the plan does not have.
     pub fn setup_label(&self, setup: usize) -> String {
         self.plan.label(setup).unwrap_or_else(|| "–".to_owned())
+    }
+
+    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so
+    /// the seed tells as well, which is another one for each run unless the user sets it.
+    pub fn is_of_one_run_with(&self, other: &Self) -> bool {
+        self.created == other.created && self.plan.seed == other.plan.seed
+    }
+
+    /// The setup that somebody means: by its spelling, its label, or its number from 1.
+    pub fn find_setup(&self, wanted: &str) -> Option<usize> {
+        let setups = 0..self.plan.setups.len();
+        let spelled = wanted
+            .parse()
+            .map(|setup: super::setup::Setup| setup.to_string());
+        setups
+            .clone()
+            .find(|&setup| Ok(self.setup_spec(setup)) == spelled)
+            .or_else(|| {
+                setups
+                    .clone()
+                    .find(|&setup| self.setup_label(setup) == wanted)
+            })
+            .or_else(|| {
+                let number: usize = wanted.parse().ok()?;
+                number.checked_sub(1).filter(|setup| setups.contains(setup))
+            })
     }
 
     /// How a setup is spelled, whatever the user calls it; a dash for an index that the plan does not have.

@@ -23,11 +23,21 @@ use crate::domain::tensor::Tensor;
 pub const ALL: &[&dyn Engine] = &[&onnxruntime::OnnxRuntime, &tract::Tract, &fake::Fake];
 
 /// Keys that every engine's setup may have, because the worker itself heeds them.
-pub const COMMON_KEYS: &[Key] = &[Key {
-    name: "memory",
-    values: "bytes, e.g. 4GiB",
-    help: "most memory that the worker may allocate; beyond it the case is out of memory",
-}];
+pub const COMMON_KEYS: &[Key] = &[
+    Key {
+        name: "memory",
+        values: "bytes, e.g. 4GiB",
+        help: "most memory that the worker may allocate; beyond it the case is out of memory",
+    },
+    Key {
+        name: MODEL_KEY,
+        values: "a network or a file",
+        help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
+    },
+];
+
+/// The key with which a setup names a model of its own.
+pub const MODEL_KEY: &str = "model";
 
 /// An option that a setup may carry.
 #[derive(Clone, Copy, Debug)]
@@ -277,7 +287,7 @@ mod tests {
         );
         assert!(!fault("trect").contains("fake"));
         assert!(
-            fault("tract,speed=11").contains("it knows threads, memory"),
+            fault("tract,speed=11").contains("it knows threads, memory, model"),
             "{}",
             fault("tract,speed=11")
         );

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::comparison;
 use crate::domain::session::{Completion, Session};
 use crate::stats::summary::Summary;
 
@@ -23,6 +24,11 @@ pub fn session(session: &Session) -> Value {
         "environment": session.environment,
         "setups": setups(session),
         "cases": rows.iter().map(case).collect::<Vec<_>>(),
+        "comparisons": comparison::within(session, &rows)
+            .iter()
+            .map(super::comparison::document)
+            .collect::<Vec<_>>(),
+        "sittings": session.sittings,
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
         "warnings": session.warnings,
     })

@@ -1,3 +1,4 @@
 //! Sessions as documents for other programs.
 
+pub mod comparison;
 pub mod json;

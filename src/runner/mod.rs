@@ -1,7 +1,9 @@
 //! From a wish to one ordered stream of events and a saved session: who is measured when, and by whom.
 
+pub mod batches;
 pub mod control;
 pub mod equipment;
+mod keeping;
 pub mod prepare;
 pub mod record;
 pub mod run;

@@ -6,14 +6,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::run::RunRequest;
+use super::run::{Earlier, RunRequest};
 use serde::{Deserialize, Serialize};
 
+use crate::base::clock;
 use crate::base::paths::Paths;
-use crate::base::{clock, humanize};
+use crate::domain::case::CaseKey;
 use crate::domain::event::Beginning;
 use crate::domain::model::{ModelRef, Port};
-use crate::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::plan::{
+    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
+use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines::{self, CheckError, Engine};
@@ -27,10 +31,6 @@ use crate::worker::probe;
 
 /// Batch sizes of a run that names none.
 pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
-/// Beyond this a batch size is a slip of the finger.
-const LARGEST_BATCH: usize = 1 << 20;
-/// So many powers of two in a row are shown as a range.
-const LONG_RUN: usize = 6;
 
 /// Where runs happen: this installation, and what its user chose.
 #[derive(Clone, Debug)]
@@ -91,6 +91,10 @@ pub struct Wish {
     pub timeout_s: Option<u64>,
     /// Seed of the order of cases and of the input values; without one, the time.
     pub seed: Option<u64>,
+    /// When runs start.
+    pub load: Load,
+    /// How the workers are kept.
+    pub keeping: Keeping,
     /// What the session is called; without one, as the model.
     pub name: Option<String>,
 }
@@ -109,6 +113,8 @@ impl Wish {
             rounds: None,
             timeout_s: None,
             seed: None,
+            load: Load::Closed,
+            keeping: Keeping::Together,
             name: None,
         }
     }
@@ -130,6 +136,8 @@ impl Wish {
             // Only what the preset does not say: whoever picks another preset then gets all of it.
             rules: (planned != usual).then_some(planned),
             seed: Some(plan.seed),
+            load: plan.load,
+            keeping: plan.keeping,
             ..Self::new(&plan.model)
         }
     }
@@ -150,15 +158,19 @@ pub enum PrepareError {
     /// A shape makes no sense.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// Rounds cannot be added with another model.
+    #[error(
+        "{0} is not the file any more that this session measured, so rounds cannot be added; measure it anew"
+    )]
+    OtherModel(String),
+    /// Rounds cannot be added on another machine.
+    #[error(
+        "this session was measured on another machine or kernel, so rounds cannot be added here; measure it anew"
+    )]
+    OtherMachine,
     /// No batch size fits the model; the reason of the first one.
     #[error("{0}")]
     NothingFits(String),
-    /// A batch size is no number from 1.
-    #[error(
-        "\"{0}\" is no batch size; write whole numbers from 1 to {largest}, for example --batch 1,2,4,8",
-        largest = humanize::count(LARGEST_BATCH as u64)
-    )]
-    Batch(String),
     /// No engine is named, and none is here.
     #[error("no engine can run here: {0}")]
     NoEngine(String),
@@ -174,83 +186,82 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     let model = source::open(&wish.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let batches = batches(wish, &ports);
-    let inputs = resolve_inputs(&ports, &batches, &wish.shapes)?;
     let chosen = choose_setups(place, wish, &engines);
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
+    let variants = variants(place, &chosen.setups)?;
+    let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &wish.shapes)?;
     let plan = plan(wish, &chosen, batches);
     let warnings = notices(&ports, &plan, &chosen);
+    let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
+        Some(variant) => variant.file.path.clone(),
+        None => model.path.clone(),
+    });
     Ok(RunRequest {
-        beginning: beginning(wish, plan, &model, &ports, warnings),
+        models: models.collect(),
+        beginning: Beginning {
+            variants: variants
+                .iter()
+                .map(|(setup, variant)| (*setup, model_ref(&variant.file, &variant.ports)))
+                .collect(),
+            ..beginning(wish, plan, &model, &ports, warnings)
+        },
         program: place.program.clone(),
-        model: model.path.clone(),
         runtimes: chosen.runtimes,
         inputs,
+        earlier: None,
     })
 }
 
-/// `1,2,4` or `1..16` (the powers of two between), in any mixture; ascending, each once.
-pub fn parse_batches(text: &str) -> Result<Vec<usize>, PrepareError> {
-    let mut batches = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        match part.split_once("..") {
-            Some((from, to)) => {
-                let (from, to) = (parse_batch(from)?, parse_batch(to)?);
-                let powers = powers_of_two()
-                    .skip_while(|&b| b < from)
-                    .take_while(|&b| b <= to);
-                batches.extend(powers.chain([from, to]));
-            }
-            None => batches.push(parse_batch(part)?),
+/// More rounds of a session's cases: the same plan on the same model, or nothing.
+pub fn prepare_more(
+    place: &Place,
+    session: Session,
+    rounds: u32,
+) -> Result<RunRequest, PrepareError> {
+    let mut request = prepare(place, &Wish::of(&session.plan))?;
+    let now = &request.beginning;
+    if now.model.sha256 != session.model.sha256 {
+        return Err(PrepareError::OtherModel(session.model.name));
+    }
+    for (setup, variant) in &now.variants {
+        if session.model_of(*setup).sha256 != variant.sha256 {
+            return Err(PrepareError::OtherModel(variant.name.clone()));
         }
     }
-    batches.sort_unstable();
-    batches.dedup();
-    Ok(batches)
-}
-
-fn parse_batch(text: &str) -> Result<usize, PrepareError> {
-    match text.trim().parse::<usize>() {
-        Ok(batch @ 1..=LARGEST_BATCH) => Ok(batch),
-        _ => Err(PrepareError::Batch(text.to_owned())),
+    let then = &session.environment;
+    if (&then.cpu.model, &then.kernel) != (&now.environment.cpu.model, &now.environment.kernel) {
+        return Err(PrepareError::OtherMachine);
     }
+    request.beginning.name.clone_from(&session.name);
+    request.beginning.plan.clone_from(&session.plan);
+    request.earlier = Some(Earlier {
+        created: request.beginning.created.clone(),
+        session,
+        rounds,
+    });
+    Ok(request)
 }
 
-fn powers_of_two() -> impl Iterator<Item = usize> {
-    (0..usize::BITS).map(|power| 1_usize << power)
+/// A model that one setup runs in place of the plan's.
+struct Variant {
+    file: ModelFile,
+    ports: Vec<Port>,
 }
 
-/// Batch sizes as they may be written: `1,3,8`, and `1..64` for many powers of two.
-pub fn show_batches(batches: &[usize]) -> String {
-    let mut parts = Vec::new();
-    let mut left = batches;
-    while let [first, rest @ ..] = left {
-        let length = run_of_powers(left);
-        if length >= LONG_RUN
-            && let (Some(last), Some(after)) = (left.get(length - 1), left.get(length..))
-        {
-            parts.push(format!("{first}..{last}"));
-            left = after;
-        } else {
-            parts.push(first.to_string());
-            left = rest;
-        }
+/// The models of their own that setups have, by the setup's place in the plan.
+fn variants(place: &Place, setups: &[Setup]) -> Result<BTreeMap<usize, Variant>, PrepareError> {
+    let mut variants = BTreeMap::new();
+    for (setup, spec) in setups.iter().enumerate() {
+        let Some(name) = spec.options.get(engines::MODEL_KEY) else {
+            continue;
+        };
+        let file = source::open(name, &place.paths.cache)?;
+        let ports = inspect::inputs(&file.proto)?;
+        variants.insert(setup, Variant { file, ports });
     }
-    parts.join(",")
-}
-
-/// How many powers of two follow one another at the start.
-fn run_of_powers(batches: &[usize]) -> usize {
-    let Some(&first) = batches.first().filter(|first| first.is_power_of_two()) else {
-        return 0;
-    };
-    let expected = powers_of_two().skip_while(|&power| power < first);
-    batches
-        .iter()
-        .zip(expected)
-        .take_while(|(batch, power)| *batch == power)
-        .count()
+    Ok(variants)
 }
 
 /// `NAME=1x128`: a whole shape for an input.
@@ -362,6 +373,8 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>) -> Plan {
         warm_up: rules.warm_up,
         limits: rules.limits,
         seed: wish.seed.unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
+        load: wish.load,
+        keeping: wish.keeping,
     }
 }
 
@@ -372,7 +385,6 @@ fn beginning(
     ports: &[Port],
     warnings: Vec<String>,
 ) -> Beginning {
-    let summary = inspect::summarize(&model.proto, &model.name);
     Beginning {
         name: wish.name.clone().unwrap_or_else(|| model.name.clone()),
         created: clock::now_utc(),
@@ -381,16 +393,22 @@ fn beginning(
             .iter()
             .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
         plan,
-        model: ModelRef {
-            name: model.name.clone(),
-            file: model.path.display().to_string(),
-            sha256: model.sha256.clone(),
-            parameters: summary.parameters,
-            macs: summary.macs,
-            fixed_batch: shapes::fixed_batch(ports),
-        },
+        model: model_ref(model, ports),
         environment: host::environment(),
         warnings,
+        variants: BTreeMap::new(),
+    }
+}
+
+fn model_ref(model: &ModelFile, ports: &[Port]) -> ModelRef {
+    let summary = inspect::summarize(&model.proto, &model.name);
+    ModelRef {
+        name: model.name.clone(),
+        file: model.path.display().to_string(),
+        sha256: model.sha256.clone(),
+        parameters: summary.parameters,
+        macs: summary.macs,
+        fixed_batch: shapes::fixed_batch(ports),
     }
 }
 
@@ -426,23 +444,27 @@ fn batches(wish: &Wish, ports: &[Port]) -> Vec<usize> {
     batches
 }
 
-type Inputs = BTreeMap<usize, Result<Vec<TensorSpec>, String>>;
+type Inputs = BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>;
 
-/// Each batch size's inputs. Where none fits, the run would measure nothing, which is an error.
+/// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
 fn resolve_inputs(
     ports: &[Port],
+    variants: &BTreeMap<usize, Variant>,
+    setups: &[Setup],
     batches: &[usize],
     overrides: &BTreeMap<String, Vec<usize>>,
 ) -> Result<Inputs, PrepareError> {
-    let inputs: Inputs = batches
-        .iter()
-        .map(|&batch| {
-            (
-                batch,
-                shapes::resolve(ports, batch, overrides).map_err(|error| error.to_string()),
-            )
-        })
-        .collect();
+    let mut inputs = Inputs::new();
+    for setup in 0..setups.len() {
+        let ports = variants
+            .get(&setup)
+            .map_or(ports, |variant| variant.ports.as_slice());
+        for &batch in batches {
+            let resolved = shapes::resolve(ports, batch, overrides);
+            let key = CaseKey { setup, batch };
+            inputs.insert(key, resolved.map_err(|error| error.to_string()));
+        }
+    }
     if let Some(Err(reason)) = inputs.values().next()
         && inputs.values().all(Result::is_err)
     {
@@ -454,42 +476,6 @@ fn resolve_inputs(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn batches_are_read() {
-        assert_eq!(parse_batches("8,1, 2,2").unwrap(), [1, 2, 8]);
-        assert_eq!(parse_batches("1..16").unwrap(), [1, 2, 4, 8, 16]);
-        assert_eq!(parse_batches("3..9,64").unwrap(), [3, 4, 8, 9, 64]);
-        for bad in ["", "0", "-1", "x", "1,,2", "99999999999", "1.5", "..4"] {
-            assert!(
-                parse_batches(bad)
-                    .unwrap_err()
-                    .to_string()
-                    .contains("no batch size"),
-                "{bad}"
-            );
-        }
-    }
-
-    #[test]
-    fn batches_are_written_as_they_are_read() {
-        for (batches, text) in [
-            (vec![], ""),
-            (vec![1], "1"),
-            (vec![1, 2, 4, 8, 16], "1,2,4,8,16"),
-            (vec![1, 2, 4, 8, 16, 32], "1..32"),
-            (
-                vec![1, 3, 4, 8, 16, 32, 64, 128, 256, 300],
-                "1,3,4..256,300",
-            ),
-            (vec![1, 2, 4, 16, 32, 64, 128], "1,2,4,16,32,64,128"),
-        ] {
-            assert_eq!(show_batches(&batches), text);
-            if !batches.is_empty() {
-                assert_eq!(parse_batches(text).unwrap(), batches);
-            }
-        }
-    }
 
     fn request(wish: &Wish) -> RunRequest {
         let home = tempfile::tempdir().unwrap();

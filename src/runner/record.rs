@@ -11,6 +11,7 @@ use crate::base::paths::Paths;
 use crate::domain::event::Beginning;
 use crate::domain::session::Session;
 use crate::store::journal::Journal;
+use crate::store::library::Stamp;
 use crate::store::session_file::WriteError;
 use crate::store::{library, session_file};
 
@@ -26,13 +27,20 @@ pub enum Target {
         /// Whether an older session there may be replaced.
         may_replace: bool,
     },
+    /// The file of the session that gets more rounds.
+    Again {
+        /// The file.
+        path: PathBuf,
+        /// Its state when it was read: whatever somebody else changes meanwhile is not overwritten.
+        stamp: Stamp,
+    },
 }
 
 impl Target {
     /// Whether a session can be written there, as far as can be told before the run.
     pub fn check(&self) -> Result<(), WriteError> {
         match self {
-            Self::Library => Ok(()),
+            Self::Library | Self::Again { .. } => Ok(()),
             Self::File { path, may_replace } => session_file::check_target(path, *may_replace),
         }
     }
@@ -140,6 +148,20 @@ fn save(
                 ));
             }
         }
+    }
+    if let Target::Again { path, stamp } = target {
+        if Stamp::of(path).is_ok_and(|now| now == *stamp) {
+            match session_file::write(path, session) {
+                Ok(()) => return Ok(path.clone()),
+                Err(error) => *diverted = Some(error.to_string()),
+            }
+        } else {
+            *diverted = Some(format!("{} was changed meanwhile", path.display()));
+        }
+        let why = diverted.take().unwrap_or_default();
+        *diverted = Some(format!(
+            "{why}; the session with its new rounds goes into the library instead"
+        ));
     }
     save_in_library(session, paths)
 }

@@ -4,19 +4,22 @@
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::control::Control;
-use super::schedule;
+use super::{keeping, schedule};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
-use crate::domain::case::{CaseKey, Round};
+use crate::domain::case::{Case, CaseKey, Round};
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::outcome::{Outcome, Phase};
+use crate::domain::plan::Keeping;
 use crate::domain::session::Session;
 use crate::domain::tensor::TensorSpec;
 use crate::store::journal::Journal;
+use crate::telemetry::{host, process};
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
 
@@ -27,12 +30,25 @@ pub struct RunRequest {
     pub beginning: Beginning,
     /// Our own executable, which is the worker.
     pub program: PathBuf,
-    /// The ONNX file.
-    pub model: PathBuf,
+    /// Each setup's ONNX file.
+    pub models: Vec<PathBuf>,
     /// Each setup's library, where its engine has one; or why the setup cannot run here.
     pub runtimes: Vec<Result<Option<PathBuf>, String>>,
-    /// Each batch size's inputs, or why it does not fit the model.
-    pub inputs: BTreeMap<usize, Result<Vec<TensorSpec>, String>>,
+    /// Each case's inputs, or why the batch size does not fit the model.
+    pub inputs: BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>,
+    /// The session that is to get more rounds; nothing for a new one.
+    pub earlier: Option<Earlier>,
+}
+
+/// A session that is to get more rounds.
+#[derive(Debug)]
+pub struct Earlier {
+    /// The session.
+    pub session: Session,
+    /// So many rounds more of each case.
+    pub rounds: u32,
+    /// When this sitting begins, RFC 3339 in UTC.
+    pub created: String,
 }
 
 /// Who is told of each event as it happens.
@@ -46,29 +62,76 @@ pub fn run(
     control: &Control,
     observer: &mut Observer<'_>,
 ) -> (Session, Option<Journal>) {
+    let mut request = request;
+    let (session, rounds, first) = match request.earlier.take() {
+        None => {
+            let beginning = request.beginning.clone();
+            let first = RunEvent::Began(Box::new(beginning.clone()));
+            let rule = &beginning.plan.measure;
+            let rounds = Rounds {
+                first: 0,
+                planned: rule.rounds,
+                may_add: true,
+            };
+            (Session::begin(beginning), rounds, first)
+        }
+        Some(earlier) => {
+            let next = earlier.session.next_round();
+            let session = earlier.session.reopened(&earlier.created);
+            let rounds = Rounds {
+                first: next,
+                planned: next + earlier.rounds,
+                may_add: false,
+            };
+            let first = RunEvent::WentOn {
+                session: Box::new(session.clone()),
+                at: earlier.created,
+            };
+            (session, rounds, first)
+        }
+    };
     let mut run = Run {
-        began_ns: clock::monotonic_ns(),
-        session: Session::begin(request.beginning.clone()),
+        // A sitting goes on where the clock of the session stood.
+        began_ns: clock::monotonic_ns().saturating_sub(session.elapsed_ns),
+        session,
+        rounds,
+        alone: request.beginning.plan.keeping == Keeping::OneAtATime,
         workers: BTreeMap::new(),
         opened: BTreeSet::new(),
         warmed: BTreeSet::new(),
+        peaks: BTreeMap::new(),
         request,
         journal,
         control,
         stop: control.token().clone(),
         observer,
     };
-    run.tell(RunEvent::Began(Box::new(run.request.beginning.clone())));
+    run.tell(first);
     run.refuse_what_does_not_fit();
     run.measure_rounds();
     run.finish();
     (run.session, run.journal)
 }
 
+/// Which rounds are measured.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    first: u32,
+    /// Up to this one, not included.
+    planned: u32,
+    /// Whether more are added until an interval is narrow.
+    may_add: bool,
+}
+
 struct Run<'a, 'o> {
     began_ns: u64,
     session: Session,
+    rounds: Rounds,
+    /// Whether a worker is ended before another one is started.
+    alone: bool,
     workers: BTreeMap<usize, Worker>,
+    /// The most memory that each setup's worker had, in bytes.
+    peaks: BTreeMap<usize, u64>,
     /// Cases that their living worker has opened.
     opened: BTreeSet<CaseKey>,
     /// Cases that their living worker has warmed up.
@@ -97,7 +160,7 @@ impl Run<'_, '_> {
                 "The journal could not be written ({error}); a crash would now lose this run."
             ));
         }
-        if !matches!(stamped.event, RunEvent::Began(_)) {
+        if !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. }) {
             self.session.apply(stamped.clone());
         }
         (self.observer)(&stamped, &self.session);
@@ -105,9 +168,12 @@ impl Run<'_, '_> {
 
     fn refuse_what_does_not_fit(&mut self) {
         for case in self.request.beginning.plan.cases() {
+            if self.is_over(case) {
+                continue;
+            }
             let reason = match (
                 self.request.runtimes.get(case.setup),
-                self.request.inputs.get(&case.batch),
+                self.request.inputs.get(&case),
             ) {
                 (Some(Err(reason)), _) | (_, Some(Err(reason))) => reason.clone(),
                 (_, Some(Ok(_))) => continue,
@@ -123,14 +189,20 @@ impl Run<'_, '_> {
     fn measure_rounds(&mut self) {
         let measure = self.request.beginning.plan.measure.clone();
         let seed = self.request.beginning.plan.seed;
-        for round in 0.. {
+        let Rounds {
+            first,
+            planned,
+            may_add,
+        } = self.rounds;
+        for round in first.. {
+            let wants = |case: &Case| {
+                round < planned || (may_add && schedule::wants_round(case, &measure, round))
+            };
             let wanting: Vec<CaseKey> = self
                 .session
                 .cases
                 .iter()
-                .filter(|case| {
-                    !case.outcome.is_final() && schedule::wants_round(case, &measure, round)
-                })
+                .filter(|case| !case.outcome.is_final() && wants(case))
                 .map(|case| case.key())
                 .collect();
             if wanting.is_empty() {
@@ -213,7 +285,17 @@ impl Run<'_, '_> {
             Ok(())
         } else {
             self.stop = stop;
-            self.try_visit(case, round, &mut phase)
+            let visited = self.try_visit(case, round, &mut phase);
+            self.remember_peak(case.setup);
+            match visited {
+                Err(error) if self.may_fit_alone(case, &error, phase) => {
+                    self.forget_worker(case.setup);
+                    self.be_alone();
+                    phase = Phase::Start;
+                    self.try_visit(case, round, &mut phase)
+                }
+                visited => visited,
+            }
         };
         self.control.end_visit();
         self.stop = self.control.token().clone();
@@ -236,7 +318,7 @@ impl Run<'_, '_> {
         *phase = Phase::Measure;
         self.tell(RunEvent::RoundStarted { case, round });
         let plan = &self.request.beginning.plan;
-        let rule = schedule::share(&plan.measure);
+        let rule = schedule::visit(plan, case, round);
         let limit =
             Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
         match self.ask(case.setup, &Request::Measure { case, rule }, limit)? {
@@ -246,6 +328,7 @@ impl Run<'_, '_> {
                     started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
                     spent_ns: measured.spent_ns,
                     samples_ns: measured.samples_ns,
+                    company: measured.company,
                 };
                 self.tell(RunEvent::RoundFinished { case, round });
                 Ok(())
@@ -263,6 +346,7 @@ impl Run<'_, '_> {
             return Err(WorkerError::Start("the plan has no such setup".to_owned()));
         };
         let limits = plan.limits.clone();
+        self.make_room(setup);
         let start_limit = Duration::from_millis(limits.start_ms);
         let worker = Worker::start(&spec, &self.request.program, start_limit, &self.stop)?;
         let (pid, start_ns) = (worker.pid(), worker.start_ns);
@@ -271,7 +355,7 @@ impl Run<'_, '_> {
         *phase = Phase::Load;
         let request = Request::Load {
             setup: spec,
-            model: self.request.model.clone(),
+            model: self.model(setup),
             runtime: self
                 .request
                 .runtimes
@@ -290,11 +374,78 @@ impl Run<'_, '_> {
         }
     }
 
+    fn model(&self, setup: usize) -> PathBuf {
+        self.request.models.get(setup).cloned().unwrap_or_default()
+    }
+
+    /// Ends the other workers where this one's would not fit beside them, or where each is to be alone.
+    fn make_room(&mut self, setup: usize) {
+        if self.workers.is_empty() {
+            return;
+        }
+        if !self.alone {
+            let model_bytes = fs::metadata(self.model(setup)).map_or(0, |model| model.len());
+            let need = match self.peaks.get(&setup) {
+                Some(&peak) => peak,
+                None => keeping::need(self.peaks.values().copied(), model_bytes),
+            };
+            let has_room =
+                host::memory().is_none_or(|memory| keeping::has_room(memory.available_bytes, need));
+            if has_room {
+                return;
+            }
+        }
+        self.be_alone();
+    }
+
+    /// From here on a worker is ended before another one starts; where memory asks for it, that is said.
+    fn be_alone(&mut self) {
+        if !self.alone {
+            self.alone = true;
+            self.tell(RunEvent::Warned {
+                text: keeping::SAID.to_owned(),
+            });
+        }
+        let living: Vec<usize> = self.workers.keys().copied().collect();
+        for setup in living {
+            self.forget_worker(setup);
+        }
+    }
+
+    /// Whether a case that ran out of memory may do better without the other workers.
+    fn may_fit_alone(&self, case: CaseKey, error: &WorkerError, phase: Phase) -> bool {
+        let is_limited = self
+            .request
+            .beginning
+            .plan
+            .setups
+            .get(case.setup)
+            .is_some_and(|setup| setup.options.contains_key("memory"));
+        let has_company = self.workers.keys().any(|setup| *setup != case.setup);
+        !self.alone
+            && !is_limited
+            && has_company
+            && matches!(
+                error.clone().into_outcome(phase),
+                Outcome::OutOfMemory { .. }
+            )
+    }
+
+    fn remember_peak(&mut self, setup: usize) {
+        let peak = self
+            .workers
+            .get(&setup)
+            .and_then(|worker| process::peak_bytes(worker.pid()));
+        if let Some(peak) = peak {
+            self.peaks.insert(setup, peak);
+        }
+    }
+
     fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
         if self.opened.contains(&case) {
             return Ok(());
         }
-        let Some(Ok(inputs)) = self.request.inputs.get(&case.batch).cloned() else {
+        let Some(Ok(inputs)) = self.request.inputs.get(&case).cloned() else {
             return Ok(());
         };
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::domain::case::{Case, CaseKey};
-use crate::domain::plan::MeasureRule;
+use crate::domain::plan::{Load, MeasureRule, Plan};
 use crate::stats::bootstrap;
 use crate::worker::protocol::RoundRule;
 
@@ -29,10 +29,25 @@ pub fn order(mut cases: Vec<CaseKey>, round: u32, seed: u64) -> Vec<CaseKey> {
     cases
 }
 
+/// What one visit to a case is to do.
+pub fn visit(plan: &Plan, case: CaseKey, round: u32) -> RoundRule {
+    RoundRule {
+        load: plan.load,
+        // Arrivals of their own for each visit, the same ones for the same plan.
+        seed: plan.seed
+            ^ (u64::from(round) << 32)
+            ^ ((case.setup as u64) << 48)
+            ^ case.batch as u64,
+        ..share(&plan.measure)
+    }
+}
+
 /// One round's share of what the rule asks of a case.
 pub fn share(rule: &MeasureRule) -> RoundRule {
     let rounds = u64::from(rule.rounds.max(1));
     RoundRule {
+        load: Load::Closed,
+        seed: 0,
         wake_up_runs: WAKE_UP_RUNS,
         min_samples: rule.min_samples.div_ceil(rounds),
         min_ns: rule.min_time_ms * 1_000_000 / rounds,
@@ -88,6 +103,7 @@ mod tests {
                 started_ns: 0,
                 spent_ns: samples.iter().sum(),
                 samples_ns: samples.to_vec(),
+                company: None,
             })
             .collect();
         case

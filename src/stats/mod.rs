@@ -4,5 +4,8 @@ pub mod bootstrap;
 pub mod downsample;
 pub mod fit;
 pub mod histogram;
+pub mod outliers;
 pub mod percentiles;
+pub mod ratio;
+pub mod student;
 pub mod summary;

@@ -6,7 +6,9 @@ use crate::domain::case::Round;
 use crate::domain::environment::Environment;
 use crate::domain::event::Beginning;
 use crate::domain::model::ModelRef;
-use crate::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::plan::{
+    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
 use crate::domain::session::{Completion, Session};
 
 /// Two setups at two batch sizes, one round of one case measured.
@@ -28,6 +30,8 @@ pub fn session() -> Session {
             warm_up: WarmUpRule::for_device(false),
             limits: TimeLimits::default(),
             seed: 7,
+            load: Load::Closed,
+            keeping: Keeping::Together,
         },
         model: ModelRef {
             name: "resnet18@cifar".to_owned(),
@@ -40,6 +44,7 @@ pub fn session() -> Session {
         environment: Environment::default(),
         made_up: true,
         warnings: Vec::new(),
+        variants: BTreeMap::new(),
     });
     session.completion = Completion::Complete;
     session.tags = vec!["first".to_owned()];
@@ -48,6 +53,7 @@ pub fn session() -> Session {
         started_ns: 0,
         spent_ns: 3_000,
         samples_ns: vec![1_000, 1_100, 900],
+        company: None,
     });
     session
 }

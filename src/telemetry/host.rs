@@ -38,7 +38,8 @@ pub fn environment() -> Environment {
     }
 }
 
-fn memory() -> Option<Memory> {
+/// Main memory: all of it, and what can be had now.
+pub fn memory() -> Option<Memory> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     let limits = system.cgroup_limits();

@@ -114,6 +114,7 @@ impl State {
             library_ns: loaded.library_ns,
             load_ns: whole_ns.saturating_sub(loaded.library_ns),
             empty_run_ns: measure::empty_run_ns(),
+            clock_ns: measure::clock_ns(),
             notes: loaded.notes.clone(),
         };
         self.model = Some(loaded_model);

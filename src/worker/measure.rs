@@ -4,18 +4,29 @@
 //! set aside before.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rand_distr::{Distribution as _, Exp1};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng as _;
+
+use super::company::Counters;
 use super::protocol::{Measured, RoundRule};
 use crate::base::clock;
 use crate::domain::case::WarmUp;
-use crate::domain::plan::WarmUpRule;
+use crate::domain::plan::{Load, WarmUpRule};
 use crate::domain::tensor::Tensor;
 use crate::engines::{EngineError, Runnable};
 use crate::stats::summary::median;
 
 /// A warm-up ends after so many runs, however short they are.
 const MOST_RUNS: u64 = 1_000_000;
+/// Before a request is due the worker sleeps, and for this last bit of the wait it looks at the clock,
+/// because a sleep ends late.
+const LOOK_OUT: Duration = Duration::from_micros(200);
+/// Readings of the clock whose time is taken.
+const CLOCK_READINGS: u32 = 1_000;
 /// Fewest runs in a window of the warm-up.
 const RUNS_A_WINDOW: usize = 3;
 
@@ -71,6 +82,19 @@ pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, Eng
     for _ in 0..rule.wake_up_runs {
         model.timed_run()?;
     }
+    let counters = Counters::now();
+    let measured = match rule.load.offered_per_s() {
+        None => closed_loop(model, rule),
+        Some(per_s) => open_loop(model, rule, per_s),
+    }?;
+    Ok(Measured {
+        company: counters.and_then(|counters| counters.since()),
+        ..measured
+    })
+}
+
+/// Each run as soon as the one before is over.
+fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
     let mut samples_ns = Vec::with_capacity(rule.max_samples.min(1 << 20) as usize);
     let mut sum_ns = 0;
     let started_monotonic_ns = clock::monotonic_ns();
@@ -91,7 +115,72 @@ pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, Eng
         started_monotonic_ns,
         spent_ns,
         samples_ns,
+        company: None,
     })
+}
+
+/// Each run as soon as its request has arrived and the run before is over. A sample counts from the
+/// arrival, so that a run which had to wait for a slow one before it shows that it did.
+fn open_loop(
+    model: &mut dyn Runnable,
+    rule: &RoundRule,
+    per_s: f64,
+) -> Result<Measured, EngineError> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(rule.seed);
+    let mut gap_ns = || {
+        let share: f64 = match rule.load {
+            Load::Poisson { .. } => Exp1.sample(&mut rng),
+            Load::Closed | Load::Constant { .. } => 1.0,
+        };
+        share * 1e9 / per_s
+    };
+    let mut samples_ns = Vec::with_capacity(rule.max_samples.min(1 << 20) as usize);
+    let started_monotonic_ns = clock::monotonic_ns();
+    let start = Instant::now();
+    // Made-up times do not pass on the clock; how far they are ahead of it.
+    let mut ahead_ns = 0;
+    let now_ns = |ahead_ns: u64| start.elapsed().as_nanos() as u64 + ahead_ns;
+    let mut due_ns = 0.0;
+    loop {
+        wait(Duration::from_nanos(
+            (due_ns as u64).saturating_sub(now_ns(ahead_ns)),
+        ));
+        let began_ns = now_ns(ahead_ns);
+        let run_ns = model.timed_run()?;
+        ahead_ns += run_ns.saturating_sub(now_ns(ahead_ns) - began_ns);
+        let spent_ns = now_ns(ahead_ns);
+        samples_ns.push(spent_ns.saturating_sub(due_ns as u64));
+        let n = samples_ns.len() as u64;
+        let enough = n >= rule.min_samples && spent_ns >= rule.min_ns;
+        if enough || n >= rule.max_samples || spent_ns >= rule.max_ns {
+            return Ok(Measured {
+                started_monotonic_ns,
+                spent_ns,
+                samples_ns,
+                company: None,
+            });
+        }
+        due_ns += gap_ns();
+    }
+}
+
+fn wait(time: Duration) {
+    let start = Instant::now();
+    if let Some(sleep) = time.checked_sub(LOOK_OUT) {
+        thread::sleep(sleep);
+    }
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// What reading the clock once takes, in nanoseconds.
+pub fn clock_ns() -> u64 {
+    let start = Instant::now();
+    for _ in 0..CLOCK_READINGS {
+        black_box(Instant::now());
+    }
+    start.elapsed().as_nanos() as u64 / u64::from(CLOCK_READINGS)
 }
 
 /// What measuring itself costs: the median time of a run that does nothing, through the same loop.
@@ -102,6 +191,8 @@ pub fn empty_run_ns() -> u64 {
         min_ns: 0,
         max_ns: 100_000_000,
         max_samples: 1_000,
+        load: Load::Closed,
+        seed: 0,
     };
     let samples: Vec<f64> = round(&mut Nothing, &rule)
         .map(|measured| measured.samples_ns.iter().map(|&ns| ns as f64).collect())
@@ -188,6 +279,8 @@ mod tests {
             min_ns,
             max_ns,
             max_samples,
+            load: Load::Closed,
+            seed: 0,
         };
         let count = |rule| {
             round(&mut Script(vec![1_000_000], 0), &rule)
@@ -217,8 +310,52 @@ mod tests {
             min_ns: 0,
             max_ns: u64::MAX,
             max_samples: 9,
+            load: Load::Closed,
+            seed: 0,
         };
         let measured = round(&mut Script(vec![9, 9, 1, 1], 0), &rule).unwrap();
         assert_eq!(measured.samples_ns, [1, 1]);
+    }
+
+    fn arrivals(load: Load, samples: u64) -> RoundRule {
+        RoundRule {
+            wake_up_runs: 0,
+            min_samples: samples,
+            min_ns: 0,
+            max_ns: u64::MAX,
+            max_samples: samples,
+            load,
+            seed: 3,
+        }
+    }
+
+    #[test]
+    fn a_request_that_had_to_wait_shows_it() {
+        // One a millisecond; the first run takes ten, the others next to nothing.
+        let load = Load::Constant { per_s: 1_000.0 };
+        let mut script = Script(vec![10_000_000, 1_000], 0);
+        let samples = round(&mut script, &arrivals(load, 20)).unwrap().samples_ns;
+        assert!(samples[0] >= 10_000_000);
+        // The second was due at 1 ms and could begin at 10 ms, the sixth at 5 ms.
+        assert!(
+            samples[1] >= 9_000_000 && samples[5] >= 5_000_000,
+            "{samples:?}"
+        );
+        // The last ones came when the queue was empty.
+        assert!(samples[19] < 5_000_000, "{samples:?}");
+    }
+
+    #[test]
+    fn requests_arrive_at_the_rate_that_was_asked_for() {
+        for load in [
+            Load::Constant { per_s: 2_000.0 },
+            Load::Poisson { per_s: 2_000.0 },
+        ] {
+            let measured = round(&mut Script(vec![0], 0), &arrivals(load, 400)).unwrap();
+            let rate = 400.0 * 1e9 / measured.spent_ns as f64;
+            // A busy machine may be late, never early; 400 random gaps add up to 200 ms ± 10 ms.
+            assert!(rate < 2_000.0 * 1.25, "{load:?}: {rate}");
+            assert!(measured.spent_ns > 150_000_000);
+        }
     }
 }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::case::{CaseKey, Opening, WarmUp};
+use crate::domain::case::{CaseKey, Company, Opening, WarmUp};
 use crate::domain::event::SetupReport;
-use crate::domain::plan::WarmUpRule;
+use crate::domain::plan::{Load, WarmUpRule};
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines::{EngineError, EngineInfo};
@@ -31,7 +31,7 @@ pub struct Hello {
 }
 
 /// When a round is over. All amounts are for this round.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRule {
     /// Runs before the first sample, to wake up caches and clocks after the other cases' turns.
     pub wake_up_runs: u64,
@@ -43,6 +43,12 @@ pub struct RoundRule {
     pub max_ns: u64,
     /// At most this many samples.
     pub max_samples: u64,
+    /// When runs start.
+    #[serde(default)]
+    pub load: Load,
+    /// Seed of random arrivals.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// What a worker is asked to do.
@@ -136,7 +142,11 @@ pub struct Measured {
     pub started_monotonic_ns: u64,
     /// From there to the end of the last.
     pub spent_ns: u64,
-    /// Each run's time, in order: whole numbers divided by spaces.
+    /// Each run's time, in order: whole numbers divided by spaces. From the intended start where
+    /// requests arrive by themselves.
     #[serde(with = "crate::base::spaced")]
     pub samples_ns: Vec<u64>,
+    /// Who else used the processor meanwhile, where the system tells.
+    #[serde(default)]
+    pub company: Option<Company>,
 }

@@ -12,4 +12,5 @@ mod session_compat;
 mod support;
 mod trash;
 mod ui;
+mod verdicts;
 mod worker_failures;

@@ -1,5 +1,7 @@
 //! Sessions that are the same on every machine and at every time, with numbers as a machine gives them.
 
+use std::collections::BTreeMap;
+
 use powerband::analysis::case_rows;
 use powerband::app::machine::EngineState;
 use powerband::app::run::LiveRun;
@@ -10,7 +12,9 @@ use powerband::domain::environment::Environment;
 use powerband::domain::event::{Beginning, RunEvent, SetupReport, Stamped};
 use powerband::domain::model::ModelRef;
 use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband::domain::plan::{
+    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
 use powerband::domain::session::{Completion, Session};
 use powerband::runner::control::Control;
 use powerband::telemetry::host::HostLoad;
@@ -153,6 +157,7 @@ impl Made<'_> {
             environment: environment(),
             made_up: false,
             warnings: Vec::new(),
+            variants: BTreeMap::new(),
         }
     }
 
@@ -179,6 +184,8 @@ impl Made<'_> {
             warm_up: WarmUpRule::for_device(false),
             limits: TimeLimits::default(),
             seed: 1,
+            load: Load::Closed,
+            keeping: Keeping::Together,
         }
     }
 
@@ -221,6 +228,7 @@ impl Made<'_> {
                 started_ns,
                 spent_ns,
                 samples_ns,
+                company: None,
             });
             started_ns += spent_ns * 4;
         }
@@ -241,6 +249,7 @@ fn report(speed: &Speed) -> SetupReport {
         library_ns: 9_000_000,
         load_ns: 183_000_000,
         empty_run_ns: 900,
+        clock_ns: 25,
         notes: Vec::new(),
     }
 }

@@ -1,0 +1,127 @@
+//! Two cases that belong together: how they relate, and whether that is a change.
+
+use super::case_rows::CaseRow;
+use super::comparison::Side;
+use super::conditions;
+use super::verdict::{self, Verdict};
+use crate::stats::bootstrap::Interval;
+use crate::stats::ratio::{self, Estimate};
+
+/// How many times as fast the one is as the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Latency before over after; above 1 means that after is faster. The geometric mean of the rounds'
+    /// ratios of medians, or the ratio of the medians where there is one round.
+    pub speed_up: f64,
+    /// Its 95 % interval; nothing where a side has fewer than two rounds.
+    pub ci95: Option<Interval>,
+    /// Rounds that the interval rests on.
+    pub rounds: u32,
+}
+
+/// Two cases that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Batch size before.
+    pub before_batch: usize,
+    /// Batch size after; another one only where both were picked by hand.
+    pub after_batch: usize,
+    /// The case before.
+    pub before: CaseRow,
+    /// The case after.
+    pub after: CaseRow,
+    /// How they relate; per item where the batch sizes differ.
+    pub ratio: Option<Ratio>,
+    /// Whether it got faster.
+    pub verdict: Verdict,
+}
+
+impl Pair {
+    /// Whether the two have different batch sizes, so that latencies are compared per item.
+    pub fn is_per_item(&self) -> bool {
+        self.before_batch != self.after_batch
+    }
+}
+
+/// Puts two cases side by side.
+pub(super) fn of(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Pair {
+    // Turns were taken where both belong to one run.
+    let is_one_run = before.session.is_of_one_run_with(after.session);
+    let (mine, theirs) = (before.visits(first.batch), after.visits(second.batch));
+    let estimate = if is_one_run {
+        ratio::paired(&mine, &theirs)
+    } else {
+        ratio::unpaired(&mine, &theirs)
+    };
+    // One for batches of the same size; else it turns times per batch into times per item.
+    let items = second.batch as f64 / first.batch as f64;
+    let estimate = estimate.map(|estimate| Estimate {
+        ln: estimate.ln + items.ln(),
+        ..estimate
+    });
+    let (ratio, verdict) = match obstacle(before, after, first, second) {
+        Some(reason) => (None, Verdict::withheld(reason)),
+        None => (
+            ratio_of(first, second, items, estimate.as_ref()),
+            judge(first, second, estimate.as_ref()),
+        ),
+    };
+    Pair {
+        before_batch: first.batch,
+        after_batch: second.batch,
+        ratio,
+        verdict,
+        before: first.clone(),
+        after: second.clone(),
+    }
+}
+
+fn ratio_of(
+    first: &CaseRow,
+    second: &CaseRow,
+    items: f64,
+    estimate: Option<&Estimate>,
+) -> Option<Ratio> {
+    if let Some(estimate) = estimate {
+        return Some(Ratio {
+            speed_up: estimate.ratio(),
+            ci95: Some(estimate.interval()),
+            rounds: estimate.rounds,
+        });
+    }
+    let medians = (
+        first.latency_ns.as_ref()?.median,
+        second.latency_ns.as_ref()?.median,
+    );
+    let speed_up = medians.0 / medians.1 * items;
+    (speed_up.is_finite() && speed_up > 0.0).then_some(Ratio {
+        speed_up,
+        ci95: None,
+        rounds: 1,
+    })
+}
+
+/// Why two cases have no ratio at all; nothing where they have one.
+fn obstacle(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    first: &CaseRow,
+    second: &CaseRow,
+) -> Option<String> {
+    let is_time = |row: &CaseRow| row.latency_ns.as_ref().is_some_and(|times| times.min > 0.0);
+    if !is_time(first) || !is_time(second) {
+        return Some("there are times of zero, which no real run takes".to_owned());
+    }
+    conditions::obstacle((before.session, before.setup), (after.session, after.setup))
+}
+
+/// The verdict, or why there can be none.
+fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verdict {
+    match estimate {
+        Some(estimate) => verdict::of(estimate),
+        None if first.rounds.min(second.rounds) < 2 => Verdict::withheld(
+            "one round says nothing of how rounds differ; measure with --rounds 5 or more",
+        ),
+        None => Verdict::withheld("the two have fewer than two rounds in common"),
+    }
+}

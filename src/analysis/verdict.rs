@@ -1,0 +1,222 @@
+//! Did it get faster? The answer, with *inconclusive* among the answers.
+//!
+//! From the 95 % interval of the ratio of rounds and a noise floor, which is 1 % or the spread of the
+//! same setup against itself, whichever is more:
+//! *faster* or *slower* where the interval excludes 1 and the change is beyond the floor, *same* where
+//! the interval lies within the floor, and *inconclusive* otherwise. Sameness is never claimed for an
+//! interval that leaves 5 %, however restless the machine is.
+
+use std::fmt;
+
+use crate::base::humanize;
+use crate::stats::ratio::Estimate;
+
+/// A change smaller than this is never called one.
+pub const LEAST_FLOOR: f64 = 0.01;
+/// Where a setup differs from itself by more than this, sameness is not claimed: it would say nothing.
+const MOST_FOR_SAME: f64 = 0.05;
+/// Rounds are asked for with so much to spare, because the scatter is itself only estimated.
+const TO_SPARE: f64 = 0.9;
+
+/// The answer in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// After takes less time.
+    Faster,
+    /// After takes more time.
+    Slower,
+    /// They differ by less than the noise floor.
+    Same,
+    /// It cannot be told from what was measured.
+    Inconclusive,
+}
+
+impl Call {
+    /// One word, the same in documents and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Same => "same",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The answer with its grounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// In one word.
+    pub call: Call,
+    /// The change that is noise here, as a share; nothing where no interval could be made.
+    pub floor: Option<f64>,
+    /// Why it is inconclusive, or what to keep in mind.
+    pub reason: Option<String>,
+    /// How many more rounds would settle it, if rounds go on to scatter as they did.
+    pub more_rounds: Option<u32>,
+}
+
+impl Verdict {
+    /// No answer, and why.
+    pub fn withheld(reason: impl Into<String>) -> Self {
+        Self {
+            call: Call::Inconclusive,
+            floor: None,
+            reason: Some(reason.into()),
+            more_rounds: None,
+        }
+    }
+}
+
+/// The answer for an estimate.
+pub fn of(estimate: &Estimate) -> Verdict {
+    let floor = estimate.spread.max(LEAST_FLOOR.ln_1p());
+    let half = estimate.half_width();
+    let size = estimate.ln.abs();
+    let call = if half < size && size > floor {
+        if estimate.ln > 0.0 {
+            Call::Faster
+        } else {
+            Call::Slower
+        }
+    } else if size + half <= floor.min(MOST_FOR_SAME.ln_1p()) {
+        Call::Same
+    } else {
+        Call::Inconclusive
+    };
+    let unsettled = call == Call::Inconclusive;
+    let more_rounds = unsettled.then(|| more_rounds(estimate)).flatten();
+    Verdict {
+        call,
+        floor: Some(floor.exp_m1()),
+        reason: unsettled.then(|| reason(estimate, floor, more_rounds)),
+        more_rounds,
+    }
+}
+
+/// With more rounds the interval narrows, and so does the spread, down to 1 %.
+fn more_rounds(estimate: &Estimate) -> Option<u32> {
+    let least = LEAST_FLOOR.ln_1p();
+    let size = estimate.ln.abs();
+    // Whichever answer is nearer: that there is a change, or that there is none.
+    let for_a_change = (size > least).then_some(size * TO_SPARE);
+    let for_none = (size < least).then_some((least - size) * TO_SPARE);
+    let by_interval = estimate.rounds_for(for_a_change.or(for_none)?)?;
+    // The spread shrinks with the root of the rounds; a change must be beyond it.
+    let by_spread = if size > least && estimate.spread > size {
+        let times = (estimate.spread / (size * TO_SPARE)).powi(2);
+        (f64::from(estimate.rounds) * times).ceil() as u32
+    } else {
+        0
+    };
+    let total = by_interval.max(by_spread);
+    let is_patient = total <= crate::stats::ratio::MOST_ROUNDS;
+    is_patient.then(|| total.saturating_sub(estimate.rounds).max(1))
+}
+
+fn reason(estimate: &Estimate, floor: f64, more: Option<u32>) -> String {
+    let percent = |ln: f64| format!("{:.1} %", ln.exp_m1() * 100.0);
+    let interval = estimate.interval();
+    let seen = if estimate.ln.abs() > estimate.half_width() {
+        format!(
+            "the change is within ±{}, by which this setup differs from itself here",
+            percent(floor)
+        )
+    } else {
+        format!(
+            "after {} it may be anything from {:.3} × to {:.3} ×",
+            humanize::of_many(u64::from(estimate.rounds), "round"),
+            interval.low,
+            interval.high
+        )
+    };
+    match more {
+        Some(more) => format!(
+            "{seen}; about {} would settle it",
+            humanize::of_many(u64::from(more), "more round")
+        ),
+        None => format!(
+            "{seen}; no sensible number of rounds would settle it: close other programs, or measure longer a round"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(percent: f64, error: f64, spread: f64) -> Estimate {
+        Estimate {
+            ln: (percent / 100.0).ln_1p(),
+            error: error / 100.0,
+            freedom: 4.0,
+            rounds: 5,
+            is_paired: true,
+            spread: spread / 100.0,
+        }
+    }
+
+    fn call(percent: f64, error: f64, spread: f64) -> Call {
+        of(&estimate(percent, error, spread)).call
+    }
+
+    #[test]
+    fn a_change_counts_where_it_is_sure_and_beyond_the_floor() {
+        assert_eq!(call(3.0, 0.5, 0.0), Call::Faster);
+        assert_eq!(call(-3.0, 0.5, 0.0), Call::Slower);
+        assert_eq!(
+            call(3.0, 0.3, 4.0),
+            Call::Same,
+            "sure, but within what is noise here"
+        );
+        assert_eq!(call(3.0, 1.5, 0.0), Call::Inconclusive, "not sure");
+        assert_eq!(
+            call(0.9, 0.1, 0.0),
+            Call::Inconclusive,
+            "sure, and smaller than 1 %"
+        );
+    }
+
+    #[test]
+    fn sameness_must_be_shown_as_well() {
+        assert_eq!(call(0.1, 0.2, 0.0), Call::Same);
+        assert_eq!(call(0.0, 1.0, 0.0), Call::Inconclusive);
+        assert_eq!(
+            call(3.0, 1.0, 30.0),
+            Call::Inconclusive,
+            "anything would be the same"
+        );
+    }
+
+    #[test]
+    fn what_is_not_settled_says_how_many_rounds_are_missing() {
+        let verdict = of(&estimate(3.0, 1.5, 0.0));
+        let more = verdict.more_rounds.unwrap();
+        assert_eq!(more, 4);
+        let reason = verdict.reason.unwrap();
+        assert!(
+            reason.contains("after 5 rounds") && reason.contains("more rounds"),
+            "{reason}"
+        );
+        // Nothing is missing where something was found.
+        assert_eq!(of(&estimate(3.0, 0.5, 0.0)).more_rounds, None);
+        // A change of exactly the floor is neither a change nor none.
+        let hopeless = of(&estimate(1.0, 40.0, 0.0));
+        assert_eq!(hopeless.more_rounds, None);
+        assert!(hopeless.reason.unwrap().contains("close other programs"));
+    }
+
+    #[test]
+    fn more_rounds_narrow_the_spread_too() {
+        let verdict = of(&estimate(3.0, 0.1, 3.05));
+        assert_eq!(verdict.call, Call::Inconclusive);
+        assert!(verdict.more_rounds.is_some(), "{verdict:?}");
+        assert!(verdict.reason.unwrap().contains("differs from itself"));
+    }
+}

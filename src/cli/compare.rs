@@ -1,0 +1,184 @@
+//! `powerband compare`: did it get faster?
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::json;
+
+use super::args::CompareArgs;
+use super::{REGRESSION, comparison_text, output};
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::comparison::{self, Comparison, Pair, Side};
+use crate::analysis::verdict::Call;
+use crate::domain::session::Session;
+use crate::export;
+use crate::store::session_file;
+
+/// Compares and prints.
+pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+    if args
+        .fail_if_slower
+        .is_some_and(|percent| !(0.0..1e6).contains(&percent))
+    {
+        bail!("--fail-if-slower takes a percentage from 0, for example --fail-if-slower=2");
+    }
+    let before = Part::read(&args.before)?;
+    let after = args.after.as_deref().map(Part::read).transpose()?;
+    let comparisons = compare(args, &before, after.as_ref().unwrap_or(&before))?;
+    if let Some(reason) = comparisons.iter().find_map(|one| one.nothing.clone())
+        && comparisons.iter().all(|one| one.pairs.is_empty())
+    {
+        bail!("{reason}");
+    }
+    if args.json {
+        let documents: Vec<_> = comparisons
+            .iter()
+            .map(export::comparison::document)
+            .collect();
+        output::document(&json!({ "comparisons": documents }))?;
+    } else {
+        let texts: Vec<String> = comparisons.iter().map(comparison_text::whole).collect();
+        output::answer(&texts.join("\n"))?;
+        settle(args, &comparisons);
+    }
+    Ok(status(args, &comparisons))
+}
+
+/// A session with its rows.
+struct Part {
+    session: Session,
+    rows: Vec<CaseRow>,
+}
+
+impl Part {
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let session = session_file::read(path)?.session;
+        Ok(Self {
+            rows: case_rows::of(&session),
+            session,
+        })
+    }
+
+    fn side(&self, setup: usize, batch: Option<usize>) -> Side<'_> {
+        Side {
+            session: &self.session,
+            rows: &self.rows,
+            setup,
+            batch,
+        }
+    }
+
+    fn setup(&self, wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
+        if let Some(setup) = self.session.find_setup(wanted) {
+            return Ok(Some(setup));
+        }
+        let setups = 0..self.session.plan.setups.len();
+        let labels: Vec<String> = setups
+            .map(|setup| self.session.setup_label(setup))
+            .collect();
+        bail!(
+            "{} has no setup \"{wanted}\"; it has {}",
+            self.session.name,
+            labels.join(", ")
+        )
+    }
+}
+
+fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Vec<Comparison>> {
+    let first = before.setup(args.before_setup.as_deref())?;
+    let second = after.setup(args.after_setup.as_deref())?;
+    let is_one = args.after.is_none();
+    let pair = |first: usize, second: usize| {
+        comparison::of(
+            &before.side(first, args.batch),
+            &after.side(second, args.batch),
+        )
+    };
+    let n_after = after.session.plan.setups.len();
+    let comparisons = match (first, second) {
+        (Some(first), Some(second)) => vec![pair(first, second)],
+        // Within one session, one setup against all the others.
+        (first, second) if is_one => {
+            let first = first.unwrap_or(0);
+            let others = (0..n_after).filter(|&other| other != first);
+            let others = others.filter(|&other| second.is_none_or(|second| second == other));
+            let all: Vec<Comparison> = others.map(|other| pair(first, other)).collect();
+            if all.is_empty() {
+                bail!(
+                    "{} has one setup only; name a second session to compare it with",
+                    before.session.name
+                );
+            }
+            all
+        }
+        (Some(first), None) => vec![pair(first, same_or_only(before, first, after)?)],
+        (None, Some(second)) => vec![pair(same_or_only(after, second, before)?, second)],
+        (None, None) if before.session.plan.setups.len() == 1 && n_after == 1 => vec![pair(0, 0)],
+        (None, None) => vec![comparison::of_sessions(
+            &before.side(0, args.batch),
+            &after.side(0, args.batch),
+        )],
+    };
+    Ok(comparisons)
+}
+
+/// The setup of another session that is spelled alike, or its only one.
+fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize> {
+    let spec = part.session.setup_spec(setup);
+    if let Some(same) = other.session.find_setup(&spec) {
+        return Ok(same);
+    }
+    if other.session.plan.setups.len() == 1 {
+        return Ok(0);
+    }
+    bail!(
+        "{} has no setup {spec}; say which of its setups is meant with --before or --after",
+        other.session.name
+    )
+}
+
+/// The command that would settle what is open.
+fn settle(args: &CompareArgs, comparisons: &[Comparison]) {
+    let more = comparisons.iter().filter_map(Comparison::more_rounds).max();
+    if let (Some(more), None) = (more, &args.after) {
+        output::note(&format!(
+            "To settle it: powerband bench --more {} --rounds {more}",
+            args.before.display()
+        ));
+    }
+}
+
+fn status(args: &CompareArgs, comparisons: &[Comparison]) -> ExitCode {
+    let Some(percent) = args.fail_if_slower else {
+        return ExitCode::SUCCESS;
+    };
+    let pairs: Vec<&Pair> = comparisons.iter().flat_map(|one| &one.pairs).collect();
+    let slower = pairs.iter().filter(|pair| {
+        let loss = pair
+            .ratio
+            .map_or(0.0, |ratio| (1.0 / ratio.speed_up - 1.0) * 100.0);
+        pair.verdict.call == Call::Slower && loss > percent
+    });
+    let open = pairs
+        .iter()
+        .filter(|pair| pair.verdict.call == Call::Inconclusive)
+        .count();
+    match (slower.count(), open) {
+        (0, 0) => ExitCode::SUCCESS,
+        (0, open) => {
+            output::note(&format!(
+                "Nothing is called slower, but {open} of {} are inconclusive.",
+                pairs.len()
+            ));
+            ExitCode::SUCCESS
+        }
+        (slower, _) => {
+            output::note(&format!("{slower} of {} are slower.", pairs.len()));
+            ExitCode::from(REGRESSION)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `powerband history`: the cases of a session through time.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use super::args::HistoryArgs;
+use super::{Context, output};
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::history::{self, Followed, History, Point};
+use crate::analysis::metrics::times;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::session::Session;
+use crate::export::comparison::pair;
+use crate::store::{library, session_file};
+
+/// Looks through the sessions and prints.
+pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
+    let given = session_file::read(&args.session)?.session;
+    let setup = match args.setup.as_deref() {
+        None => None,
+        Some(wanted) => match given.find_setup(wanted) {
+            Some(setup) => Some(setup),
+            None => bail!("{} has no setup \"{wanted}\"", given.name),
+        },
+    };
+    let sessions = sessions(context, args, given)?;
+    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+    let pairs: Vec<(&Session, &[CaseRow])> = sessions
+        .iter()
+        .zip(rows.iter().map(Vec::as_slice))
+        .collect();
+    let Some((given, _)) = pairs.first() else {
+        bail!("nothing to follow");
+    };
+    let cases = given.cases.iter().filter(|case| {
+        setup.is_none_or(|setup| setup == case.setup)
+            && args.batch.is_none_or(|batch| batch == case.batch)
+    });
+    let histories: Vec<(Followed, History)> = cases
+        .map(|case| Followed::of(given, case.setup, case.batch))
+        .map(|followed| (followed.clone(), history::of(&followed, &pairs)))
+        .filter(|(_, history)| !history.points.is_empty())
+        .collect();
+    if histories.is_empty() {
+        bail!(
+            "{} has no such case that was measured",
+            args.session.display()
+        );
+    }
+    if args.json {
+        let documents: Vec<Value> = histories.iter().map(document).collect();
+        output::document(&json!({ "cases": documents }))?;
+    } else {
+        let texts: Vec<String> = histories.iter().map(text).collect();
+        output::answer(&texts.join("\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The session itself, then every other one that may have its cases.
+fn sessions(context: &Context, args: &HistoryArgs, given: Session) -> anyhow::Result<Vec<Session>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    if args.among.is_empty() {
+        paths = library::list(&context.paths);
+    }
+    for among in &args.among {
+        if among.is_dir() {
+            paths.extend(library::scan(among, &Default::default()).into_keys());
+        } else {
+            paths.push(among.clone());
+        }
+    }
+    let itself = std::fs::canonicalize(&args.session)?;
+    paths.retain(|path| std::fs::canonicalize(path).ok().as_ref() != Some(&itself));
+    let mut sessions = vec![given];
+    for path in paths {
+        match session_file::read(&path) {
+            Ok(opened) => sessions.push(opened.session),
+            // One broken file must not hide the others; one that was named must be told.
+            Err(error) if args.among.contains(&path) => return Err(error.into()),
+            Err(error) => output::note(&format!("{} is passed over: {error}", shown(&path))),
+        }
+    }
+    Ok(sessions)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn text((followed, history): &(Followed, History)) -> String {
+    let header = [
+        "When",
+        "Session",
+        "Median",
+        "± 95 %",
+        "Since the last",
+        "Verdict",
+        "What changed",
+    ];
+    let lines: Vec<Vec<String>> = history.points.iter().map(line).collect();
+    format!(
+        "{} batch {}\n{}{}\n",
+        followed.setup,
+        followed.batch,
+        humanize::table(&header, &lines, 2),
+        history.trend
+    )
+}
+
+fn line(point: &Point) -> Vec<String> {
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let last = point.since_last.as_ref();
+    let changed: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
+    vec![
+        humanize::moment(&point.created),
+        point.name.clone(),
+        or_unknown(
+            point
+                .row
+                .latency_ns
+                .as_ref()
+                .map(|times| humanize::duration_ns(times.median)),
+        ),
+        or_unknown(
+            point
+                .row
+                .ci95_rel()
+                .map(|share| format!("{:.1} %", share * 100.0)),
+        ),
+        or_unknown(
+            last.and_then(|pair| pair.ratio)
+                .map(|ratio| times(ratio.speed_up)),
+        ),
+        or_unknown(last.map(|pair| pair.verdict.call.name().to_owned())),
+        changed.join(", "),
+    ]
+}
+
+fn document((followed, history): &(Followed, History)) -> Value {
+    let points = history.points.iter().map(|point| {
+        json!({
+            "session": point.name,
+            "created": point.created,
+            "median_ms": point.row.latency_ns.as_ref().map(|times| times.median / 1e6),
+            "since_last": point.since_last.as_ref().map(pair),
+            "since_first": point.since_first.as_ref().map(pair),
+            "changed": point.changed.iter().map(|changed| changed.what).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "setup": followed.setup,
+        "batch": followed.batch,
+        "model_sha256": followed.sha256,
+        "points": points.collect::<Vec<_>>(),
+        "trend": history.trend,
+    })
+}

@@ -1,0 +1,60 @@
+//! A comparison as the JSON document that `compare --json` prints.
+
+use serde_json::{Value, json};
+
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::comparison::{Comparison, Pair};
+
+/// The whole document.
+pub fn document(comparison: &Comparison) -> Value {
+    let differences = comparison
+        .differences
+        .iter()
+        .filter(|difference| difference.differs())
+        .map(|difference| {
+            json!({
+                "what": difference.what,
+                "before": difference.before,
+                "after": difference.after,
+            })
+        });
+    json!({
+        "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "only_before": comparison.only_before,
+        "only_after": comparison.only_after,
+        "overall_speed_up": comparison.overall,
+        "more_rounds": comparison.more_rounds(),
+        "differences": differences.collect::<Vec<_>>(),
+        "remarks": comparison.remarks,
+        "nothing": comparison.nothing,
+    })
+}
+
+/// One pair of cases.
+pub fn pair(pair: &Pair) -> Value {
+    let interval = pair.ratio.and_then(|ratio| ratio.ci95);
+    json!({
+        "before": case(&pair.before),
+        "after": case(&pair.after),
+        "speed_up": pair.ratio.map(|ratio| ratio.speed_up),
+        "ci95": interval.map(|interval| [interval.low, interval.high]),
+        "rounds": pair.ratio.map(|ratio| ratio.rounds),
+        "per_item": pair.is_per_item(),
+        "verdict": pair.verdict.call.name(),
+        "noise_floor": pair.verdict.floor,
+        "reason": pair.verdict.reason,
+        "more_rounds": pair.verdict.more_rounds,
+    })
+}
+
+fn case(row: &CaseRow) -> Value {
+    json!({
+        "setup": row.setup_spec,
+        "batch": row.batch,
+        "median_ms": row.latency_ns.as_ref().map(|times| times.median / 1e6),
+        "throughput_per_s": row.throughput_per_s,
+        "rounds": row.rounds,
+        "samples": row.samples,
+        "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,516 @@
+//! Did it get faster? Comparisons, more rounds, load and history, as a user meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use powerband::base::cancel::CancelToken;
+use powerband::domain::case::CaseKey;
+use powerband::domain::plan::{Load, WarmUpRule};
+use powerband::domain::setup::Setup;
+use powerband::domain::tensor::{ElementType, TensorSpec};
+use powerband::worker::protocol::{Reply, Request, RoundRule};
+use powerband::worker::supervisor::Worker;
+use serde_json::Value;
+
+use crate::support::{Home, Run};
+
+/// A session on the engine that makes timings up.
+fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
+    let mut args = vec![
+        "bench",
+        "resnet18@cifar",
+        "--preset",
+        "quick",
+        "--out",
+        file,
+    ];
+    for setup in setups {
+        args.extend(["--setup", setup]);
+    }
+    args.extend(rest);
+    let run = home.run(&args);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    run
+}
+
+/// Changes the text of a session's file.
+fn tamper(home: &Home, file: &str, from: &str, to: &str) -> PathBuf {
+    let path = home.path(file);
+    let text = fs::read_to_string(&path).expect("a document as it ought to be");
+    assert!(text.contains(from), "no {from} in {file}");
+    fs::write(&path, text.replace(from, to)).expect("a document as it ought to be");
+    path
+}
+
+fn verdicts(run: &Run) -> Vec<String> {
+    let document = run.json();
+    let comparisons = document["comparisons"]
+        .as_array()
+        .expect("a document as it ought to be")
+        .clone();
+    let pairs = comparisons.iter().flat_map(|one| {
+        one["pairs"]
+            .as_array()
+            .expect("a document as it ought to be")
+            .clone()
+    });
+    pairs
+        .map(|pair| {
+            pair["verdict"]
+                .as_str()
+                .expect("a document as it ought to be")
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn setups_of_a_session_are_compared_and_the_status_tells() {
+    let home = Home::new();
+    let setups = ["fake", "fake,item=300", "fake,noise=1.01"];
+    measure(
+        &home,
+        "a.ron",
+        &setups,
+        &["--batch", "1,8", "--rounds", "5"],
+    );
+    let compared = home.run(&["compare", "a.ron", "--json"]);
+    assert_eq!(compared.status, Some(0), "{compared:#?}");
+    assert_eq!(verdicts(&compared), ["slower", "slower", "same", "same"]);
+    let pair = &compared.json()["comparisons"][0]["pairs"][0];
+    // 1,000 µs before and 1,100 after.
+    let speed_up = pair["speed_up"].as_f64().unwrap();
+    assert!((speed_up - 1.0 / 1.1).abs() < 0.005, "{speed_up}");
+    assert!((pair["noise_floor"].as_f64().unwrap() - 0.01).abs() < 1e-9);
+
+    let text = home.run(&["compare", "a.ron"]).out;
+    for word in ["Verdict", "0.91 ×", "slower", "same", "Options differs"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let status = |limit: &str| home.run(&["compare", "a.ron", limit]).status;
+    assert_eq!(status("--fail-if-slower"), Some(1));
+    assert_eq!(status("--fail-if-slower=5"), Some(1));
+    assert_eq!(status("--fail-if-slower=90"), Some(0));
+    let reversed = [
+        "compare",
+        "a.ron",
+        "--before",
+        "fake,item=300",
+        "--after",
+        "1",
+        "--fail-if-slower",
+    ];
+    assert_eq!(home.run(&reversed).status, Some(0));
+    home.run(&["compare", "a.ron", "--fail-if-slower=-1"])
+        .fails_saying(&["percentage"]);
+    home.run(&["compare", "a.ron", "--before", "tract"])
+        .fails_saying(&["no setup \"tract\"", "fake:cpu,item=300"]);
+}
+
+#[test]
+fn sessions_are_compared_with_what_differs_above_the_numbers() {
+    let home = Home::new();
+    measure(
+        &home,
+        "a.ron",
+        &["fake"],
+        &["--batch", "1,2,4", "--rounds", "4"],
+    );
+    measure(
+        &home,
+        "b.ron",
+        &["fake,fixed=300"],
+        &["--batch", "1,2,8", "--rounds", "4"],
+    );
+    let compared = home.run(&["compare", "a.ron", "b.ron"]);
+    assert_eq!(compared.status, Some(0), "{compared:#?}");
+    let place = |word: &str| {
+        compared
+            .out
+            .find(word)
+            .unwrap_or_else(|| panic!("{word}: {compared:#?}"))
+    };
+    assert!(place("not interleaved") < place("Speed-up"));
+    assert!(place("Options differs") < place("2.00 ×"));
+    assert!(place("2 faster") > place("Verdict"));
+    let one = home.run(&["compare", "a.ron", "b.ron", "--batch", "2", "--json"]);
+    assert_eq!(verdicts(&one), ["faster"]);
+}
+
+#[test]
+fn what_cannot_be_compared_gets_a_sentence() {
+    let home = Home::new();
+    let make = |file: &str, batch: &str, rounds: &str| {
+        measure(
+            &home,
+            file,
+            &["fake"],
+            &["--batch", batch, "--rounds", rounds],
+        );
+    };
+    make("a.ron", "1", "3");
+    make("other.ron", "2", "3");
+    make("once.ron", "1", "1");
+    for file in ["profiled.ron", "model.ron", "zero.ron", "negative.ron"] {
+        make(file, "1", "3");
+    }
+    let against = |file: &str| home.run(&["compare", "a.ron", file]);
+    against("other.ron").fails_saying(&["No case in common", "1 before and 2 after"]);
+    home.run(&["compare", "a.ron"])
+        .fails_saying(&["one setup only"]);
+    home.run(&["compare", "a.ron", "none.ron"])
+        .fails_saying(&["none.ron"]);
+
+    tamper(
+        &home,
+        "profiled.ron",
+        "profiler: None",
+        "profiler: Some(\"rocprof\")",
+    );
+    let sha = sha256(&home.path("model.ron"));
+    tamper(&home, "model.ron", &sha, &"0".repeat(sha.len()));
+    without_times(&home.path("zero.ron"), "0");
+    without_times(&home.path("negative.ron"), "-5");
+    for (file, words) in [
+        ("once.ron", "one round says nothing"),
+        ("profiled.ron", "profiler rocprof"),
+        ("model.ron", "not the same file"),
+        ("zero.ron", "times of zero"),
+    ] {
+        let run = against(file);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        assert!(run.out.contains(words), "{file}: {run:#?}");
+        assert!(run.out.contains("inconclusive"), "{file}: {run:#?}");
+        let document = home.run(&["compare", "a.ron", file, "--json"]).json();
+        let pair = &document["comparisons"][0]["pairs"][0];
+        assert_eq!(pair["ci95"], Value::Null, "{file}");
+    }
+    against("negative.ron").fails_saying(&["negative.ron"]);
+}
+
+fn sha256(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("a document as it ought to be");
+    let from = text
+        .find("sha256: \"")
+        .expect("a document as it ought to be")
+        + 9;
+    text[from..]
+        .split('"')
+        .next()
+        .expect("a document as it ought to be")
+        .to_owned()
+}
+
+/// Replaces every sample of a session's file.
+fn without_times(path: &Path, time: &str) {
+    let text = fs::read_to_string(path).expect("a document as it ought to be");
+    let mut parts = text.split("samples_ns: \"");
+    let mut changed = parts
+        .next()
+        .expect("a document as it ought to be")
+        .to_owned();
+    for part in parts {
+        let (samples, rest) = part.split_once('"').expect("a document as it ought to be");
+        let times = vec![time; samples.split(' ').count()].join(" ");
+        changed += &format!("samples_ns: \"{times}\"{rest}");
+    }
+    fs::write(path, changed).expect("a document as it ought to be");
+}
+
+#[test]
+fn rounds_are_added_to_the_same_session() {
+    let home = Home::new();
+    measure(
+        &home,
+        "a.ron",
+        &["fake", "fake,item=210"],
+        &["--batch", "1", "--rounds", "2"],
+    );
+    let before = home.run(&["show", "a.ron", "--json"]).json();
+    let more = home.run(&["bench", "--more", "a.ron", "--rounds", "3", "--json"]);
+    assert_eq!(more.status, Some(0), "{more:#?}");
+    assert!(more.err.contains("3 rounds more"), "{more:#?}");
+    let after = home.run(&["show", "a.ron", "--json"]).json();
+    assert_eq!(after, more.json());
+    for case in after["cases"].as_array().unwrap() {
+        assert_eq!(case["rounds"], 5);
+        assert_eq!(case["outcome"], "finished");
+    }
+    assert_eq!(after["sittings"][0]["first_round"], 2);
+    assert_eq!(after["created"], before["created"]);
+    assert_eq!(
+        after["plan"]["measure"]["rounds"], 2,
+        "the plan is as it was"
+    );
+    assert_eq!(after["comparisons"][0]["pairs"][0]["rounds"], 5);
+    let elapsed = |document: &Value| document["elapsed_s"].as_f64().unwrap();
+    assert!(elapsed(&after) > elapsed(&before));
+    assert!(
+        home.run(&["show", "a.ron"])
+            .out
+            .contains("from 3 on were added")
+    );
+    assert!(home.journals().is_empty());
+
+    // As many as would settle it, or the usual number.
+    let unasked = home.run(&["bench", "--more", "a.ron"]);
+    assert_eq!(unasked.status, Some(0), "{unasked:#?}");
+    assert!(unasked.err.contains("rounds more"), "{unasked:#?}");
+
+    let sha = sha256(&home.path("a.ron"));
+    tamper(&home, "a.ron", &sha, &"0".repeat(sha.len()));
+    home.run(&["bench", "--more", "a.ron"])
+        .fails_saying(&["is not the file any more", "measure it anew"]);
+    home.run(&["bench", "--more", "a.ron", "--batch", "2"])
+        .fails_saying(&["cannot be used with"]);
+    home.run(&["bench"]).fails_saying(&["MODEL"]);
+}
+
+#[test]
+fn requests_that_arrive_by_themselves_are_another_thing() {
+    let home = Home::new();
+    let open = measure(
+        &home,
+        "open.ron",
+        &["fake"],
+        &["--batch", "1", "--rate", "200", "--json"],
+    );
+    let case = &open.json()["cases"][0];
+    let throughput = case["throughput_per_s"].as_f64().unwrap();
+    assert!((150.0..215.0).contains(&throughput), "{throughput}");
+    assert!(case["latency_ms"]["median"].as_f64().unwrap() >= 1.0);
+    let flags = case["flags"].to_string();
+    assert!(!flags.contains("overloaded"), "{flags}");
+    // A run takes a millisecond, so that two thousand requests a second are too many.
+    let full = measure(
+        &home,
+        "full.ron",
+        &["fake"],
+        &[
+            "--batch",
+            "1",
+            "--rate",
+            "2000",
+            "--arrivals",
+            "constant",
+            "--json",
+        ],
+    );
+    let case = &full.json()["cases"][0];
+    assert!(case["flags"].to_string().contains("overloaded"), "{case}");
+    assert!(
+        case["latency_ms"]["median"].as_f64().unwrap() > 20.0,
+        "{case}"
+    );
+
+    measure(&home, "closed.ron", &["fake"], &["--batch", "1"]);
+    let compared = home.run(&["compare", "closed.ron", "open.ron"]);
+    assert!(compared.out.contains("closed loop"), "{compared:#?}");
+    assert!(compared.out.contains("inconclusive"), "{compared:#?}");
+    assert!(
+        home.run(&["show", "open.ron"])
+            .out
+            .contains("200 requests/s at random")
+    );
+    home.run(&["bench", "resnet18@cifar", "--rate", "0"])
+        .fails_saying(&["requests a second"]);
+    home.run(&["bench", "resnet18@cifar", "--rate", "nan"])
+        .fails_saying(&["requests a second"]);
+}
+
+#[test]
+fn a_setup_may_have_a_model_of_its_own() {
+    let home = Home::new();
+    for name in ["resnet18@cifar", "resnet34@cifar"] {
+        let file = format!("{}.onnx", name.split('@').next().unwrap());
+        let written = home.run(&["model", name, "--write", &file]);
+        assert_eq!(written.status, Some(0), "{written:#?}");
+    }
+    let run = home.run(&[
+        "bench",
+        "resnet34.onnx",
+        "--setup",
+        "tract",
+        "--setup",
+        "tract,model=resnet18.onnx",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "3",
+        "--out",
+        "a.ron",
+        "--json",
+    ]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let compared = home.run(&["compare", "a.ron"]);
+    assert!(compared.out.contains("faster"), "{compared:#?}");
+    assert!(
+        compared.out.contains("Model differs: resnet34"),
+        "{compared:#?}"
+    );
+    home.run(&["bench", "resnet34.onnx", "--setup", "tract,model=none.onnx"])
+        .fails_saying(&["none.onnx"]);
+}
+
+#[test]
+fn a_case_is_followed_through_sessions() {
+    let home = Home::new();
+    for (file, item) in [("a.ron", "200"), ("b.ron", "201"), ("c.ron", "400")] {
+        // The same setup over time: what changed is behind it.
+        measure(
+            &home,
+            file,
+            &[&format!("fake,item={item}")],
+            &["--batch", "1", "--rounds", "4"],
+        );
+        tamper(
+            &home,
+            file,
+            &format!("\"item\": \"{item}\""),
+            "\"item\": \"200\"",
+        );
+    }
+    let stamp = |file: &str, year: &str| {
+        let text = fs::read_to_string(home.path(file)).unwrap();
+        let from = text.find("created: \"").unwrap() + 10;
+        let created = text[from..from + 4].to_owned();
+        tamper(
+            &home,
+            file,
+            &format!("created: \"{created}"),
+            &format!("created: \"{year}"),
+        );
+    };
+    stamp("a.ron", "2001");
+    stamp("b.ron", "2002");
+    stamp("c.ron", "2003");
+    let run = home.run(&["history", "b.ron", "c.ron", "a.ron", "--json"]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let document = run.json();
+    let points = document["cases"][0]["points"].as_array().unwrap().clone();
+    let call = |point: &Value, against: &str| point[against]["verdict"].clone();
+    assert_eq!(points.len(), 3);
+    assert_eq!(call(&points[1], "since_last"), "same");
+    assert_eq!(call(&points[2], "since_last"), "slower");
+    assert_eq!(call(&points[2], "since_first"), "slower");
+    let text = home.run(&["history", "b.ron", "a.ron", "c.ron"]).out;
+    assert!(
+        text.contains("3 sessions: the last is slower than the first"),
+        "{text}"
+    );
+    home.run(&["history", "a.ron", "--batch", "7"])
+        .fails_saying(&["no such case"]);
+    home.run(&["history", "a.ron", "none.ron"])
+        .fails_saying(&["none.ron"]);
+}
+
+/// A worker that has loaded a network and opened its first case.
+fn ready(home: &Home, spec: &str) -> Worker {
+    let written = home.run(&["model", "resnet18@cifar", "--write", "r.onnx", "--json"]);
+    assert_eq!(written.status, Some(0), "{written:#?}");
+    let setup: Setup = spec.parse().expect("a document as it ought to be");
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
+    let limit = Duration::from_mins(1);
+    let cancel = CancelToken::default();
+    let mut worker =
+        Worker::start(&setup, &program, limit, &cancel).expect("a document as it ought to be");
+    let mut ask = |request| {
+        worker
+            .ask(&request, limit, &cancel)
+            .expect("a document as it ought to be")
+    };
+    let runtime = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
+    ask(Request::Load {
+        setup,
+        model: home.path("r.onnx"),
+        runtime: runtime.filter(|_| spec.starts_with("ort")),
+    });
+    let input = TensorSpec {
+        name: "input".to_owned(),
+        element: ElementType::F32,
+        dims: vec![1, 3, 32, 32],
+    };
+    ask(Request::Open {
+        case: CASE,
+        inputs: vec![input],
+        seed: 1,
+    });
+    worker
+}
+
+const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+
+fn measure_for(worker: &mut Worker, time: Duration) {
+    let rule = RoundRule {
+        wake_up_runs: 0,
+        min_samples: 1,
+        min_ns: time.as_nanos() as u64,
+        max_ns: 2 * time.as_nanos() as u64,
+        max_samples: 100_000,
+        load: Load::Closed,
+        seed: 0,
+    };
+    let reply = worker.ask(
+        &Request::Measure { case: CASE, rule },
+        Duration::from_mins(1),
+        &CancelToken::default(),
+    );
+    assert!(matches!(reply, Ok(Reply::Measured(_))), "{reply:?}");
+}
+
+/// Processor time that a process has used, in the kernel's ticks of 10 ms.
+fn ticks(pid: u32) -> u64 {
+    let stat =
+        fs::read_to_string(format!("/proc/{pid}/stat")).expect("a document as it ought to be");
+    let fields: Vec<&str> = stat
+        .rsplit_once(')')
+        .expect("a document as it ought to be")
+        .1
+        .split_whitespace()
+        .collect();
+    fields[11]
+        .parse::<u64>()
+        .expect("a document as it ought to be")
+        + fields[12]
+            .parse::<u64>()
+            .expect("a document as it ought to be")
+}
+
+#[test]
+fn a_worker_that_is_not_measured_sleeps() {
+    let home = Home::new();
+    let mut setups = vec!["tract"];
+    if std::env::var_os("ORT_DYLIB_PATH").is_some() {
+        setups.push("ort");
+    }
+    for spec in setups {
+        let mut resting = ready(&home, spec);
+        let mut measured = ready(&home, "tract");
+        let warm = Request::WarmUp {
+            case: CASE,
+            rule: WarmUpRule {
+                min_time_ms: 100,
+                max_time_ms: 1_000,
+                ..WarmUpRule::for_device(false)
+            },
+        };
+        let limit = Duration::from_mins(1);
+        resting.ask(&warm, limit, &CancelToken::default()).unwrap();
+        // Threads of an engine may spin for a moment after a run.
+        std::thread::sleep(Duration::from_millis(200));
+        let before = (ticks(resting.pid()), ticks(measured.pid()));
+        measure_for(&mut measured, Duration::from_secs(1));
+        let after = (ticks(resting.pid()), ticks(measured.pid()));
+        assert!(after.1 - before.1 >= 20, "the other one works");
+        assert!(
+            after.0 - before.0 <= 1,
+            "{spec} used {} ticks",
+            after.0 - before.0
+        );
+        resting.end();
+        measured.end();
+    }
+}
