@@ -437,16 +437,16 @@ impl Drop for Company {
 /// Busy for a tenth to six tenths of a second, then idle for half a second to three.
 fn keep_company() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
-    let mut draw = |low: f64, high: f64| {
+    let mut draw = |low: u64, high: u64| {
         Uniform::new(low, high).map_or(low, |uniform| uniform.sample(&mut rng))
     };
     let end = Instant::now() + Duration::from_hours(2);
     while Instant::now() < end {
-        let busy = Duration::from_secs_f64(draw(0.1, 0.6));
+        let busy = Duration::from_millis(draw(100, 600));
         let start = Instant::now();
         while start.elapsed() < busy {
             std::hint::spin_loop();
         }
-        thread::sleep(Duration::from_secs_f64(draw(0.5, 3.0)));
+        thread::sleep(Duration::from_millis(draw(500, 3_000)));
     }
 }

@@ -1,5 +1,6 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
+use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
 use crate::domain::case::{Case, CaseKey};
 use crate::domain::outcome::Outcome;
@@ -39,6 +40,8 @@ pub struct CaseRow {
     pub throughput_by_median: Option<f64>,
     /// Throughput as a share of the setup's best.
     pub of_best: Option<f64>,
+    /// Samples that are far from the others.
+    pub far_off: FarOff,
     /// What is suspicious.
     pub flags: Vec<Flag>,
 }
@@ -120,6 +123,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .filter(|s| s.median > 0.0)
             .map(|s| case.batch as f64 * 1e9 / s.median),
         of_best: None,
+        far_off: far_off::of(case),
         flags: latency_ns
             .as_ref()
             .map(|summary| flags::of(session, case, summary))

@@ -31,6 +31,19 @@ impl Followed {
         }
     }
 
+    /// The session with no other case than this, which is all that is needed of it.
+    pub fn narrowed(&self, session: &Session) -> Session {
+        let setup = self.setup_in(session);
+        let mut narrowed = session.without_samples();
+        narrowed.cases = session
+            .cases
+            .iter()
+            .filter(|case| Some(case.setup) == setup && case.batch == self.batch)
+            .cloned()
+            .collect();
+        narrowed
+    }
+
     /// Its setup in a session that has it.
     pub fn setup_in(&self, session: &Session) -> Option<usize> {
         (0..session.plan.setups.len()).find(|&setup| {
@@ -150,14 +163,17 @@ fn trend(points: &[Point]) -> String {
             ),
         }
     });
-    format!(
-        "{} sessions: {overall}; step by step {} faster, {} slower, {} the same, {} inconclusive.",
-        points.len(),
-        calls(Call::Faster),
-        calls(Call::Slower),
-        calls(Call::Same),
-        calls(Call::Inconclusive)
-    )
+    let steps: Vec<String> = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive]
+        .into_iter()
+        .filter(|&call| calls(call) > 0)
+        .map(|call| format!("{} {call}", calls(call)))
+        .collect();
+    let steps = if points.len() > 2 {
+        format!("; step by step {}", steps.join(", "))
+    } else {
+        String::new()
+    };
+    format!("{} sessions: {overall}{steps}.", points.len())
 }
 
 #[cfg(test)]

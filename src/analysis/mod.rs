@@ -4,6 +4,7 @@ pub mod batch_curve;
 pub mod case_rows;
 pub mod comparison;
 pub mod conditions;
+pub mod far_off;
 pub mod flags;
 pub mod history;
 pub mod metrics;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::compare::Pick;
+use super::history::Following;
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
@@ -33,6 +34,8 @@ pub enum Action {
     Curves(Curves),
     /// About the comparison.
     Compare(Compare),
+    /// About the history of a case.
+    History(History),
     /// About the files of the library.
     Library(Library),
 }
@@ -101,6 +104,8 @@ pub enum Run {
     Pause,
     /// Goes on.
     Resume,
+    /// Adds so many rounds to an open session, in its own file.
+    More(SessionId, u32),
     /// Ends the run; what was measured is kept.
     Stop,
     /// Leaves a case out; asked a second time, ends its worker at once.
@@ -177,6 +182,15 @@ pub enum Compare {
     /// Turns it round.
     Swap,
     /// Copies the case-study table.
+    CopyTable,
+}
+
+/// About the history of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum History {
+    /// Which case is followed.
+    Follow(Following),
+    /// Copies the table, tab-separated.
     CopyTable,
 }
 

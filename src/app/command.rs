@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::App;
-use super::action::{Action, Compare, Curves, Library, Machine, Run, Sessions, Shell};
+use super::action::{Action, Compare, Curves, History, Library, Machine, Run, Sessions, Shell};
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
@@ -56,10 +56,13 @@ pub const ALL: &[Command] = &[
     command("go-compare", "Go to Compare", "Ctrl+5", |_| {
         Ok(Action::Go(Screen::Compare))
     }),
-    command("go-library", "Go to Library", "Ctrl+6", |_| {
+    command("go-history", "Go to History", "Ctrl+6", |_| {
+        Ok(Action::Go(Screen::History))
+    }),
+    command("go-library", "Go to Library", "Ctrl+7", |_| {
         Ok(Action::Go(Screen::Library))
     }),
-    command("go-settings", "Go to Settings", "Ctrl+7", |_| {
+    command("go-settings", "Go to Settings", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Settings))
     }),
     command("palette", "Find a command", "Ctrl+K", |app| {
@@ -298,7 +301,18 @@ pub const ALL: &[Command] = &[
         "Ctrl+Shift+C",
         |app| match app.screen {
             Screen::Compare => Ok(Action::Compare(Compare::CopyTable)),
+            Screen::History => Ok(Action::History(History::CopyTable)),
             _ => Ok(Action::Curves(Curves::CopyTable)),
+        },
+    ),
+    command(
+        "more-rounds",
+        "Compare: measure the rounds that are missing",
+        "",
+        |app| {
+            let missing = app.compare.rounds_to_settle(&app.sessions);
+            let (session, rounds) = missing.ok_or("more rounds would settle nothing here")?;
+            Ok(Action::Run(Run::More(session, rounds)))
         },
     ),
     command(

@@ -1,10 +1,14 @@
 //! What is compared with what.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::sessions::{OpenSessions, SessionId};
+use super::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
 use crate::analysis::comparison::Comparison;
 use crate::base::humanize::UNKNOWN;
+use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::chart::ratios;
+use crate::chart::spec::ChartSpec;
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +34,69 @@ pub struct CompareState {
     pub is_chosen: bool,
     /// What came of it, with the sides that it is about.
     pub result: Option<(Pick, Pick, Arc<Comparison>)>,
+    /// The charts of it.
+    pub drawn: Drawn,
     /// The sides that are being compared now.
     pub busy: Option<(Pick, Pick)>,
 }
 
+/// The charts of a comparison, made when there is something new and not for each frame.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// The curves of both sides, overlaid.
+    pub latency: ChartSpec,
+    /// How many times as fast each case became.
+    pub speed_ups: ChartSpec,
+}
+
 impl CompareState {
+    /// Makes the charts anew.
+    pub fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions) {
+        let Some((before, after, comparison)) = &self.result else {
+            self.drawn = Drawn::default();
+            return;
+        };
+        let overlays: Vec<Overlay<'_>> = [*before, *after]
+            .into_iter()
+            .filter_map(|pick| Some((pick, open.get(pick.session)?)))
+            .flat_map(|(pick, session)| {
+                let curves = session.findings.curves.iter();
+                curves
+                    .filter(move |curve| pick.whole || curve.setup == pick.setup)
+                    .map(move |curve| Overlay {
+                        id: series(pick.session, curve.setup),
+                        name: open.series_name(pick.session, curve.setup),
+                        colour: open.colour(pick.session, curve.setup),
+                        curve,
+                    })
+            })
+            .collect();
+        let options = CurveOptions {
+            limit_ns: None,
+            ..options.clone()
+        };
+        self.drawn = Drawn {
+            latency: curves::latency(&overlays, &options),
+            speed_ups: ratios::speed_ups(
+                &comparison.pairs,
+                open.colour(after.session, after.setup),
+            ),
+        };
+    }
+
+    /// The session whose rounds would settle what is open, and how many: both sides must be of one file.
+    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, u32)> {
+        let (before, after, comparison) = self.result.as_ref()?;
+        let session = open.get(before.session)?;
+        let can_grow = before.session == after.session
+            && session.path.is_some()
+            && session.newer.is_none()
+            && session.on_disk == OnDisk::Same;
+        Some((before.session, comparison.more_rounds()?)).filter(|_| can_grow)
+    }
+
     /// Fills empty sides and drops sides that are no longer there. A single session is compared within
-    /// itself, its first setup with its last; of two sessions, the older open one is the baseline.
+    /// itself, its first setup with its last; of several, the one measured first is the baseline.
     pub fn settle(&mut self, open: &OpenSessions) {
         let exists = |pick: &Pick| {
             open.get(pick.session)
@@ -48,7 +108,8 @@ impl CompareState {
         if self.before.is_none() {
             self.before = open
                 .iter()
-                .find(|o| Some(o.id) != self.after.map(|pick| pick.session))
+                .filter(|o| Some(o.id) != self.after.map(|pick| pick.session))
+                .min_by(measured_earlier)
                 .or_else(|| open.iter().next())
                 .map(|open| whole(open.id, 0));
         }
@@ -57,7 +118,7 @@ impl CompareState {
             let other = open
                 .iter()
                 .filter(|o| Some(o.id) != before.map(|pick| pick.session))
-                .last();
+                .max_by(measured_earlier);
             self.after = match other {
                 Some(other) => {
                     // The same setup in the other session, where it has one.
@@ -139,6 +200,10 @@ impl CompareState {
         }
         Some(text)
     }
+}
+
+fn measured_earlier(one: &&OpenSession, other: &&OpenSession) -> Ordering {
+    one.session.created.cmp(&other.session.created)
 }
 
 fn whole(session: SessionId, setup: usize) -> Pick {

@@ -12,6 +12,7 @@ use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::spec::{ChartSpec, Mark, SeriesId};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
+use crate::domain::plan::Load;
 
 /// Columns of the table, in order.
 pub const COLUMNS: [&str; 10] = [
@@ -41,6 +42,9 @@ pub const COLUMN_HELP: [&str; 10] = [
     "How the case ended, and what is suspicious about it",
 ];
 
+/// Why a series is not drawn that nobody hid.
+pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
+
 /// One series in the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegendEntry {
@@ -52,6 +56,8 @@ pub struct LegendEntry {
     pub colour: usize,
     /// Whether it is drawn.
     pub shown: bool,
+    /// Whether it was measured under another load, so that it cannot be drawn beside the others.
+    pub is_apart: bool,
     /// Its fixed and per-item time, its knee and its limit, in a sentence.
     pub explained: String,
 }
@@ -93,6 +99,8 @@ pub struct Drawn {
     pub throughput: ChartSpec,
     /// Efficiency against batch size.
     pub efficiency: ChartSpec,
+    /// How many series are not drawn because they were measured under another load.
+    pub apart: usize,
     /// Series by name.
     pub legend: Vec<LegendEntry>,
     /// The best batch of each shown series under the limit.
@@ -110,6 +118,8 @@ pub struct Pinned {
     pub histogram: ChartSpec,
     /// Each sample when it came.
     pub strip: ChartSpec,
+    /// What is far from the others, in a sentence.
+    pub outliers: String,
 }
 
 /// The curves screen.
@@ -154,6 +164,10 @@ impl CurvesState {
             curves::throughput(&overlays, options),
             curves::efficiency(&overlays, options),
         ];
+        let load = self.load(open);
+        if load.is_open() {
+            charts[0].title = format!("Response time, {load}");
+        }
         if let Some(pin) = self.pin {
             for chart in &mut charts {
                 ring(chart, pin);
@@ -163,6 +177,7 @@ impl CurvesState {
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
         drawn.best = best;
+        drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
         drawn.legend = legend;
     }
 
@@ -178,17 +193,36 @@ impl CurvesState {
         Arc::make_mut(&mut self.drawn).table = table;
     }
 
+    /// The load of what is drawn: that of the first open session with a series that is not hidden. Times
+    /// under different loads are different things and never share a chart.
+    fn load(&self, open: &OpenSessions) -> Load {
+        let is_shown = |session: &&OpenSession| {
+            let curves = session.findings.curves.iter();
+            let mut ids = curves.map(|curve| sessions::series(session.id, curve.setup));
+            ids.any(|id| !self.hidden.contains(&id))
+        };
+        let first = open.iter().find(is_shown);
+        first.map_or(Load::Closed, |first| first.session.plan.load)
+    }
+
     fn legend(&self, open: &OpenSessions) -> Vec<LegendEntry> {
+        let load = self.load(open);
         open.iter()
             .flat_map(|session| {
+                let is_apart = session.session.plan.load != load;
                 session.findings.curves.iter().map(move |curve| {
                     let id = sessions::series(session.id, curve.setup);
                     LegendEntry {
                         id,
                         name: open.series_name(session.id, curve.setup),
                         colour: open.colour(session.id, curve.setup),
-                        shown: !self.hidden.contains(&id),
-                        explained: curve.explain(),
+                        shown: !is_apart && !self.hidden.contains(&id),
+                        is_apart,
+                        explained: if is_apart {
+                            APART.to_owned()
+                        } else {
+                            curve.explain()
+                        },
                     }
                 })
             })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::Pinned;
+use super::history::Followed;
 use super::machine::EngineState;
 use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
@@ -57,8 +58,12 @@ pub enum Message {
     Pinned(Box<Pinned>),
     /// Two sides were compared.
     Compared(Pick, Pick, Arc<Comparison>),
+    /// A case was followed through the library.
+    Followed(Box<Followed>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
+    /// A run that was over goes on.
+    RunWentOn(Box<Session>),
     /// The run could not begin.
     RunRefused(String),
     /// Something happened in the run.

@@ -7,6 +7,7 @@ pub mod action;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod history;
 pub mod inbox;
 pub mod jobs;
 pub mod keys;
@@ -36,6 +37,7 @@ pub use crate::runner::prepare::Place;
 use crate::runner::prepare::{self, Rules};
 use compare::CompareState;
 use curves::CurvesState;
+use history::HistoryState;
 use jobs::{Jobs, Waker};
 use library::LibraryState;
 use machine::MachineState;
@@ -43,7 +45,7 @@ use notices::{Notices, Weight};
 use plan::Planner;
 use run::LiveRun;
 use screen::Screen;
-use sessions::{OpenSessions, SessionId};
+use sessions::{LIVE, OpenSessions, SessionId};
 use settings::Remembered;
 
 /// What the application wants from whoever shows it.
@@ -98,6 +100,8 @@ pub struct App {
     pub curves: CurvesState,
     /// The comparison.
     pub compare: CompareState,
+    /// The history of a case.
+    pub history: HistoryState,
     /// The library.
     pub library: LibraryState,
     /// What the user should know.
@@ -132,6 +136,7 @@ impl App {
             sessions: OpenSessions::default(),
             curves: CurvesState::default(),
             compare: CompareState::default(),
+            history: HistoryState::default(),
             library: LibraryState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),
@@ -325,6 +330,40 @@ impl App {
         self.jobs.watch_files(files);
         self.curves.redraw(&self.sessions);
         self.compare_if_wanted();
+        self.compare.redraw(&self.sessions, &self.curves.options);
+        self.history.is_stale = true;
+        self.follow_if_wanted();
+    }
+
+    /// A case is followed while its screen is shown: that means to read many files.
+    fn follow_if_wanted(&mut self) {
+        self.history.settle(&self.sessions);
+        if self.screen != Screen::History {
+            return;
+        }
+        let Some(following) = self.history.wanted() else {
+            return;
+        };
+        let (followed, others): (Vec<_>, Vec<_>) = self
+            .sessions
+            .iter()
+            .filter(|open| open.id != LIVE)
+            .partition(|open| open.id == following.session);
+        let search = work::Search {
+            following,
+            folder: self.place.paths.library.clone(),
+            known: self.library.found.clone(),
+            colour: self.sessions.colour(following.session, following.setup),
+            open: followed
+                .into_iter()
+                .chain(others)
+                .map(|open| (Arc::clone(&open.session), open.path.clone()))
+                .collect(),
+        };
+        self.history.busy = Some(following);
+        self.history.is_stale = false;
+        self.jobs
+            .spawn("history", move |outlet| work::follow(&search, outlet));
     }
 
     fn compare_if_wanted(&mut self) {

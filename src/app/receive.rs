@@ -63,6 +63,16 @@ impl App {
                 }
                 self.compare.result = Some((before, after, comparison));
                 self.compare_if_wanted();
+                self.compare.redraw(&self.sessions, &self.curves.options);
+            }
+            Message::Followed(found) => {
+                if self.history.busy == Some(found.following) {
+                    self.history.busy = None;
+                }
+                if self.history.following == Some(found.following) {
+                    self.history.result = Some(Arc::from(found));
+                }
+                self.follow_if_wanted();
             }
             Message::Pinned(pinned) => {
                 if self.curves.pin == Some(pinned.pin) {
@@ -171,6 +181,7 @@ impl App {
         };
         match message {
             Message::RunBegan(beginning) => run.begin(*beginning, clock::monotonic_ns()),
+            Message::RunWentOn(session) => run.go_on(*session, clock::monotonic_ns()),
             Message::RunRefused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
@@ -239,7 +250,11 @@ impl App {
         let stage = run.stage.clone();
         self.sessions.close(LIVE);
         self.curves.forget(LIVE);
-        let id = self.sessions.new_id();
+        // A session that got more rounds stays the one that it was.
+        let grown = path.as_deref().and_then(|path| self.sessions.by_path(path));
+        let grown = grown.map(|open| open.id);
+        let id = grown.unwrap_or_else(|| self.sessions.new_id());
+        self.compare.result = None;
         self.sessions.put(OpenSession {
             id,
             path,

@@ -123,6 +123,14 @@ impl LiveRun {
         self.session = Some(Session::begin(beginning));
     }
 
+    /// A session gets more rounds.
+    pub fn go_on(&mut self, session: Session, now_ns: u64) {
+        self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
+        self.stage = Stage::Measuring;
+        self.title.clone_from(&session.name);
+        self.session = Some(session);
+    }
+
     /// Takes one event in, with the findings that follow from it where there are new ones.
     pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
         self.log_event(&stamped);

@@ -1,4 +1,4 @@
-//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+7.
+//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+8.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub enum Screen {
     Curves,
     /// Before and after.
     Compare,
+    /// One case through time.
+    History,
     /// Every session there is.
     Library,
     /// Looks and shortcuts.
@@ -26,12 +28,13 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Home,
         Self::Plan,
         Self::Run,
         Self::Curves,
         Self::Compare,
+        Self::History,
         Self::Library,
         Self::Settings,
     ];
@@ -44,6 +47,7 @@ impl Screen {
             Self::Run => "Run",
             Self::Curves => "Curves",
             Self::Compare => "Compare",
+            Self::History => "History",
             Self::Library => "Library",
             Self::Settings => "Settings",
         }
@@ -57,6 +61,7 @@ impl Screen {
             Self::Run => "Watch a run while it goes on",
             Self::Curves => "Latency and throughput against batch size",
             Self::Compare => "What changed between two setups or sessions",
+            Self::History => "One case through all sessions",
             Self::Library => "Every session there is",
             Self::Settings => "Theme, size of everything, and shortcuts",
         }

@@ -1,17 +1,21 @@
 //! What background threads do: open, save, measure, fetch. Each function blocks, and reports at its end.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
 use super::machine;
 use super::sessions::{Findings, SessionId};
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::history;
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::base::paths::Paths;
+use crate::chart;
 use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::session::Session;
 use crate::onnx::{inspect, source};
@@ -19,7 +23,8 @@ use crate::runner::control::Control;
 use crate::runner::equipment::{self, FetchStep, InstallRequest};
 use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{self, Target};
-use crate::store::library::{self, Stamp};
+use crate::runner::run::RunRequest;
+use crate::store::library::{self, Scanned, Stamp};
 use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
 use crate::store::{examples, journal, session_file};
 use crate::telemetry::host::{self, LoadSampler};
@@ -194,21 +199,57 @@ pub fn recover(paths: &Paths, outlet: &Outlet) {
 
 /// Prepares, measures and saves.
 pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
-    let request = match prepare::prepare(place, wish) {
-        Ok(request) => request,
-        Err(error) => return outlet.send(Message::RunRefused(error.to_string())),
-    };
+    match prepare::prepare(place, wish) {
+        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
+        Err(error) => outlet.send(Message::RunRefused(error.to_string())),
+    }
+}
+
+/// Reads a session, measures more rounds of it, and saves it in the same file.
+pub fn add_rounds(
+    place: &Place,
+    (path, stamp): (PathBuf, Stamp),
+    rounds: u32,
+    control: &Control,
+    outlet: &Outlet,
+) {
+    let read = session_file::read(&path).map_err(|error| error.to_string());
+    let request = read.and_then(|opened| {
+        prepare::prepare_more(place, opened.session, rounds).map_err(|error| error.to_string())
+    });
+    match request {
+        Ok(request) => {
+            let target = Target::Again { path, stamp };
+            carry_out(place, request, &target, control, outlet);
+        }
+        Err(reason) => outlet.send(Message::RunRefused(reason)),
+    }
+}
+
+fn carry_out(
+    place: &Place,
+    request: RunRequest,
+    target: &Target,
+    control: &Control,
+    outlet: &Outlet,
+) {
     if control.is_cancelled() {
         return outlet.send(Message::RunRefused(
             "stopped before anything was measured".to_owned(),
         ));
     }
-    outlet.send(Message::RunBegan(Box::new(request.beginning.clone())));
+    outlet.send(match &request.earlier {
+        None => Message::RunBegan(Box::new(request.beginning.clone())),
+        Some(earlier) => {
+            let session = earlier.session.clone().reopened(&earlier.created);
+            Message::RunWentOn(Box::new(session))
+        }
+    });
     let mut rows = Vec::new();
     let recorded = record::record(
         request,
         &place.paths,
-        &Target::Library,
+        target,
         control,
         &mut |stamped, session| {
             outlet.send(Message::RunEvent(Box::new((
@@ -226,6 +267,65 @@ pub fn run(place: &Place, wish: &Wish, control: &Control, outlet: &Outlet) {
             (path, stamp)
         }),
         notes: recorded.notes,
+    })));
+}
+
+/// Where a case is looked for.
+pub struct Search {
+    /// The case, of an open session.
+    pub following: Following,
+    /// The library.
+    pub folder: PathBuf,
+    /// What is known of the library's sessions.
+    pub known: BTreeMap<PathBuf, Scanned>,
+    /// The colour of its setup.
+    pub colour: usize,
+    /// The open sessions and their files, first the one that has it.
+    pub open: Vec<(Arc<Session>, Option<PathBuf>)>,
+}
+
+/// Follows a case through what is open and through the sessions of the library. Only files whose head says
+/// that they may have it are read.
+pub fn follow(search: &Search, outlet: &Outlet) {
+    let Some((session, _)) = search.open.first() else {
+        return;
+    };
+    let Following { setup, batch, .. } = search.following;
+    let case = history::Followed::of(session, setup, batch);
+    let name = &session.model.name;
+    let (mut sessions, mut files): (Vec<Session>, Vec<Option<PathBuf>>) = search
+        .open
+        .iter()
+        .map(|(open, file)| (case.narrowed(open), file.clone()))
+        .unzip();
+    let mut troubles = Vec::new();
+    for (path, scanned) in library::scan(&search.folder, &search.known) {
+        let may_have = scanned
+            .entry
+            .is_ok_and(|entry| entry.model == *name && entry.batches.contains(&batch));
+        if !may_have || files.iter().flatten().any(|file| *file == path) {
+            continue;
+        }
+        match session_file::read(&path) {
+            Ok(opened) => {
+                sessions.push(case.narrowed(&opened.session));
+                files.push(Some(path));
+            }
+            Err(error) => troubles.push(error.to_string()),
+        }
+    }
+    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+    let pairs: Vec<(&Session, &[CaseRow])> = sessions
+        .iter()
+        .zip(rows.iter().map(Vec::as_slice))
+        .collect();
+    let history = history::of(&case, &pairs);
+    outlet.send(Message::Followed(Box::new(Followed {
+        following: search.following,
+        chart: chart::history::medians(&history, search.colour),
+        history,
+        files,
+        troubles,
     })));
 }
 

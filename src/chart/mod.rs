@@ -2,6 +2,7 @@
 
 pub mod axis;
 pub mod curves;
+pub mod history;
 pub mod palette;
 pub mod ratios;
 pub mod samples;

@@ -1,5 +1,7 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
+use super::session_text;
+use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::conditions::Difference;
 use crate::analysis::metrics::times;
@@ -13,6 +15,7 @@ pub fn whole(comparison: &Comparison) -> String {
         table(&comparison.pairs),
         summary(comparison),
         reasons(&comparison.pairs),
+        flags(&comparison.pairs),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
@@ -61,7 +64,7 @@ pub fn table(pairs: &[Pair]) -> String {
 
 fn line(pair: &Pair) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let median = |row: &crate::analysis::case_rows::CaseRow| {
+    let median = |row: &CaseRow| {
         or_unknown(
             row.latency_ns
                 .as_ref()
@@ -107,6 +110,17 @@ fn summary(comparison: &Comparison) -> String {
         ),
         _ => format!("{}\n", counts.join(", ")),
     }
+}
+
+/// What is suspicious about either side, each case once.
+fn flags(pairs: &[Pair]) -> String {
+    let mut rows: Vec<&CaseRow> = Vec::new();
+    for row in pairs.iter().flat_map(|pair| [&pair.before, &pair.after]) {
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    session_text::flags(rows)
 }
 
 fn reasons(pairs: &[Pair]) -> String {

@@ -18,6 +18,7 @@ pub fn whole(session: &Session) -> String {
         table(&rows),
         troubles(&rows),
         verdicts(session, &rows),
+        outliers(&rows),
         flags(&rows),
         notes(session),
     ];
@@ -199,8 +200,35 @@ fn troubles(rows: &[CaseRow]) -> String {
     }))
 }
 
+/// Samples far from the others, which are in every number.
+fn outliers(rows: &[CaseRow]) -> String {
+    let count = |pick: fn(&CaseRow) -> u64| rows.iter().map(pick).sum::<u64>();
+    let (mild, severe) = (
+        count(|row| row.far_off.mild),
+        count(|row| row.far_off.severe),
+    );
+    if mild + severe == 0 {
+        return String::new();
+    }
+    let most = rows.iter().max_by_key(|row| row.far_off.severe);
+    let most = most
+        .filter(|row| row.far_off.severe > 0)
+        .map_or_else(String::new, |row| {
+            format!(
+                ", most of the severe ones at {} batch {}",
+                row.setup_label, row.batch
+            )
+        });
+    format!(
+        "Outliers, kept in every number: {} mild and {} severe of {} samples{most}\n",
+        humanize::count(mild),
+        humanize::count(severe),
+        humanize::count(count(|row| row.samples)),
+    )
+}
+
 /// Each flag once, with its advice, and under it the cases that earned it with their evidence.
-fn flags(rows: &[CaseRow]) -> String {
+pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> String {
     let mut by_name: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
     for row in rows {
         for flag in &row.flags {

@@ -60,6 +60,12 @@ fn case(row: &CaseRow) -> Value {
         "throughput_per_s": row.throughput_per_s,
         "throughput_by_median_per_s": row.throughput_by_median,
         "of_best": row.of_best,
+        "outliers": json!({
+            "mild": row.far_off.mild,
+            "severe": row.far_off.severe,
+            "by_z_score": row.far_off.by_z_score,
+            "severe_at_s": row.far_off.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
+        }),
         "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
         "flag_evidence": evidence,
     })
@@ -74,6 +80,10 @@ fn latency(summary: &Summary) -> Value {
         "p90": summary.p90.map(ms),
         "p95": summary.p95.map(ms),
         "p99": summary.p99.map(ms),
+        "p99_9": summary.p99_9.map(ms),
+        "mean_inner_half": ms(summary.mean_inner_half),
+        "q1": ms(summary.q1),
+        "q3": ms(summary.q3),
         "max": ms(summary.max),
         "std": summary.std.map(ms),
     })

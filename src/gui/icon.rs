@@ -15,6 +15,7 @@ icons! {
     RUN = "\u{e13c}", "Run, start, go on.";
     CURVES = "\u{e60d}", "Curves.";
     COMPARE = "\u{e553}", "Compare.";
+    HISTORY = "\u{e087}", "History.";
     LIBRARY = "\u{e100}", "Library.";
     SETTINGS = "\u{e245}", "Settings.";
     ADD = "\u{e13d}", "Add.";

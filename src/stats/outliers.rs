@@ -119,6 +119,14 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_a_large_sample_equal_numpys() {
+        // numpy.percentile for the fences, scipy.stats.median_abs_deviation for the scores.
+        let outliers = Outliers::of(&crate::stats::summary::tests::fixed_set());
+        assert_eq!((outliers.n_mild(), outliers.n_severe()), (4, 4));
+        assert_eq!(outliers.by_z_score, 7);
+    }
+
+    #[test]
     fn odd_samples() {
         assert_eq!(Outliers::of(&[]), Outliers::default());
         assert_eq!(Outliers::of(&[5.0; 9]), Outliers::default());

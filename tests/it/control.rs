@@ -9,7 +9,7 @@ use powerband::base::paths::Paths;
 use powerband::domain::case::CaseKey;
 use powerband::domain::event::{RunEvent, Stamped};
 use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::PresetName;
+use powerband::domain::plan::{Keeping, PresetName};
 use powerband::domain::session::{Completion, Session};
 use powerband::runner::control::Control;
 use powerband::runner::prepare::{self, Place, Wish};
@@ -33,6 +33,10 @@ struct Running {
 impl Running {
     /// The setups at batch sizes 1 and 2.
     fn start(setups: &[&str], rounds: u32, control: &Control) -> Self {
+        Self::start_keeping(setups, rounds, control, Keeping::Together)
+    }
+
+    fn start_keeping(setups: &[&str], rounds: u32, control: &Control, keeping: Keeping) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
         let paths = Paths::under(home.path());
         let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
@@ -45,6 +49,7 @@ impl Running {
             rounds: Some(rounds),
             seed: Some(1),
             preset: PresetName::Quick,
+            keeping,
             ..Wish::new("resnet18@cifar")
         };
         let place = Place::new(paths.clone(), &Settings::default(), program);
@@ -203,4 +208,53 @@ fn a_case_that_hangs_is_left_out_at_once_and_the_rest_is_measured() {
         .iter()
         .filter(|event| matches!(event, RunEvent::WorkerStarted { setup: 0, .. }));
     assert_eq!(started.count(), 1, "the other case gets another worker");
+}
+
+/// How many workers of a setup were started, and which warnings there were.
+fn started(events: &[RunEvent], setup: usize) -> usize {
+    let such = |event: &&RunEvent| matches!(event, RunEvent::WorkerStarted { setup: it, .. } if *it == setup);
+    events.iter().filter(such).count()
+}
+
+#[test]
+fn workers_may_live_one_at_a_time() {
+    let setups = ["fake", "fake,noise=2"];
+    let running = Running::start_keeping(&setups, 3, &Control::default(), Keeping::OneAtATime);
+    let (session, events) = running.end();
+    assert_eq!(outcomes(&session), vec![Outcome::Finished; 4]);
+    assert!(session.cases.iter().all(|case| case.rounds.len() == 3));
+    assert!(
+        session
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains("Memory"))
+    );
+    // The seed decides the order; in three rounds of four visits the setups change hands often.
+    let started = started(&events, 0) + started(&events, 1);
+    assert!(started > 4, "{started}");
+    // A worker that is started again loads, opens and warms up again.
+    let warmed = events
+        .iter()
+        .filter(|event| matches!(event, RunEvent::WarmedUp { .. }));
+    assert!(warmed.count() > 4);
+}
+
+#[test]
+fn a_case_that_runs_out_of_memory_beside_others_is_tried_alone() {
+    let setups = ["fake", "fake,fail=open-memory,at=2"];
+    let running = Running::start(&setups, 2, &Control::default());
+    let (session, events) = running.end();
+    let outcomes = outcomes(&session);
+    assert!(
+        matches!(outcomes[3], Outcome::OutOfMemory { .. }),
+        "{outcomes:?}"
+    );
+    assert_eq!(&outcomes[..3], vec![Outcome::Finished; 3]);
+    let said = session
+        .warnings
+        .iter()
+        .filter(|warning| warning.contains("Memory does not allow"));
+    let company = started(&events, 1) > 1;
+    // Where it was the first to be started it was alone anyway.
+    assert_eq!(said.count(), usize::from(company), "{:?}", session.warnings);
 }

@@ -278,7 +278,8 @@ fn requests_that_arrive_by_themselves_are_another_thing() {
     );
     let case = &open.json()["cases"][0];
     let throughput = case["throughput_per_s"].as_f64().unwrap();
-    assert!((150.0..215.0).contains(&throughput), "{throughput}");
+    // Arrivals are drawn by lot, and a quick round has few of them.
+    assert!((120.0..320.0).contains(&throughput), "{throughput}");
     assert!(case["latency_ms"]["median"].as_f64().unwrap() >= 1.0);
     let flags = case["flags"].to_string();
     assert!(!flags.contains("overloaded"), "{flags}");
@@ -345,8 +346,11 @@ fn a_setup_may_have_a_model_of_its_own() {
         "--json",
     ]);
     assert_eq!(run.status, Some(0), "{run:#?}");
+    // The verdict is the machine's matter, but the smaller network takes about half the time.
+    let found = home.run(&["compare", "a.ron", "--json"]);
+    let speed_up = found.json()["comparisons"][0]["overall_speed_up"].as_f64();
+    assert!(speed_up.is_some_and(|times| times > 1.0), "{found:#?}");
     let compared = home.run(&["compare", "a.ron"]);
-    assert!(compared.out.contains("faster"), "{compared:#?}");
     assert!(
         compared.out.contains("Model differs: resnet34"),
         "{compared:#?}"

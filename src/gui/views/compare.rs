@@ -4,19 +4,20 @@ use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::comparison::{Better, Comparison, Metric};
 use crate::analysis::metrics;
+use crate::analysis::verdict::{Call, Verdict};
 use crate::app::App;
-use crate::app::action::{Action, Compare, Sessions};
+use crate::app::action::{Action, Compare, Run, Sessions};
 use crate::app::compare::Pick;
-use crate::app::sessions::{OpenSession, series};
+use crate::app::sessions::OpenSession;
 use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::curves::{self, CurveOptions, Overlay};
-use crate::chart::ratios;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, marker};
+use crate::gui::widgets::{button, label, marker, verdict};
 
+/// So many reasons are written out; each pair has its own on hover.
+const REASONS: usize = 3;
 /// Width of the cards at the side.
 const SIDE: f32 = 320.0;
 
@@ -29,12 +30,13 @@ const METRICS: [ColumnSpec; 5] = [
     ColumnSpec::words("Better is", 76.0),
 ];
 
-const PAIRS: [ColumnSpec; 5] = [
-    ColumnSpec::words("Batch", 70.0).growing(),
-    ColumnSpec::numbers("Before", 100.0).with_help("Median latency before"),
-    ColumnSpec::numbers("After", 100.0).with_help("Median latency after"),
-    ColumnSpec::numbers("Speed-up", 100.0).with_help("Latency before divided by latency after: above 1 is faster"),
-    ColumnSpec::numbers("95 % interval", 150.0).with_help("Measured again, the ratio would most likely lie within; from resampling rounds, then samples within them"),
+const PAIRS: [ColumnSpec; 6] = [
+    ColumnSpec::words("Batch", 54.0).growing(),
+    ColumnSpec::numbers("Before", 88.0).with_help("Median latency before"),
+    ColumnSpec::numbers("After", 88.0).with_help("Median latency after"),
+    ColumnSpec::numbers("Speed-up", 84.0).with_help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two took turns"),
+    ColumnSpec::numbers("95 % interval", 138.0).with_help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the rounds' ratios, Welch's where the two took no turns"),
+    ColumnSpec::words("Verdict", 108.0).with_help("Faster or slower where the interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
 ];
 
 /// Shows it.
@@ -49,9 +51,12 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         sides(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
         match &app.compare.result {
-            Some((_, _, comparison)) => body(ui, app, comparison),
+            Some((_, _, comparison)) => body(ui, app, comparison, wishes),
             None => {
-                ui.spinner();
+                ui.horizontal(|ui| {
+                    ui.spinner();
+                    label::quiet(ui, "Comparing…");
+                });
             }
         }
     });
@@ -179,7 +184,7 @@ fn side(
     );
 }
 
-fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
+fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
     let wide = ui.available_width() > 860.0;
     if !comparison.remarks.is_empty() {
         remarks(ui, comparison);
@@ -192,7 +197,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
         ui.allocate_ui(vec2(width, 0.0), |ui| {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                overlaid(ui, app, comparison);
+                overlaid(ui, app);
                 pairs(ui, app, comparison);
                 metric_table(ui, comparison);
             });
@@ -202,6 +207,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison) {
                 ui.set_width(side - 2.0);
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 super::card(ui, |ui| overall(ui, comparison));
+                super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
                 super::card(ui, |ui| differences(ui, comparison));
             });
         }
@@ -223,20 +229,73 @@ fn remarks(ui: &mut Ui, comparison: &Comparison) {
 fn overall(ui: &mut Ui, comparison: &Comparison) {
     label::card_title(ui, "Speed-up over all pairs")
         .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
-    match comparison.overall {
-        Some(overall) => {
-            label::number(ui, &metrics::times(overall), text::HUGE);
-            let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
-            label::quiet(
-                ui,
-                &format!(
-                    "Geometric mean of {pairs}. No verdict is given yet: judge by the intervals."
-                ),
-            );
+    if let Some(overall) = comparison.overall {
+        label::number(ui, &metrics::times(overall), text::HUGE);
+        let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
+        label::quiet(ui, &format!("Geometric mean of {pairs}."));
+    } else {
+        let reason = comparison.nothing.as_deref();
+        label::quiet(ui, reason.unwrap_or("These are not to be compared."));
+    }
+}
+
+/// How many pairs got which answer, and what would settle the open ones.
+fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+    label::card_title(ui, "Did it get faster?");
+    ui.add_space(space::TINY);
+    for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
+        let pairs = comparison.pairs.iter();
+        if let Some(first) = pairs.clone().find(|pair| pair.verdict.call == call) {
+            ui.horizontal(|ui| {
+                verdict::pill(
+                    ui,
+                    &Verdict {
+                        reason: None,
+                        floor: None,
+                        ..first.verdict.clone()
+                    },
+                );
+                label::quiet(
+                    ui,
+                    &humanize::of_many(comparison.count(call) as u64, "pair"),
+                );
+            });
         }
-        None => {
-            label::quiet(ui, "No batch size was measured on both sides.");
+    }
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in comparison
+        .pairs
+        .iter()
+        .filter_map(|pair| pair.verdict.reason.as_deref())
+    {
+        if !reasons.contains(&reason) && reasons.len() < REASONS {
+            reasons.push(reason);
         }
+    }
+    for reason in reasons {
+        ui.add(
+            Label::new(RichText::new(format!("{reason}.")).color(theme::roles(ui).quiet)).wrap(),
+        );
+    }
+    let Some((session, rounds)) = app.compare.rounds_to_settle(&app.sessions) else {
+        return;
+    };
+    ui.add_space(space::SMALL);
+    let name = format!(
+        "Measure {}",
+        humanize::of_many(u64::from(rounds), "more round")
+    );
+    let allowed = if app.is_running() {
+        Err("a run is going on")
+    } else {
+        Ok(())
+    };
+    let button = button::plain_if(ui, allowed, Some(icon::RUN), &name);
+    if button
+        .on_hover_text("Added to this session, in its own file")
+        .clicked()
+    {
+        wishes.push(Action::Run(Run::More(session, rounds)));
     }
 }
 
@@ -311,44 +370,14 @@ fn whole_name(open: &OpenSession) -> String {
     format!("{}, all setups", open.session.name)
 }
 
-fn overlaid(ui: &mut Ui, app: &App, comparison: &Comparison) {
-    let Some((before, after)) = app.compare.before.zip(app.compare.after) else {
-        return;
-    };
-    let overlays: Vec<Overlay<'_>> = [before, after]
-        .into_iter()
-        .filter_map(|pick| Some((pick, app.sessions.get(pick.session)?)))
-        .flat_map(|(pick, open)| {
-            let curves = open.findings.curves.iter();
-            curves
-                .filter(move |curve| pick.whole || curve.setup == pick.setup)
-                .map(move |curve| Overlay {
-                    id: series(pick.session, curve.setup),
-                    name: app.sessions.series_name(pick.session, curve.setup),
-                    colour: app.sessions.colour(pick.session, curve.setup),
-                    curve,
-                })
-        })
-        .collect();
-    let options = CurveOptions {
-        limit_ns: None,
-        ..app.curves.options.clone()
-    };
+fn overlaid(ui: &mut Ui, app: &App) {
     let width = (ui.available_width() - space::MEDIUM) / 2.0;
-    let colour = app.sessions.colour(after.session, after.setup);
+    let drawn = &app.compare.drawn;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         for (id, title, spec) in [
-            (
-                "compare-latency",
-                "Latency",
-                curves::latency(&overlays, &options),
-            ),
-            (
-                "compare-ratios",
-                "Speed-up",
-                ratios::speed_ups(&comparison.pairs, colour),
-            ),
+            ("compare-latency", "Latency", &drawn.latency),
+            ("compare-ratios", "Speed-up", &drawn.speed_ups),
         ] {
             theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
@@ -362,7 +391,7 @@ fn overlaid(ui: &mut Ui, app: &App, comparison: &Comparison) {
                     if spec.is_empty() {
                         label::quiet(ui, "Nothing was measured on both sides.");
                     } else {
-                        chart::show(ui, id, &spec, look);
+                        chart::show(ui, id, spec, look);
                     }
                 });
             });
@@ -417,12 +446,16 @@ fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
                         |ci| {
                             format!(
                                 "{} to {}",
-                                humanize::significant(ci.low, 3),
-                                humanize::significant(ci.high, 3)
+                                humanize::significant(ci.low, 4),
+                                humanize::significant(ci.high, 4)
                             )
                         },
                     ),
                 };
+                if place == 5 {
+                    verdict::pill(ui, &pair.verdict);
+                    return;
+                }
                 let response = if place == 0 {
                     table::words(ui, &words)
                 } else {

@@ -2,6 +2,7 @@
 
 mod compare;
 mod curves;
+mod history;
 mod home;
 mod library;
 mod plan;
@@ -51,6 +52,11 @@ pub const ALL: &[View] = &[
         screen: Screen::Compare,
         icon: icon::COMPARE,
         show: compare::show,
+    },
+    View {
+        screen: Screen::History,
+        icon: icon::HISTORY,
+        show: history::show,
     },
     View {
         screen: Screen::Library,

@@ -8,3 +8,4 @@ pub mod legend;
 pub mod marker;
 pub mod segmented;
 pub mod table;
+pub mod verdict;

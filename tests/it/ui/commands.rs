@@ -104,6 +104,10 @@ fn every_command_can_be_given_by_its_keys() {
     }
     let (mut desk, discarded) = desk_with_everything(home);
     for command in command::ALL {
+        if command.id == "more-rounds" {
+            // Needs a verdict that is open; `what_is_open_is_settled_by_more_rounds` gives it.
+            continue;
+        }
         reopen(&mut desk);
         prepare(&mut desk, &discarded, command.id);
         let wanted = (command.act)(desk.app());
@@ -172,7 +176,7 @@ fn the_palette_has_every_command() {
 #[test]
 fn shortcuts_are_redefined_and_clashes_end() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.press("Ctrl+7");
+    desk.press("Ctrl+8");
     desk.click("Keys of Go to Home");
     desk.press("Ctrl+9");
     assert_eq!(desk.app().keys_of("go-home"), "Ctrl+9");
@@ -185,7 +189,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.press("Ctrl+9");
     assert_eq!(desk.app().screen, Screen::Home);
 
-    desk.press("Ctrl+7");
+    desk.press("Ctrl+8");
     desk.click("Keys of Go to Plan");
     desk.press("Ctrl+9");
     assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+9");
@@ -197,7 +201,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.press("Ctrl+9");
     assert_eq!(desk.app().screen, Screen::Plan);
 
-    desk.press("Ctrl+7");
+    desk.press("Ctrl+8");
     desk.click("Keys of Go to Plan");
     desk.press("Backspace");
     assert_eq!(desk.app().keys_of("go-plan"), "");
@@ -216,12 +220,12 @@ fn shortcuts_are_redefined_and_clashes_end() {
 #[test]
 fn nobody_waits_for_keys_on_another_screen() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.press("Ctrl+7");
+    desk.press("Ctrl+8");
     desk.click("Keys of Go to Home");
     desk.click("Library");
     desk.press("Ctrl+2");
     assert_eq!(desk.app().screen, Screen::Plan, "shortcuts are not dead");
-    desk.press("Ctrl+7");
+    desk.press("Ctrl+8");
     assert!(desk.app().remembered.shortcuts.is_empty());
 }
 

@@ -9,6 +9,7 @@ mod data;
 mod every_screen;
 mod library;
 mod pictures;
+mod verdicts;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -430,6 +430,11 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
     }
     desk.act(Action::Shell(Shell::Theme(theme)));
     desk.act(Action::Go(screen));
+    if screen == Screen::History && state != State::Empty {
+        desk.until("a case is followed", |app| {
+            app.history.result.is_some() && app.history.busy.is_none()
+        });
+    }
     desk.steps(3);
 }
 

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Align, CursorIcon, Label, Layout, RichText, Sense, Ui, vec2};
 
+use crate::analysis::far_off;
 use crate::app::App;
 use crate::app::action::Curves;
 use crate::app::curves::{Best, Pinned};
@@ -114,6 +115,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         label::quiet(ui, "This case has no samples.");
         return;
     }
+    label::quiet(ui, &charts.outliers).on_hover_text(far_off::EXPLAINED);
     let width = ui.available_width();
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;

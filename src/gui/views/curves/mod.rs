@@ -8,7 +8,7 @@ use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
-use crate::app::curves::{COLUMN_HELP, COLUMNS, Drawn, TableRow};
+use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, Drawn, TableRow};
 use crate::app::sessions::{self, Pin};
 use crate::base::humanize;
 use crate::chart::curves::limit_of;
@@ -35,6 +35,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let drawn = &app.curves.drawn;
     super::scrolled(ui, |ui| {
         legend::show(ui, &drawn.legend, &mut changes);
+        if drawn.apart > 0 {
+            label::faint(ui, APART);
+        }
         ui.add_space(space::SMALL);
         charts(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);

@@ -1,27 +1,28 @@
 //! What actions do. The only file that changes the application on a user's wish.
 
+mod library;
+mod run;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::action::{Action, Closing, Compare, Curves, Library, Machine, Run, Sessions, Shell};
-use super::compare::CompareState;
-use super::curves::Pinned;
-use super::inbox::Message;
-use super::machine::Installing;
-use super::notices::Weight;
-use super::plan::{Draft, ModelFacts, PlanEdit};
-use super::run::{LiveRun, Stage};
-use super::screen::Screen;
-use super::sessions::{LIVE, Pin, SessionId};
-use super::settings::ZOOM_STEPS;
-use super::{App, Ask, Output, plans, work};
+use crate::analysis::far_off;
+use crate::app::action::{
+    Action, Closing, Compare, Curves, History, Machine, Run, Sessions, Shell,
+};
+use crate::app::compare::CompareState;
+use crate::app::curves::Pinned;
+use crate::app::inbox::Message;
+use crate::app::machine::Installing;
+use crate::app::notices::Weight;
+use crate::app::plan::{Draft, ModelFacts, PlanEdit};
+use crate::app::screen::Screen;
+use crate::app::sessions::{LIVE, Pin, SessionId};
+use crate::app::settings::ZOOM_STEPS;
+use crate::app::{App, Ask, Output, plans, work};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::chart::samples;
-use crate::domain::plan::PresetName;
-use crate::runner::control::Control;
-use crate::runner::equipment;
-use crate::runner::prepare::Wish;
 use crate::store::trash::discard;
 
 /// Buckets of a strip: more than any screen has columns for it.
@@ -38,7 +39,7 @@ impl App {
     /// Does what was asked for.
     pub fn act(&mut self, action: Action) {
         match action {
-            Action::Go(screen) => self.screen = screen,
+            Action::Go(screen) => self.go(screen),
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
             Action::Machine(machine) => self.machine(&machine),
@@ -47,7 +48,32 @@ impl App {
             Action::Sessions(sessions) => self.sessions(sessions),
             Action::Curves(curves) => self.curves(curves),
             Action::Compare(compare) => self.compare(&compare),
+            Action::History(history) => self.history(&history),
             Action::Library(library) => self.library(library),
+        }
+    }
+
+    fn go(&mut self, screen: Screen) {
+        self.screen = screen;
+        if screen == Screen::History {
+            // The library may have other sessions by now.
+            self.history.is_stale = true;
+            self.follow_if_wanted();
+        }
+    }
+
+    fn history(&mut self, change: &History) {
+        match change {
+            History::Follow(following) => {
+                self.history.following = Some(*following);
+                self.follow_if_wanted();
+            }
+            History::CopyTable => {
+                if let Some(text) = self.history.table_text() {
+                    self.outputs.push(Output::Copy(text));
+                    self.say(Weight::Done, "Copied the history to the clipboard");
+                }
+            }
         }
     }
 
@@ -216,82 +242,6 @@ impl App {
         self.jobs.spawn("inspect-model", move |outlet| {
             work::inspect_model(name, &paths, outlet);
         });
-    }
-
-    fn run(&mut self, run: &Run) {
-        match run {
-            Run::Start => match self.planner.draft.wish() {
-                Ok(wish) => self.start(wish),
-                Err(faults) => {
-                    let text = faults
-                        .first()
-                        .map_or_else(String::new, |fault| fault.text.clone());
-                    self.say(
-                        Weight::Trouble,
-                        format!("The plan cannot be run yet: {text}"),
-                    );
-                    self.screen = Screen::Plan;
-                }
-            },
-            Run::StartFirst => self.start(Wish {
-                preset: PresetName::Quick,
-                ..Wish::new("resnet50")
-            }),
-            Run::Recover => {
-                let paths = self.place.paths.clone();
-                self.jobs
-                    .spawn("recover", move |outlet| work::recover(&paths, outlet));
-            }
-            run => self.steer(run),
-        }
-    }
-
-    fn start(&mut self, wish: Wish) {
-        if self.is_running() {
-            self.say(
-                Weight::Info,
-                "A run is going on; stop it first, or wait for its end.",
-            );
-            return;
-        }
-        let control = Control::default();
-        let title = wish.name.clone().unwrap_or_else(|| wish.model.clone());
-        self.sessions.close(LIVE);
-        self.run = Some(LiveRun::new(title, control.clone()));
-        self.run_over = CancelToken::default();
-        self.screen = Screen::Run;
-        let place = self.place.clone();
-        self.jobs.spawn("run", move |outlet| {
-            work::run(&place, &wish, &control, outlet);
-        });
-        let over = self.run_over.clone();
-        self.jobs
-            .spawn("host-load", move |outlet| work::watch_load(&over, outlet));
-    }
-
-    fn steer(&mut self, wish: &Run) {
-        let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
-            return;
-        };
-        match wish {
-            Run::Pause => run.control.pause(),
-            Run::Resume => run.control.resume(),
-            Run::Stop => {
-                run.stage = Stage::Stopping;
-                run.control.cancel();
-            }
-            Run::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
-            Run::Skip(case) => {
-                run.skipped.push(*case);
-                run.control.skip(*case);
-            }
-            Run::SkipCurrent => {
-                if let Some((case, _)) = run.current {
-                    self.steer(&Run::Skip(case));
-                }
-            }
-            Run::Start | Run::StartFirst | Run::Recover => {}
-        }
     }
 
     fn sessions(&mut self, sessions: Sessions) {
@@ -463,6 +413,8 @@ impl App {
                 return self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
             }
         }
+        // The overlaid curves of a comparison look as the curves do.
+        self.compare.redraw(&self.sessions, &self.curves.options);
         match part {
             Part::Charts => self.curves.redraw_charts(&self.sessions),
             Part::Table => self.curves.redraw_table(&self.sessions),
@@ -486,6 +438,7 @@ impl App {
                     pin,
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
+                    outliers: far_off::sentence(case),
                 })));
             }
         });
@@ -509,58 +462,5 @@ impl App {
             }
         }
         self.compare_if_wanted();
-    }
-
-    fn library(&mut self, change: Library) {
-        match change {
-            Library::Search(words) => self.library.search(words),
-            Library::FocusSearch => {
-                self.remembered.library_folded = false;
-                self.library.focus_search = true;
-            }
-            Library::SearchFocused => self.library.focus_search = false,
-            Library::Select(path) => self.library.selected = path,
-            Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
-            Library::Tags(path, tags) => self.edit(path, move |session| session.tags = tags),
-            Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
-            Library::Duplicate(path) => {
-                self.jobs
-                    .spawn("duplicate", move |outlet| work::duplicate(&path, outlet));
-            }
-            Library::Discard(path) => {
-                let name = self.library.entry(&path).map(|entry| entry.name.clone());
-                let name = name.unwrap_or_else(|| path.display().to_string());
-                let paths = self.place.paths.clone();
-                self.jobs.spawn("discard", move |outlet| {
-                    work::discard(&paths, path, name, outlet);
-                });
-            }
-            Library::Restore => {
-                if let Some((discarded, name)) = self.library.discarded.pop() {
-                    self.jobs.spawn("restore", move |outlet| {
-                        work::restore(discarded, name, outlet);
-                    });
-                }
-            }
-            Library::Reveal(path) => {
-                if let Err(error) = equipment::open_outside(&path) {
-                    self.say(
-                        Weight::Trouble,
-                        format!("{} cannot be shown: {error}", path.display()),
-                    );
-                }
-            }
-        }
-    }
-
-    fn edit(
-        &self,
-        path: PathBuf,
-        change: impl FnOnce(&mut crate::domain::session::Session) + Send + 'static,
-    ) {
-        let expected = self.library.found.get(&path).map(|scanned| scanned.stamp);
-        self.jobs.spawn("edit", move |outlet| {
-            work::edit(path, expected, change, outlet);
-        });
     }
 }

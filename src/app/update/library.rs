@@ -1,0 +1,60 @@
+//! What wishes about the library do.
+
+use std::path::PathBuf;
+
+use crate::app::action::Library;
+use crate::app::notices::Weight;
+use crate::app::{App, work};
+use crate::domain::session::Session;
+use crate::runner::equipment;
+
+impl App {
+    pub(super) fn library(&mut self, change: Library) {
+        match change {
+            Library::Search(words) => self.library.search(words),
+            Library::FocusSearch => {
+                self.remembered.library_folded = false;
+                self.library.focus_search = true;
+            }
+            Library::SearchFocused => self.library.focus_search = false,
+            Library::Select(path) => self.library.selected = path,
+            Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
+            Library::Tags(path, tags) => self.edit(path, move |session| session.tags = tags),
+            Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
+            Library::Duplicate(path) => {
+                self.jobs
+                    .spawn("duplicate", move |outlet| work::duplicate(&path, outlet));
+            }
+            Library::Discard(path) => {
+                let name = self.library.entry(&path).map(|entry| entry.name.clone());
+                let name = name.unwrap_or_else(|| path.display().to_string());
+                let paths = self.place.paths.clone();
+                self.jobs.spawn("discard", move |outlet| {
+                    work::discard(&paths, path, name, outlet);
+                });
+            }
+            Library::Restore => {
+                if let Some((discarded, name)) = self.library.discarded.pop() {
+                    self.jobs.spawn("restore", move |outlet| {
+                        work::restore(discarded, name, outlet);
+                    });
+                }
+            }
+            Library::Reveal(path) => {
+                if let Err(error) = equipment::open_outside(&path) {
+                    self.say(
+                        Weight::Trouble,
+                        format!("{} cannot be shown: {error}", path.display()),
+                    );
+                }
+            }
+        }
+    }
+
+    fn edit(&self, path: PathBuf, change: impl FnOnce(&mut Session) + Send + 'static) {
+        let expected = self.library.found.get(&path).map(|scanned| scanned.stamp);
+        self.jobs.spawn("edit", move |outlet| {
+            work::edit(path, expected, change, outlet);
+        });
+    }
+}

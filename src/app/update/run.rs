@@ -1,0 +1,115 @@
+//! What wishes about a run do.
+
+use crate::app::action::Run;
+use crate::app::jobs::Outlet;
+use crate::app::notices::Weight;
+use crate::app::run::{LiveRun, Stage};
+use crate::app::screen::Screen;
+use crate::app::sessions::{LIVE, SessionId};
+use crate::app::{App, work};
+use crate::base::cancel::CancelToken;
+use crate::domain::plan::PresetName;
+use crate::runner::control::Control;
+use crate::runner::prepare::Wish;
+
+impl App {
+    pub(super) fn run(&mut self, run: &Run) {
+        match run {
+            Run::Start => match self.planner.draft.wish() {
+                Ok(wish) => self.start(wish),
+                Err(faults) => {
+                    let text = faults
+                        .first()
+                        .map_or_else(String::new, |fault| fault.text.clone());
+                    self.say(
+                        Weight::Trouble,
+                        format!("The plan cannot be run yet: {text}"),
+                    );
+                    self.screen = Screen::Plan;
+                }
+            },
+            Run::StartFirst => self.start(Wish {
+                preset: PresetName::Quick,
+                ..Wish::new("resnet50")
+            }),
+            Run::More(id, rounds) => self.add_rounds(*id, *rounds),
+            Run::Recover => {
+                let paths = self.place.paths.clone();
+                self.jobs
+                    .spawn("recover", move |outlet| work::recover(&paths, outlet));
+            }
+            run => self.steer(run),
+        }
+    }
+
+    fn start(&mut self, wish: Wish) {
+        let title = wish.name.clone().unwrap_or_else(|| wish.model.clone());
+        let place = self.place.clone();
+        self.begin_run(title, move |control, outlet| {
+            work::run(&place, &wish, control, outlet);
+        });
+    }
+
+    /// More rounds for a session, in its own file.
+    fn add_rounds(&mut self, id: SessionId, rounds: u32) {
+        let Some(open) = self.sessions.get(id) else {
+            return;
+        };
+        let (Some(path), Some(stamp), None) = (open.path.clone(), open.stamp, open.newer) else {
+            let text = format!(
+                "{} has no file of its own that could get more rounds.",
+                open.session.name
+            );
+            return self.say(Weight::Info, text);
+        };
+        let title = open.session.name.clone();
+        let place = self.place.clone();
+        self.begin_run(title, move |control, outlet| {
+            work::add_rounds(&place, (path, stamp), rounds, control, outlet);
+        });
+    }
+
+    fn begin_run(&mut self, title: String, work: impl FnOnce(&Control, &Outlet) + Send + 'static) {
+        if self.is_running() {
+            self.say(
+                Weight::Info,
+                "A run is going on; stop it first, or wait for its end.",
+            );
+            return;
+        }
+        let control = Control::default();
+        self.sessions.close(LIVE);
+        self.run = Some(LiveRun::new(title, control.clone()));
+        self.run_over = CancelToken::default();
+        self.screen = Screen::Run;
+        self.jobs.spawn("run", move |outlet| work(&control, outlet));
+        let over = self.run_over.clone();
+        self.jobs
+            .spawn("host-load", move |outlet| work::watch_load(&over, outlet));
+    }
+
+    fn steer(&mut self, wish: &Run) {
+        let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
+            return;
+        };
+        match wish {
+            Run::Pause => run.control.pause(),
+            Run::Resume => run.control.resume(),
+            Run::Stop => {
+                run.stage = Stage::Stopping;
+                run.control.cancel();
+            }
+            Run::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
+            Run::Skip(case) => {
+                run.skipped.push(*case);
+                run.control.skip(*case);
+            }
+            Run::SkipCurrent => {
+                if let Some((case, _)) = run.current {
+                    self.steer(&Run::Skip(case));
+                }
+            }
+            Run::Start | Run::StartFirst | Run::More(..) | Run::Recover => {}
+        }
+    }
+}

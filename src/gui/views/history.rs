@@ -1,0 +1,235 @@
+//! History: one case through the sessions of the library, and where it changed.
+
+use eframe::egui::{self, Align, ComboBox, Layout, Ui};
+
+use crate::analysis::history::Point;
+use crate::analysis::metrics;
+use crate::app::App;
+use crate::app::action::{Action, History, Sessions};
+use crate::app::history::{Followed, Following};
+use crate::app::sessions::{LIVE, OpenSession};
+use crate::base::humanize::{self, UNKNOWN};
+use crate::gui::icon;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, label, verdict};
+
+const COLUMNS: [ColumnSpec; 7] = [
+    ColumnSpec::words("When", 130.0),
+    ColumnSpec::words("Session", 150.0).growing(),
+    ColumnSpec::numbers("Median", 90.0).with_help("Half of the runs took less"),
+    ColumnSpec::numbers("± 95 %", 70.0)
+        .with_help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number"),
+    ColumnSpec::numbers("Since the last", 110.0)
+        .with_help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it"),
+    ColumnSpec::words("Verdict", 120.0),
+    ColumnSpec::words("What changed", 180.0),
+];
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let Some(following) = app.history.following else {
+        return empty(ui, wishes);
+    };
+    head(ui, app, wishes);
+    ui.add_space(space::MEDIUM);
+    choices(ui, app, following, wishes);
+    ui.add_space(space::MEDIUM);
+    super::scrolled(ui, |ui| match &app.history.result {
+        Some(found) => body(ui, found, wishes),
+        None => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                label::quiet(ui, "Reading the sessions that have this case…");
+            });
+        }
+    });
+}
+
+fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "History", "One case through all sessions");
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        label::empty(
+            ui,
+            icon::HISTORY,
+            "Nothing to follow yet",
+            "Open a session: each of its cases can be followed through the library, with a verdict at every step.",
+        );
+        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+            wishes.push(Action::Sessions(Sessions::Choose));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        label::screen_title(
+            ui,
+            "History",
+            "One case through the sessions of the library, oldest first",
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let allowed = app
+                .history
+                .result
+                .as_ref()
+                .map(|_| ())
+                .ok_or("the case is still being looked for");
+            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+                wishes.push(Action::History(History::CopyTable));
+            }
+        });
+    });
+}
+
+fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action>) {
+    let Some(open) = app.sessions.get(following.session) else {
+        return;
+    };
+    let mut follow = |following| wishes.push(Action::History(History::Follow(following)));
+    ui.horizontal(|ui| {
+        let combo = ComboBox::from_id_salt("history-setup")
+            .width((ui.available_width() - 180.0).min(460.0))
+            .truncate()
+            .selected_text(app.sessions.series_name(following.session, following.setup));
+        let response = combo.show_ui(ui, |ui| {
+            for other in app.sessions.iter().filter(|other| other.id != LIVE) {
+                for setup in 0..other.session.plan.setups.len() {
+                    let is_it = (other.id, setup) == (following.session, following.setup);
+                    let name = app.sessions.series_name(other.id, setup);
+                    if ui.selectable_label(is_it, name).clicked() {
+                        follow(Following {
+                            session: other.id,
+                            setup,
+                            batch: nearest(other, following.batch),
+                        });
+                    }
+                }
+            }
+        });
+        response.response.accessible_name("Setup to follow");
+        let combo = ComboBox::from_id_salt("history-batch")
+            .width(110.0)
+            .selected_text(format!("batch {}", following.batch));
+        let response = combo.show_ui(ui, |ui| {
+            for &batch in &open.session.plan.batches {
+                let is_it = batch == following.batch;
+                if ui
+                    .selectable_label(is_it, format!("batch {batch}"))
+                    .clicked()
+                {
+                    follow(Following { batch, ..following });
+                }
+            }
+        });
+        response.response.accessible_name("Batch size to follow");
+    });
+}
+
+/// The same batch size where the session has it, else its first.
+fn nearest(open: &OpenSession, batch: usize) -> usize {
+    let batches = &open.session.plan.batches;
+    if batches.contains(&batch) {
+        return batch;
+    }
+    batches.first().copied().unwrap_or(batch)
+}
+
+fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
+    super::card(ui, |ui| {
+        label::card_title(ui, "Median latency")
+            .on_hover_text("A point for each session with its 95 % interval; a word where it got faster or slower than in the session before");
+        label::quiet(ui, &found.history.trend);
+        if !found.chart.is_empty() {
+            let look = Look {
+                height: 260.0,
+                highlighted: None,
+                zooms: false,
+            };
+            chart::show(ui, "history", &found.chart, look);
+        }
+        for trouble in &found.troubles {
+            label::faint(ui, trouble);
+        }
+    });
+    ui.add_space(space::MEDIUM);
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let table = Table {
+                id: "history",
+                columns: &COLUMNS,
+                sort: None,
+                sorts: false,
+                rows: found.history.points.len(),
+                selected: None,
+                height: 520.0,
+            };
+            let touched = table.show(ui, |ui, row, column| {
+                if let Some(point) = found.history.points.get(row) {
+                    cell(ui, point, column);
+                }
+            });
+            let clicked = touched
+                .clicked
+                .and_then(|row| found.history.points.get(row));
+            let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
+            if let Some(file) = file {
+                wishes.push(Action::Sessions(Sessions::Open(vec![file])));
+            }
+        });
+}
+
+fn cell(ui: &mut Ui, point: &Point, column: usize) {
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let last = point.since_last.as_ref();
+    match column {
+        0 => {
+            table::words(ui, &humanize::moment(&point.created));
+        }
+        1 => {
+            table::words(ui, &point.name).on_hover_text("Click to open this session");
+        }
+        2 => {
+            let times = point.row.latency_ns.as_ref();
+            table::number(
+                ui,
+                &or_unknown(times.map(|times| humanize::duration_ns(times.median))),
+            );
+        }
+        3 => {
+            let share = point.row.ci95_rel();
+            table::number(
+                ui,
+                &or_unknown(share.map(|share| format!("{:.1} %", share * 100.0))),
+            );
+        }
+        4 => {
+            let ratio = last.and_then(|pair| pair.ratio);
+            table::number(
+                ui,
+                &or_unknown(ratio.map(|ratio| metrics::times(ratio.speed_up))),
+            );
+        }
+        5 => {
+            if let Some(pair) = last {
+                verdict::pill(ui, &pair.verdict);
+            }
+        }
+        _ => {
+            let names: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
+            let details: Vec<String> = point
+                .changed
+                .iter()
+                .map(|changed| format!("{}: {} → {}", changed.what, changed.before, changed.after))
+                .collect();
+            let response = label::quiet_line(ui, &names.join(", "));
+            if !details.is_empty() {
+                response.on_hover_text(details.join("\n"));
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A verdict as a word in its colour, with a sign for those who do not see the colour.
+
+use eframe::egui::{Response, Ui};
+
+use super::label;
+use crate::analysis::verdict::{Call, Verdict};
+use crate::gui::theme;
+
+/// Shows it; its grounds are on hover.
+pub fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
+    let roles = theme::roles(ui);
+    let (sign, color) = match verdict.call {
+        Call::Faster => ("▲", roles.good),
+        Call::Slower => ("▼", roles.bad),
+        Call::Same => ("=", roles.quiet),
+        Call::Inconclusive => ("?", roles.unsure),
+    };
+    let response = label::pill(ui, &format!("{sign} {}", verdict.call), color);
+    response.on_hover_text(grounds(verdict))
+}
+
+fn grounds(verdict: &Verdict) -> String {
+    let rule = match verdict.call {
+        Call::Faster | Call::Slower => {
+            "The 95 % interval excludes 1 and the change is beyond the noise floor."
+        }
+        Call::Same => "The 95 % interval lies within the noise floor.",
+        Call::Inconclusive => "It cannot be told from what was measured.",
+    };
+    let floor = verdict.floor.map_or_else(String::new, |floor| {
+        format!(
+            " Noise floor ±{:.1} %: 1 %, or how much the setups differ from themselves.",
+            floor * 100.0
+        )
+    });
+    match &verdict.reason {
+        Some(reason) => format!("{rule}{floor}\n{reason}."),
+        None => format!("{rule}{floor}"),
+    }
+}

@@ -1,0 +1,173 @@
+//! Verdicts in the window: what is open, the rounds that settle it, a case through time, and loads that
+//! do not mix.
+
+use std::path::PathBuf;
+
+use powerband::analysis::verdict::Call;
+use powerband::app::action::Action;
+use powerband::app::screen::Screen;
+use powerband::store::session_file;
+
+use super::Desk;
+use super::behaviour::is_saved;
+use crate::support::Home;
+
+/// A session on the engine that makes timings up.
+fn measured(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> PathBuf {
+    let mut args = vec![
+        "bench",
+        "resnet18@cifar",
+        "--preset",
+        "quick",
+        "--batch",
+        "1",
+        "--out",
+        file,
+    ];
+    for setup in setups {
+        args.extend(["--setup", setup]);
+    }
+    args.extend(rest);
+    let run = home.run(&args);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    home.path(file)
+}
+
+fn go(desk: &mut Desk, screen: Screen) {
+    desk.act(Action::Go(screen));
+}
+
+#[test]
+fn what_is_open_is_settled_by_more_rounds() {
+    let home = Home::new();
+    let setups = ["fake,fixed=1000,item=0", "fake,fixed=970,item=0"];
+    let path = measured(&home, "a.ron", &setups, &["--rounds", "3"]);
+    // As if rounds had scattered so much that three do not show a change of 3 %.
+    let mut session = session_file::read(&path).expect("a session").session;
+    for case in &mut session.cases {
+        let times = match case.setup {
+            0 => [1_000_000; 3],
+            _ => [980_000, 950_000, 980_000],
+        };
+        for (round, time) in case.rounds.iter_mut().zip(times) {
+            round.samples_ns.fill(time);
+        }
+    }
+    session_file::write(&path, &session).expect("the same place");
+    let mut desk = Desk::awake(home, vec![path.clone()]);
+    go(&mut desk, Screen::Compare);
+    desk.until("two setups are compared", |app| {
+        app.compare.result.is_some()
+    });
+    let call = |desk: &Desk| {
+        let result = desk.app().compare.result.clone().expect("a comparison");
+        result.2.pairs[0].verdict.clone()
+    };
+    let verdict = call(&desk);
+    assert_eq!(verdict.call, Call::Inconclusive, "{verdict:?}");
+    let more = verdict.more_rounds.expect("rounds that would settle it");
+    desk.see("would settle it");
+    let name = if more == 1 {
+        "Measure 1 more round".to_owned()
+    } else {
+        format!("Measure {more} more rounds")
+    };
+    desk.click(&name);
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.step_until("the rounds are added", super::PATIENCE, is_saved);
+    let session = session_file::read(&path).expect("the same file").session;
+    for case in &session.cases {
+        assert_eq!(case.rounds.len() as u32, 3 + more);
+    }
+    assert_eq!(session.sittings.len(), 1);
+    assert_eq!(
+        desk.app().sessions.len(),
+        1,
+        "it is the session that it was"
+    );
+    go(&mut desk, Screen::Compare);
+    desk.until("they are compared again", |app| {
+        app.compare.result.is_some()
+    });
+    let rounds = desk
+        .app()
+        .compare
+        .result
+        .clone()
+        .expect("a comparison")
+        .2
+        .pairs[0]
+        .ratio;
+    assert_eq!(rounds.map(|ratio| ratio.rounds), Some(3 + more));
+}
+
+#[test]
+fn a_case_is_followed_through_the_library() {
+    let home = Home::new();
+    let folder = home.path("home/sessions");
+    std::fs::create_dir_all(&folder).expect("a library");
+    for (file, item, year) in [("a", 200, 2001), ("b", 200, 2002), ("c", 500, 2003)] {
+        let path = measured(
+            &home,
+            &format!("{file}.ron"),
+            &[&format!("fake,item={item}")],
+            &["--rounds", "4"],
+        );
+        let mut session = session_file::read(&path).expect("a session").session;
+        session.created = format!("{year}-01-01T00:00:00Z");
+        session.name = format!("in {year}");
+        // The same setup: what changed is behind it.
+        session.plan.setups[0] = "fake:cpu,item=200".parse().expect("a setup");
+        let name = format!("{file}.ron");
+        session_file::write(&folder.join(name), &session).expect("a place in the library");
+    }
+    let mut desk = Desk::awake(home, vec![folder.join("b.ron")]);
+    desk.until("a session is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+6");
+    assert_eq!(desk.app().screen, Screen::History);
+    desk.until("the case was followed", |app| app.history.result.is_some());
+    let found = desk.app().history.result.clone().expect("a history");
+    let names: Vec<&str> = found
+        .history
+        .points
+        .iter()
+        .map(|p| p.name.as_str())
+        .collect();
+    assert_eq!(names, ["in 2001", "in 2002", "in 2003"]);
+    desk.see("3 sessions: the last is slower than the first");
+    desk.see("▼ slower");
+    desk.see("= same");
+    assert_eq!(found.chart.series[0].points.len(), 3);
+    desk.press("Ctrl+Shift+C");
+    desk.hear("Copied the history");
+}
+
+#[test]
+fn times_under_load_do_not_share_a_chart_with_service_times() {
+    let home = Home::new();
+    let closed = measured(&home, "closed.ron", &["fake"], &[]);
+    let open = measured(&home, "open.ron", &["fake"], &["--rate", "200"]);
+    let mut desk = Desk::awake(home, vec![closed, open]);
+    desk.until("both are open", |app| app.sessions.len() == 2);
+    go(&mut desk, Screen::Curves);
+    assert_eq!(desk.app().curves.drawn.latency.series.len(), 1);
+    assert_eq!(desk.app().curves.drawn.apart, 1);
+    desk.see("never share a chart");
+    let first = desk
+        .app()
+        .sessions
+        .iter()
+        .next()
+        .map(|open| open.id)
+        .expect("a session");
+    desk.act(Action::Sessions(powerband::app::action::Sessions::Close(
+        first,
+    )));
+    let drawn = desk.app().curves.drawn.clone();
+    assert_eq!((drawn.apart, drawn.latency.series.len()), (0, 1));
+    assert!(
+        drawn.latency.title.contains("200 requests/s"),
+        "{}",
+        drawn.latency.title
+    );
+}
