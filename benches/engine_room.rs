@@ -219,6 +219,7 @@ impl<'a> Harness<'a> {
     fn turn(&mut self, amount: Amount) -> Result<f64> {
         let rule = RoundRule {
             wake_up_runs: amount.wake_up_runs,
+            wake_up_ns: 0,
             min_samples: amount.min_samples,
             min_ns: amount.min_ns,
             max_ns: u64::MAX,

@@ -267,6 +267,12 @@ fn time_the_bootstrap() -> Result<()> {
     Ok(())
 }
 
+/// What is compared, and how carefully.
+struct How<'a> {
+    setups: [&'a str; 2],
+    preset: PresetName,
+}
+
 /// Where comparisons are made, and of what.
 struct Ground {
     place: Place,
@@ -295,17 +301,19 @@ impl Ground {
         Ok(path)
     }
 
-    /// One comparison of two setups, as a user makes it: quick preset, five rounds.
-    fn compare(&self, model: &Path, setups: [&str; 2], seed: u64) -> Result<Pair> {
+    /// One comparison of two setups, as a user makes it.
+    fn compare(&self, model: &Path, how: &How<'_>, seed: u64) -> Result<Pair> {
         let wish = Wish {
-            setups: setups
+            setups: how
+                .setups
                 .iter()
                 .map(|spec| spec.parse())
                 .collect::<Result<_, _>>()?,
             batches: Some(vec![1]),
-            rounds: Some(5),
+            // The standard preset adds rounds by itself.
+            rounds: (how.preset == PresetName::Quick).then_some(5),
             seed: Some(seed),
-            preset: PresetName::Quick,
+            preset: how.preset,
             ..Wish::new(&model.display().to_string())
         };
         let request = prepare::prepare(&self.place, &wish)?;
@@ -317,10 +325,10 @@ impl Ground {
     }
 
     /// Many of them, and how each was called.
-    fn many(&self, model: &Path, setups: [&str; 2], times: usize) -> Result<Calls> {
+    fn many(&self, model: &Path, how: &How<'_>, times: usize) -> Result<Calls> {
         let mut calls = Calls::default();
         for seed in 0..times {
-            let pair = self.compare(model, setups, seed as u64)?;
+            let pair = self.compare(model, how, seed as u64)?;
             match pair.verdict.call {
                 Call::Faster => calls.faster += 1,
                 Call::Slower => calls.slower += 1,
@@ -379,7 +387,11 @@ fn measure(asked: Option<usize>) -> Result<()> {
     for with_company in [false, true] {
         let _company = with_company.then(Company::start).transpose()?;
         let network = PathBuf::from("resnet18");
-        let calls = ground.many(&network, ["ort:cpu", "ort:cpu"], itself)?;
+        let how = How {
+            setups: ["ort:cpu", "ort:cpu"],
+            preset: PresetName::Quick,
+        };
+        let calls = ground.many(&network, &how, itself)?;
         let wrong = calls.faster + calls.slower;
         promise(
             &format!(
@@ -392,15 +404,22 @@ fn measure(asked: Option<usize>) -> Result<()> {
         );
         say(&calls.told());
     }
-    for (with_company, layers, least) in [(false, [34, 33], 0.90), (true, [33, 30], 0.95)] {
+    for (with_company, layers, least, preset) in [
+        (false, [34, 33], 0.90, PresetName::Standard),
+        (true, [33, 30], 0.95, PresetName::Quick),
+    ] {
         let _company = with_company.then(Company::start).transpose()?;
         let [before, after] = [ground.stack(layers[0])?, ground.stack(layers[1])?];
         let spec = format!("ort:cpu,threads=1,model={}", after.display());
-        let calls = ground.many(&before, ["ort:cpu,threads=1", &spec], planted)?;
+        let how = How {
+            setups: ["ort:cpu,threads=1", &spec],
+            preset,
+        };
+        let calls = ground.many(&before, &how, planted)?;
         let share = calls.faster as f64 / planted as f64;
         promise(
             &format!(
-                "{} convolutions against {}, {planted} times{}: found",
+                "{} convolutions against {}, {preset}, {planted} times{}: found",
                 layers[0],
                 layers[1],
                 with(with_company)

@@ -9,6 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::case::CaseKey;
 use super::setup::Setup;
 
+/// Time before the first sample of a visit.
+///
+/// Threads that slept through the others' turns often wake up
+/// on one core, and Linux was seen to take 60 to 120 ms until it had spread them again; till then each
+/// run took more than twice its time.
+pub const WAKE_UP_MS: u64 = 150;
+
 /// How carefully a case is measured, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PresetName {

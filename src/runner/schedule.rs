@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::domain::case::{Case, CaseKey};
-use crate::domain::plan::{Load, MeasureRule, Plan};
+use crate::domain::plan::{Load, MeasureRule, Plan, WAKE_UP_MS};
 use crate::stats::bootstrap;
 use crate::worker::protocol::RoundRule;
 
@@ -14,19 +14,36 @@ use crate::worker::protocol::RoundRule;
 const MOST_ROUNDS_FACTOR: u32 = 4;
 /// Enough for a stopping rule; what is reported is computed with more.
 const RESAMPLES: usize = 400;
-/// Runs before the first sample of a later visit.
+/// Runs before the first sample of a visit.
 const WAKE_UP_RUNS: u64 = 3;
 
 /// The cases in this round's order: shuffled anew each round, the same for the same seed, so that
 /// heat and neighbours hit all cases alike.
+///
+/// Cases of one batch size stay together, because they are
+/// what is compared: what disturbs the machine for a second is then in both, and drops out.
 pub fn order(mut cases: Vec<CaseKey>, round: u32, seed: u64) -> Vec<CaseKey> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(round) << 32));
-    // Fisher and Yates, from the end.
-    for last in (1..cases.len()).rev() {
-        let other = (rng.next_u64() % (last as u64 + 1)) as usize;
-        cases.swap(last, other);
+    shuffle(&mut cases, &mut rng);
+    let mut batches: Vec<usize> = Vec::new();
+    for case in &cases {
+        if !batches.contains(&case.batch) {
+            batches.push(case.batch);
+        }
     }
+    // Shuffled by itself: a batch size with many cases would most often come first otherwise.
+    batches.sort_unstable();
+    shuffle(&mut batches, &mut rng);
+    cases.sort_by_key(|case| batches.iter().position(|&batch| batch == case.batch));
     cases
+}
+
+/// Fisher and Yates, from the end.
+fn shuffle<T>(items: &mut [T], rng: &mut Xoshiro256PlusPlus) {
+    for last in (1..items.len()).rev() {
+        let other = (rng.next_u64() % (last as u64 + 1)) as usize;
+        items.swap(last, other);
+    }
 }
 
 /// What one visit to a case is to do.
@@ -49,6 +66,7 @@ pub fn share(rule: &MeasureRule) -> RoundRule {
         load: Load::Closed,
         seed: 0,
         wake_up_runs: WAKE_UP_RUNS,
+        wake_up_ns: WAKE_UP_MS * 1_000_000,
         min_samples: rule.min_samples.div_ceil(rounds),
         min_ns: rule.min_time_ms * 1_000_000 / rounds,
         max_ns: rule.max_time_ms * 1_000_000 / rounds,
@@ -116,9 +134,20 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(first, order(keys(), 0, 7), "the seed decides");
         for mut shuffled in [first, second] {
+            for pair in shuffled.chunks(2) {
+                assert_eq!(pair[0].batch, pair[1].batch, "what is compared is together");
+            }
             shuffled.sort_unstable();
             assert_eq!(shuffled, keys());
         }
+    }
+
+    #[test]
+    fn every_setup_comes_first_as_often_as_the_others() {
+        let firsts = (0..400)
+            .filter(|&round| order(keys(), round, 7)[0].setup == 0)
+            .count();
+        assert!((150..250).contains(&firsts), "{firsts}");
     }
 
     #[test]

@@ -79,9 +79,7 @@ fn agree(medians: &[f64], rule: &WarmUpRule) -> bool {
 
 /// Measures one round.
 pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
-    for _ in 0..rule.wake_up_runs {
-        model.timed_run()?;
-    }
+    wake_up(model, rule)?;
     let counters = Counters::now();
     let measured = match rule.load.offered_per_s() {
         None => closed_loop(model, rule),
@@ -91,6 +89,19 @@ pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, Eng
         company: counters.and_then(|counters| counters.since()),
         ..measured
     })
+}
+
+/// Runs that are not measured: caches and clocks wake up, and the system spreads the threads over the
+/// cores again, which it had put to sleep on one.
+fn wake_up(model: &mut dyn Runnable, rule: &RoundRule) -> Result<(), EngineError> {
+    let start = Instant::now();
+    let (mut runs, mut sum_ns) = (0, 0);
+    while runs < rule.wake_up_runs || sum_ns < rule.wake_up_ns {
+        // Made-up times do not pass on the clock, and may be none at all.
+        sum_ns = (sum_ns + model.timed_run()?).max(start.elapsed().as_nanos() as u64);
+        runs += 1;
+    }
+    Ok(())
 }
 
 /// Each run as soon as the one before is over.
@@ -187,6 +198,7 @@ pub fn clock_ns() -> u64 {
 pub fn empty_run_ns() -> u64 {
     let rule = RoundRule {
         wake_up_runs: 100,
+        wake_up_ns: 0,
         min_samples: 1_000,
         min_ns: 0,
         max_ns: 100_000_000,
@@ -275,6 +287,7 @@ mod tests {
     fn a_round_ends_when_it_has_enough() {
         let rule = |min_samples, min_ns, max_ns, max_samples| RoundRule {
             wake_up_runs: 2,
+            wake_up_ns: 0,
             min_samples,
             min_ns,
             max_ns,
@@ -306,6 +319,7 @@ mod tests {
     fn the_wake_up_is_not_measured() {
         let rule = RoundRule {
             wake_up_runs: 2,
+            wake_up_ns: 0,
             min_samples: 2,
             min_ns: 0,
             max_ns: u64::MAX,
@@ -315,11 +329,23 @@ mod tests {
         };
         let measured = round(&mut Script(vec![9, 9, 1, 1], 0), &rule).unwrap();
         assert_eq!(measured.samples_ns, [1, 1]);
+        let slow_to_wake = RoundRule {
+            wake_up_ns: 20_000_000,
+            ..rule
+        };
+        let mut script = Script(vec![9_000_000, 9_000_000, 9_000_000, 1, 1], 0);
+        let measured = round(&mut script, &slow_to_wake).unwrap();
+        assert_eq!(
+            measured.samples_ns,
+            [1, 1],
+            "three runs until 20 ms are over"
+        );
     }
 
     fn arrivals(load: Load, samples: u64) -> RoundRule {
         RoundRule {
             wake_up_runs: 0,
+            wake_up_ns: 0,
             min_samples: samples,
             min_ns: 0,
             max_ns: u64::MAX,

@@ -35,6 +35,9 @@ pub struct Hello {
 pub struct RoundRule {
     /// Runs before the first sample, to wake up caches and clocks after the other cases' turns.
     pub wake_up_runs: u64,
+    /// Runs go on unmeasured until so much time has passed.
+    #[serde(default)]
+    pub wake_up_ns: u64,
     /// At least this many samples.
     pub min_samples: u64,
     /// At least this much time, unless `max_samples` come first.

@@ -450,6 +450,7 @@ const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
 fn measure_for(worker: &mut Worker, time: Duration) {
     let rule = RoundRule {
         wake_up_runs: 0,
+        wake_up_ns: 0,
         min_samples: 1,
         min_ns: time.as_nanos() as u64,
         max_ns: 2 * time.as_nanos() as u64,
