@@ -41,7 +41,7 @@ fn main() -> Result<()> {
         keep_company();
         return Ok(());
     }
-    say(&format!("{:<66}{:>16}   promise", "what", "figure"));
+    say(&format!("{:<70}{:>16}   promise", "what", "figure"));
     simulate();
     time_the_bootstrap()?;
     if arguments.iter().any(|argument| argument == "simulated") {
@@ -62,7 +62,7 @@ fn say(line: &str) {
 fn promise(what: &str, figure: &str, promised: &str, kept: bool) {
     let verdict = if kept { "kept" } else { "MISSED" };
     say(&format!(
-        "{what:<66}{figure:>16}   {promised:<20} {verdict}"
+        "{what:<70}{figure:>16}   {promised:<20} {verdict}"
     ));
 }
 

@@ -234,7 +234,7 @@ impl App {
         let Some(run) = &mut self.run else {
             return;
         };
-        run.findings = over.findings.clone();
+        run.find(over.findings.clone());
         run.session = Some((*over.session).clone());
         run.current = None;
         let close = run.close_after;

@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use super::sessions::Findings;
+use super::sessions::{Findings, LIVE, series};
 use crate::analysis::progress::{self, Progress};
 use crate::base::humanize;
+use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::samples;
 use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
@@ -74,6 +75,8 @@ pub struct LiveRun {
     pub session: Option<Session>,
     /// What was found in it so far.
     pub findings: Findings,
+    /// The curves of it, made when something was found and not for each frame.
+    pub throughput: ChartSpec,
     /// When the first event came, on the monotonic clock.
     pub began_ns: u64,
     /// The case that is being measured and what is done with it.
@@ -101,6 +104,7 @@ impl LiveRun {
             control,
             session: None,
             findings: Findings::default(),
+            throughput: ChartSpec::default(),
             began_ns: 0,
             current: None,
             skipped: Vec::new(),
@@ -141,7 +145,7 @@ impl LiveRun {
             session.apply(stamped);
         }
         if let Some(findings) = findings {
-            self.findings = findings;
+            self.find(findings);
             self.redraw_strip();
         }
     }
@@ -194,17 +198,37 @@ impl LiveRun {
         }
     }
 
+    /// Takes in what was found, and draws it.
+    pub fn find(&mut self, findings: Findings) {
+        self.findings = findings;
+        let overlays: Vec<Overlay<'_>> = self
+            .findings
+            .curves
+            .iter()
+            .map(|curve| Overlay {
+                id: series(LIVE, curve.setup),
+                name: curve.label.clone(),
+                colour: self.colour(curve.setup),
+                curve,
+            })
+            .collect();
+        self.throughput = curves::throughput(&overlays, &CurveOptions::default());
+    }
+
+    /// The palette index of a setup.
+    pub fn colour(&self, setup: usize) -> usize {
+        let looks = self.session.as_ref().map(|session| &session.plan.looks);
+        looks
+            .and_then(|looks| looks.get(setup)?.colour)
+            .unwrap_or(setup)
+    }
+
     fn redraw_strip(&mut self) {
         let Some((session, (key, _))) = self.session.as_ref().zip(self.current.as_ref()) else {
             return;
         };
         if let Some(case) = session.case(*key).filter(|case| !case.rounds.is_empty()) {
-            let colour = session
-                .plan
-                .looks
-                .get(key.setup)
-                .and_then(|look| look.colour);
-            self.strip = samples::strip(case, colour.unwrap_or(key.setup), STRIP_SAMPLES);
+            self.strip = samples::strip(case, self.colour(key.setup), STRIP_SAMPLES);
         }
     }
 

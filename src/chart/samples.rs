@@ -1,7 +1,7 @@
 //! The samples of one case: how they are distributed, and how they came one after the other.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke, Tick};
+use super::spec::{ChartSpec, Mark, Point, Series, SeriesId, Stroke};
 use crate::base::humanize;
 use crate::domain::case::Case;
 use crate::stats::downsample;
@@ -83,39 +83,6 @@ pub fn strip(case: &Case, colour: usize, buckets: usize) -> ChartSpec {
     let dividers = breaks.into_iter().map(|(_, x)| Mark::Divider { x });
     spec.marks = dividers.chain(spec.marks).collect();
     spec
-}
-
-/// The newest samples, the last one at the right edge, with a level at their median.
-pub fn live_strip(samples_ns: &[u64], colour: usize, newest: usize) -> ChartSpec {
-    let from = samples_ns.len().saturating_sub(newest);
-    let samples: Vec<f64> = samples_ns.iter().skip(from).map(|&ns| ns as f64).collect();
-    let back = |index: usize| index as f64 - (samples.len() - 1) as f64;
-    let places: Vec<f64> = (0..samples.len()).map(back).collect();
-    let mut spec = over_time(&samples, &places, colour, newest.div_ceil(2));
-    spec.x = Axis {
-        low: -(newest.max(2) as f64 - 1.0),
-        high: 0.0,
-        ..axis::between("samples ago", -(newest.max(2) as f64), 0.0)
-    };
-    spec.x.ticks = ago(&spec.x);
-    for series in &mut spec.series {
-        series.stroke = Stroke::Thin;
-    }
-    spec
-}
-
-/// Labels inside the axis, counted backwards.
-fn ago(x: &Axis) -> Vec<Tick> {
-    let ticks = x
-        .ticks
-        .iter()
-        .filter(|tick| x.low <= tick.at && tick.at <= x.high);
-    ticks
-        .map(|tick| Tick {
-            at: tick.at,
-            text: humanize::count(tick.at.abs().round() as u64),
-        })
-        .collect()
 }
 
 /// Samples at their places; the x axis is left to the caller.
@@ -281,23 +248,5 @@ mod tests {
                 .any(|point| point.tag == 1_234 && point.y == 9.0)
         );
         assert_eq!(series.gap_after.len(), 1);
-    }
-
-    #[test]
-    fn a_live_strip_shows_the_newest() {
-        let samples: Vec<u64> = (1..=50).map(|i| i * 1_000).collect();
-        let spec = live_strip(&samples, 0, 20);
-        let points = &spec.series[0].points;
-        assert_eq!(points.len(), 20);
-        assert_eq!(
-            points.last().map(|point| (point.x, point.y)),
-            Some((0.0, 50.0))
-        );
-        assert_eq!((spec.x.low, points[0].x), (-19.0, -19.0));
-        assert_eq!(
-            spec.x.ticks.last().map(|tick| tick.text.as_str()),
-            Some("0")
-        );
-        assert!(live_strip(&[], 0, 20).is_empty());
     }
 }

@@ -18,12 +18,20 @@ pub struct Example {
 }
 
 /// Every example.
-pub const ALL: &[Example] = &[Example {
-    title: "ResNet-50 on two engines",
-    sentence: "tract and ONNX Runtime over batch sizes 1 to 8, on two cores",
-    file: "resnet50-two-engines.ron",
-    text: include_str!("../../sessions/resnet50-two-engines.ron"),
-}];
+pub const ALL: &[Example] = &[
+    Example {
+        title: "ResNet-50 on two engines",
+        sentence: "tract and ONNX Runtime over batch sizes 1 to 8, on two cores",
+        file: "resnet50-two-engines.ron",
+        text: include_str!("../../sessions/resnet50-two-engines.ron"),
+    },
+    Example {
+        title: "DenseNet-121, graph optimisations off and on",
+        sentence: "What fusing operators is worth in ONNX Runtime, and a verdict in spite of a restless machine",
+        file: "densenet121-graph-optimisations.ron",
+        text: include_str!("../../sessions/densenet121-graph-optimisations.ron"),
+    },
+];
 
 impl Example {
     /// The session.

@@ -7,10 +7,9 @@ use crate::app::App;
 use crate::app::action::{Action, Run, Sessions};
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
-use crate::app::sessions::{LIVE, series};
+use crate::app::sessions::LIVE;
 use crate::base::clock;
 use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Completion;
@@ -211,35 +210,15 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         ui.allocate_space(vec2(1.0, 260.0));
         return;
     };
-    let colour = |setup: usize| {
-        session
-            .plan
-            .looks
-            .get(setup)
-            .and_then(|look| look.colour)
-            .unwrap_or(setup)
-    };
-    let overlays: Vec<Overlay<'_>> = run
-        .findings
-        .curves
-        .iter()
-        .map(|curve| Overlay {
-            id: series(LIVE, curve.setup),
-            name: curve.label.clone(),
-            colour: colour(curve.setup),
-            curve,
-        })
-        .collect();
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::TINY;
         for setup in 0..session.plan.setups.len().min(8) {
-            marker::inline(ui, colour(setup));
+            marker::inline(ui, run.colour(setup));
             ui.label(session.setup_label(setup));
             ui.add_space(space::SMALL);
         }
     });
-    let spec = curves::throughput(&overlays, &CurveOptions::default());
-    if spec.is_empty() {
+    if run.throughput.is_empty() {
         ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
             ui.centered_and_justified(|ui| {
                 label::quiet(ui, "The first point comes with the first round.")
@@ -252,7 +231,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         highlighted: None,
         zooms: false,
     };
-    chart::show(ui, "live-throughput", &spec, look);
+    chart::show(ui, "live-throughput", &run.throughput, look);
 }
 
 fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
