@@ -139,10 +139,15 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
         .map(|report| report.engine.clone())
         .filter(|engine| !engine.is_empty());
     let others = spec.map(|spec| {
-        let kept = spec
+        let mut kept = spec
             .options
             .iter()
-            .filter(|(key, _)| !OWN_LINE.contains(&key.as_str()));
+            .filter(|(key, _)| !OWN_LINE.contains(&key.as_str()))
+            .peekable();
+        if kept.peek().is_none() {
+            // An option may itself be called "none".
+            return "the defaults".to_owned();
+        }
         listed(kept.map(|(key, value)| format!("{key}={value}")))
     });
     let feeding = session
@@ -294,7 +299,7 @@ mod tests {
         let options = find(&differences, "Options");
         assert_eq!(
             (options.before.as_str(), options.after.as_str()),
-            ("opt=all", "none")
+            ("opt=all", "the defaults")
         );
         assert_eq!(find(&differences, "Threads").before, "2");
         assert_eq!(find(&differences, "Governor").before, UNKNOWN);

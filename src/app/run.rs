@@ -178,10 +178,10 @@ impl LiveRun {
     fn follow(&mut self, event: &RunEvent) {
         match event {
             RunEvent::CaseOpened { case, .. } => {
-                self.current = Some((*case, "warming up".to_owned()));
+                self.attend(*case, "warming up".to_owned());
             }
             RunEvent::RoundStarted { case, round } => {
-                self.current = Some((*case, format!("round {}", round + 1)));
+                self.attend(*case, format!("round {}", round + 1));
             }
             RunEvent::CaseEnded { case, .. }
                 if self
@@ -223,13 +223,23 @@ impl LiveRun {
             .unwrap_or(setup)
     }
 
+    /// Another case is being measured, or something else is done with it.
+    fn attend(&mut self, case: CaseKey, doing: String) {
+        let before = self.current.replace((case, doing));
+        if before.is_none_or(|(before, _)| before != case) {
+            self.redraw_strip();
+        }
+    }
+
+    /// The samples of the current case; none where it has none yet.
     fn redraw_strip(&mut self) {
         let Some((session, (key, _))) = self.session.as_ref().zip(self.current.as_ref()) else {
             return;
         };
-        if let Some(case) = session.case(*key).filter(|case| !case.rounds.is_empty()) {
-            self.strip = samples::strip(case, self.colour(key.setup), STRIP_SAMPLES);
-        }
+        let case = session.case(*key).filter(|case| !case.rounds.is_empty());
+        self.strip = case.map_or_else(ChartSpec::default, |case| {
+            samples::strip(case, self.colour(key.setup), STRIP_SAMPLES)
+        });
     }
 
     fn log_event(&mut self, stamped: &Stamped) {

@@ -33,6 +33,9 @@ const COLUMNS: [ColumnSpec; 7] = [
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
 
+/// The strip of the current case's samples.
+const STRIP_HEIGHT: f32 = 130.0;
+
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(run) = &app.run else {
@@ -258,14 +261,20 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         _ => {}
     }
     ui.add_space(space::TINY);
-    if !run.strip.is_empty() {
-        let look = Look {
-            height: 130.0,
-            highlighted: None,
-            zooms: false,
-        };
-        chart::show(ui, "live-strip", &run.strip, look);
+    if run.strip.is_empty() {
+        // As much room as the strip takes, so that nothing below jumps when it comes.
+        ui.allocate_ui(vec2(ui.available_width(), STRIP_HEIGHT), |ui| {
+            ui.set_min_height(STRIP_HEIGHT);
+            ui.centered_and_justified(|ui| label::quiet(ui, "Samples come with its first round."));
+        });
+        return;
     }
+    let look = Look {
+        height: STRIP_HEIGHT,
+        highlighted: None,
+        zooms: false,
+    };
+    chart::show(ui, "live-strip", &run.strip, look);
 }
 
 fn host(ui: &mut Ui, run: &LiveRun) {
