@@ -14,8 +14,8 @@ use crate::worker::protocol::RoundRule;
 const MOST_ROUNDS_FACTOR: u32 = 4;
 /// Enough for a stopping rule; what is reported is computed with more.
 const RESAMPLES: usize = 400;
-/// Runs before the first sample of a visit.
-const WAKE_UP_RUNS: u64 = 3;
+/// Runs before the first sample of a visit, however long they take: one fills the caches again.
+const WAKE_UP_RUNS: u64 = 1;
 
 /// The cases in this round's order: shuffled anew each round, the same for the same seed, so that
 /// heat and neighbours hit all cases alike.
