@@ -172,6 +172,21 @@ impl Comparison {
         self.pairs.iter().filter(such).count()
     }
 
+    /// Why answers are open or to be taken with care, each reason once.
+    pub fn reasons(&self) -> Vec<&str> {
+        let mut reasons: Vec<&str> = Vec::new();
+        for reason in self
+            .pairs
+            .iter()
+            .filter_map(|pair| pair.verdict.reason.as_deref())
+        {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
     /// The rounds that would settle every pair which more rounds can settle; nothing where there is none.
     pub fn more_rounds(&self) -> Option<u32> {
         let wanted = self

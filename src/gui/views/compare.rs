@@ -4,7 +4,7 @@ use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::comparison::{Better, Comparison, Metric};
 use crate::analysis::metrics;
-use crate::analysis::verdict::{Call, Verdict};
+use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Run, Sessions};
 use crate::app::compare::Pick;
@@ -244,35 +244,15 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Ac
     label::card_title(ui, "Did it get faster?");
     ui.add_space(space::TINY);
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
-        let pairs = comparison.pairs.iter();
-        if let Some(first) = pairs.clone().find(|pair| pair.verdict.call == call) {
+        let count = comparison.count(call);
+        if count > 0 {
             ui.horizontal(|ui| {
-                verdict::pill(
-                    ui,
-                    &Verdict {
-                        reason: None,
-                        floor: None,
-                        ..first.verdict.clone()
-                    },
-                );
-                label::quiet(
-                    ui,
-                    &humanize::of_many(comparison.count(call) as u64, "pair"),
-                );
+                verdict::word(ui, call);
+                label::quiet(ui, &humanize::of_many(count as u64, "pair"));
             });
         }
     }
-    let mut reasons: Vec<&str> = Vec::new();
-    for reason in comparison
-        .pairs
-        .iter()
-        .filter_map(|pair| pair.verdict.reason.as_deref())
-    {
-        if !reasons.contains(&reason) && reasons.len() < REASONS {
-            reasons.push(reason);
-        }
-    }
-    for reason in reasons {
+    for reason in comparison.reasons().into_iter().take(REASONS) {
         ui.add(
             Label::new(RichText::new(format!("{reason}.")).color(theme::roles(ui).quiet)).wrap(),
         );

@@ -8,15 +8,19 @@ use crate::gui::theme;
 
 /// Shows it; its grounds are on hover.
 pub fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
+    word(ui, verdict.call).on_hover_text(grounds(verdict))
+}
+
+/// The answer alone, for many verdicts that have it in common.
+pub fn word(ui: &mut Ui, call: Call) -> Response {
     let roles = theme::roles(ui);
-    let (sign, color) = match verdict.call {
+    let (sign, color) = match call {
         Call::Faster => ("▲", roles.good),
         Call::Slower => ("▼", roles.bad),
         Call::Same => ("=", roles.quiet),
         Call::Inconclusive => ("?", roles.unsure),
     };
-    let response = label::pill(ui, &format!("{sign} {}", verdict.call), color);
-    response.on_hover_text(grounds(verdict))
+    label::pill(ui, &format!("{sign} {call}"), color)
 }
 
 fn grounds(verdict: &Verdict) -> String {

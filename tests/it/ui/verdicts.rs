@@ -4,32 +4,19 @@
 use std::path::PathBuf;
 
 use powerband::analysis::verdict::Call;
-use powerband::app::action::Action;
+use powerband::app::action::{Action, Run};
+use powerband::app::command;
 use powerband::app::screen::Screen;
 use powerband::store::session_file;
 
 use super::Desk;
 use super::behaviour::is_saved;
 use crate::support::Home;
+use crate::verdicts::measure;
 
-/// A session on the engine that makes timings up.
+/// A session of one batch size on the engine that makes timings up.
 fn measured(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> PathBuf {
-    let mut args = vec![
-        "bench",
-        "resnet18@cifar",
-        "--preset",
-        "quick",
-        "--batch",
-        "1",
-        "--out",
-        file,
-    ];
-    for setup in setups {
-        args.extend(["--setup", setup]);
-    }
-    args.extend(rest);
-    let run = home.run(&args);
-    assert_eq!(run.status, Some(0), "{run:#?}");
+    measure(home, file, setups, &[&["--batch", "1"], rest].concat());
     home.path(file)
 }
 
@@ -67,6 +54,13 @@ fn what_is_open_is_settled_by_more_rounds() {
     assert_eq!(verdict.call, Call::Inconclusive, "{verdict:?}");
     let more = verdict.more_rounds.expect("rounds that would settle it");
     desk.see("would settle it");
+    let command = command::ALL.iter().find(|c| c.id == "more-rounds");
+    let command = command.expect("the command");
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    assert_eq!(
+        (command.act)(desk.app()),
+        Ok(Action::Run(Run::More(session, more)))
+    );
     let name = if more == 1 {
         "Measure 1 more round".to_owned()
     } else {
