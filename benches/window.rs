@@ -168,6 +168,7 @@ impl Scene {
             onnxruntime: None,
             python: None,
             program: program(),
+            watch: None,
         };
         let window = Window::new(&ctx, Started { place, files });
         Self {

@@ -4,6 +4,8 @@
 use std::fmt;
 
 use super::case_rows::CaseRow;
+use super::energy::Energy;
+use super::memory::{Headroom, Need};
 use crate::base::humanize;
 use crate::domain::outcome::Outcome;
 use crate::stats::bootstrap::Interval;
@@ -51,11 +53,13 @@ pub enum Efficiency {
     /// Against a throughput that grows with the batch.
     #[default]
     Scaling,
+    /// The share of the time in which the device computed, by its own word.
+    Busy,
 }
 
 impl Efficiency {
     /// Every one, in the order in which they are offered.
-    pub const ALL: [Self; 2] = [Self::OfBest, Self::Scaling];
+    pub const ALL: [Self; 3] = [Self::OfBest, Self::Scaling, Self::Busy];
 
     /// Its definition in one sentence.
     pub fn sentence(self) -> &'static str {
@@ -63,6 +67,9 @@ impl Efficiency {
             Self::OfBest => "Throughput as a share of the best throughput of the same curve.",
             Self::Scaling => {
                 "Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured."
+            }
+            Self::Busy => {
+                "Share of the time in which the device that computes was busy, by its own word; of a processor with several cores, the mean of all."
             }
         }
     }
@@ -73,6 +80,7 @@ impl fmt::Display for Efficiency {
         f.write_str(match self {
             Self::OfBest => "of best",
             Self::Scaling => "scaling",
+            Self::Busy => "busy",
         })
     }
 }
@@ -99,6 +107,14 @@ pub struct CurvePoint {
     /// Throughput as a share of batch × throughput at batch 1; where that was not measured, the
     /// smallest batch stands in: throughput ÷ (batch ÷ smallest × throughput at the smallest).
     pub scaling: Option<f64>,
+    /// Share of the time in which the device was busy, by its own word.
+    pub busy: Option<f64>,
+    /// Energy of one item, in joules, where it is known.
+    pub j_per_item: Option<f64>,
+    /// The same without what an idle machine would have drawn anyway.
+    pub net_j_per_item: Option<f64>,
+    /// The most memory that it needed.
+    pub memory: Option<Need>,
     /// How many samples there are.
     pub samples: u64,
     /// Names of what is suspicious.
@@ -122,6 +138,7 @@ impl CurvePoint {
         match kind {
             Efficiency::OfBest => self.of_best,
             Efficiency::Scaling => self.scaling,
+            Efficiency::Busy => self.busy,
         }
     }
 }
@@ -163,6 +180,8 @@ pub struct BatchCurve {
     pub largest_batch: Option<usize>,
     /// The smallest batch that ran out of memory.
     pub refused_batch: Option<usize>,
+    /// What the memory says of batches that were not measured.
+    pub headroom: Option<Headroom>,
 }
 
 /// One curve for each setup of the rows, in their order.
@@ -202,6 +221,10 @@ fn curve(setup: usize, mut rows: Vec<&CaseRow>) -> BatchCurve {
         .map(|point| (point.batch as f64, point.median_ns))
         .collect();
     let line = Line::through(&times);
+    let needs: Vec<(usize, Need)> = points
+        .iter()
+        .filter_map(|point| Some((point.batch, point.memory?)))
+        .collect();
     let refused = |failure: &&Failure| matches!(failure.outcome, Outcome::OutOfMemory { .. });
     BatchCurve {
         setup,
@@ -219,6 +242,7 @@ fn curve(setup: usize, mut rows: Vec<&CaseRow>) -> BatchCurve {
         line,
         largest_batch: points.last().map(|point| point.batch),
         refused_batch: failures.iter().find(refused).map(|failure| failure.batch),
+        headroom: Headroom::of(&needs),
         points,
         failures,
     }
@@ -232,6 +256,7 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
         .filter(|_| !row.outcome.is_trouble())?;
     let throughput = row.throughput_per_s.or(row.throughput_by_median)?;
     // Throughput is one over latency, so that the interval's ends change places.
+    let energy = row.energy.as_ref().ok();
     let scaled = |bound: f64| throughput * latency.median / bound;
     Some(CurvePoint {
         batch: row.batch,
@@ -246,6 +271,10 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
         }),
         of_best: None,
         scaling: None,
+        busy: row.busy,
+        j_per_item: energy.map(Energy::gross_j_per_item),
+        net_j_per_item: energy.and_then(Energy::net_j_per_item),
+        memory: row.memory,
         samples: row.samples,
         flags: row.flags.iter().map(|flag| flag.name).collect(),
         outcome: row.outcome.clone(),

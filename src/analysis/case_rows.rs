@@ -1,7 +1,10 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
+use super::energy::{self, Energy};
 use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
+use super::memory::{self, Need};
+use super::watched::{self, Watched};
 use crate::domain::case::{Case, CaseKey};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
@@ -44,6 +47,14 @@ pub struct CaseRow {
     pub far_off: FarOff,
     /// What is suspicious.
     pub flags: Vec<Flag>,
+    /// What the devices did meanwhile.
+    pub watched: Vec<Watched>,
+    /// Share of the time in which the device that it ran on was busy, by its own word.
+    pub busy: Option<f64>,
+    /// What it cost in energy, or why that is not known.
+    pub energy: Result<Energy, String>,
+    /// The most memory that it needed, where somebody told.
+    pub memory: Option<Need>,
 }
 
 impl CaseRow {
@@ -108,6 +119,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         .collect();
     let items = case.n_samples() as f64 * case.batch as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
+    let watched = watched::of(&session.telemetry, case);
     CaseRow {
         setup: case.setup,
         setup_label: session.setup_label(case.setup),
@@ -129,5 +141,9 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .map(|summary| flags::of(session, case, summary))
             .unwrap_or_default(),
         latency_ns,
+        busy: watched::busy_share(session, case.setup, &watched),
+        energy: energy::of(session, case),
+        memory: memory::of(session, case, &watched),
+        watched,
     }
 }

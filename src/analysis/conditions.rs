@@ -183,6 +183,7 @@ fn of_machine((session, _): Measured<'_>) -> Conditions {
             "Graphics",
             Some(listed(environment.gpus.iter().map(graphics))),
         ),
+        ("Card settings", card_settings(session)),
         ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
         ("System", Some(environment.os.clone())),
         ("Kernel", Some(environment.kernel.clone())),
@@ -193,6 +194,17 @@ fn of_machine((session, _): Measured<'_>) -> Conditions {
             environment.load_before.map(|load| format!("{load:.2}")),
         ),
     ]
+}
+
+/// Power limits, locked clocks and the like of the watched cards; nothing where none was watched.
+fn card_settings(session: &Session) -> Option<String> {
+    let cards = session.telemetry.tracks.iter().map(|track| &track.device);
+    let settings: Vec<String> = cards
+        .filter(|device| device.kind.is_gpu())
+        .flat_map(|device| &device.settings)
+        .map(|setting| format!("{} {}", setting.name.to_lowercase(), setting.value))
+        .collect();
+    (!settings.is_empty()).then(|| settings.join(", "))
 }
 
 /// How it was measured.

@@ -1,8 +1,9 @@
 //! What is suspicious about a case, each with its evidence and what to do about it.
 //!
-//! A flag never changes a number. The rules are those of the measuring method; the one that needs
-//! the graphics processor's word (throttled) comes with telemetry.
+//! A flag never changes a number. The rules are those of the measuring method; those that follow from
+//! what the devices say are in [`super::device_flags`].
 
+use super::device_flags;
 use crate::base::humanize;
 use crate::domain::case::{Case, Company};
 use crate::domain::session::Session;
@@ -68,6 +69,7 @@ pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
     ]
     .into_iter()
     .flatten()
+    .chain(device_flags::of(session, case))
     .collect()
 }
 

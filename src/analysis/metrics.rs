@@ -1,9 +1,13 @@
 //! The numbers of a comparison side by side, as text: what a table of metrics shows.
 
+use super::case_rows::CaseRow;
 use super::comparison::{Pair, Side};
+use super::energy::{self, Energy};
+use super::watched;
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
 use crate::domain::event::SetupReport;
+use crate::domain::telemetry::Quantity;
 use crate::stats::percentiles::ELIGIBLE;
 use crate::stats::summary::Summary;
 
@@ -133,14 +137,60 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     };
     let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
     let rate = |rate: f64| format!("{}/s", humanize::significant(rate, 3));
-    vec![
+    let mut metrics = vec![
         time("Latency", |summary| Some(summary.median)),
         Metric {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
         metric("Throughput", batch, Better::Higher, rates, rate),
+    ];
+    metrics.extend(of_resources(pair, batch));
+    metrics
+}
+
+/// What the two cases took of the machine, as far as at least one side tells.
+fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
+    let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
+    let of = |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
+    let per_joule = |rate: f64| format!("{} /J", humanize::significant(rate, 3));
+    let watts = |watts: f64| watched::text(Quantity::Power, watts);
+    let bytes = |bytes: f64| humanize::bytes(bytes as u64);
+    let why = [&pair.before, &pair.after]
+        .into_iter()
+        .find_map(|row| row.energy.as_ref().err().cloned());
+    let of_energy = [
+        metric(
+            "Energy per item",
+            batch,
+            Better::Lower,
+            of(Energy::gross_j_per_item),
+            energy::joules,
+        ),
+        metric(
+            "Items per joule",
+            batch,
+            Better::Higher,
+            of(Energy::items_per_j),
+            per_joule,
+        ),
+        metric(
+            "Mean power",
+            batch,
+            Better::Neither,
+            of(Energy::mean_w),
+            watts,
+        ),
     ]
+    .map(|metric| Metric {
+        note: why.clone(),
+        ..metric
+    });
+    let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
+    let memory = metric("Peak memory", batch, Better::Lower, needs, bytes);
+    let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
+    let metrics = of_energy.into_iter().chain([memory]);
+    metrics.filter(is_known).collect()
 }
 
 /// Why a 99th percentile is not known.

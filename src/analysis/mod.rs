@@ -4,9 +4,12 @@ pub mod batch_curve;
 pub mod case_rows;
 pub mod comparison;
 pub mod conditions;
+pub mod device_flags;
+pub mod energy;
 pub mod far_off;
 pub mod flags;
 pub mod history;
+pub mod memory;
 pub mod metrics;
 pub mod pair;
 pub mod plan_estimate;
@@ -14,3 +17,4 @@ pub mod progress;
 #[cfg(test)]
 pub mod testing;
 pub mod verdict;
+pub mod watched;

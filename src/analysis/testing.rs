@@ -10,6 +10,7 @@ use crate::domain::model::ModelRef;
 use crate::domain::outcome::{Outcome, Phase};
 use crate::domain::plan::{Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
 use crate::domain::session::Session;
+use crate::domain::telemetry::{DeviceKind, Quantity, Reading, WatchedDevice};
 
 /// A plan with the quick preset.
 pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
@@ -101,4 +102,33 @@ pub fn failed() -> Outcome {
         phase: Phase::Open,
         reason: "no such kernel".to_owned(),
     }
+}
+
+/// Watches one more device from the beginning on, for so many seconds.
+pub fn watch(
+    session: &mut Session,
+    kind: DeviceKind,
+    rate_hz: f64,
+    seconds: f64,
+    read: impl Fn(f64) -> Vec<(Quantity, f64)>,
+) {
+    let place = session.telemetry.tracks.len();
+    let id = format!("{kind:?}-{place}");
+    let mut devices: Vec<WatchedDevice> = session
+        .telemetry
+        .tracks
+        .iter()
+        .map(|track| track.device.clone())
+        .collect();
+    devices.push(WatchedDevice::new("test", kind, 0, &id, "Test device"));
+    session.telemetry.watch(rate_hz, devices, Vec::new());
+    let readings: Vec<Reading> = (0..=(seconds * rate_hz) as u32)
+        .map(|index| f64::from(index) / rate_hz)
+        .map(|at_s| Reading {
+            device: place,
+            at_ns: (at_s * 1e9) as u64,
+            values: read(at_s),
+        })
+        .collect();
+    session.telemetry.take(&readings);
 }

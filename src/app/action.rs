@@ -10,6 +10,7 @@ use super::screen::Screen;
 use super::sessions::{Pin, SessionId};
 use super::settings::Theme;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::energy::EnergyKind;
 use crate::chart::spec::SeriesId;
 use crate::domain::case::CaseKey;
 
@@ -148,6 +149,8 @@ pub enum Curves {
     Statistic(Statistic),
     /// Which efficiency is drawn.
     Efficiency(Efficiency),
+    /// Which energy is drawn.
+    Energy(EnergyKind),
     /// Logarithmic or linear latency.
     LogLatency(bool),
     /// The latency limit in nanoseconds.

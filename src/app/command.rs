@@ -11,6 +11,7 @@ use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::settings::Theme;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::energy::EnergyKind;
 use crate::domain::plan::PresetName;
 
 /// A command.
@@ -252,6 +253,24 @@ pub const ALL: &[Command] = &[
         "",
         |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Scaling))),
     ),
+    command(
+        "efficiency-busy",
+        "Curves: busy share of the device",
+        "",
+        |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Busy))),
+    ),
+    command("energy-gross", "Curves: energy per item", "", |_| {
+        Ok(Action::Curves(Curves::Energy(EnergyKind::Gross)))
+    }),
+    command(
+        "energy-net",
+        "Curves: energy per item, net of idle",
+        "",
+        |_| Ok(Action::Curves(Curves::Energy(EnergyKind::Net))),
+    ),
+    command("energy-per-joule", "Curves: items per joule", "", |_| {
+        Ok(Action::Curves(Curves::Energy(EnergyKind::PerJoule)))
+    }),
     command(
         "limit",
         "Curves: set or remove the latency limit",

@@ -9,7 +9,9 @@ use crate::analysis::batch_curve::CurvePoint;
 use crate::analysis::case_rows::CaseRow;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::chart::lanes::Lanes;
 use crate::chart::spec::{ChartSpec, Mark, SeriesId};
+use crate::chart::{energy, memory};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
 use crate::domain::plan::Load;
@@ -99,6 +101,14 @@ pub struct Drawn {
     pub throughput: ChartSpec,
     /// Efficiency against batch size.
     pub efficiency: ChartSpec,
+    /// Memory against batch size.
+    pub memory: ChartSpec,
+    /// Energy against batch size.
+    pub energy: ChartSpec,
+    /// What each series needs of memory beyond what was measured: name, palette index, a sentence.
+    pub headroom: Vec<(String, usize, String)>,
+    /// Why no energy is known, where it is not.
+    pub no_energy: Option<String>,
     /// How many series are not drawn because they were measured under another load.
     pub apart: usize,
     /// Series by name.
@@ -120,6 +130,8 @@ pub struct Pinned {
     pub strip: ChartSpec,
     /// What is far from the others, in a sentence.
     pub outliers: String,
+    /// What the devices did meanwhile, over the same time as the strip.
+    pub lanes: Lanes,
 }
 
 /// The curves screen.
@@ -147,6 +159,7 @@ impl CurvesState {
     /// Makes anew everything that is drawn.
     pub fn redraw(&mut self, open: &OpenSessions) {
         self.redraw_charts(open);
+        self.redraw_resources(open);
         self.redraw_table(open);
     }
 
@@ -179,6 +192,31 @@ impl CurvesState {
         drawn.best = best;
         drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
         drawn.legend = legend;
+    }
+
+    /// Makes anew the charts of memory and energy, which know no latency limit.
+    pub fn redraw_resources(&mut self, open: &OpenSessions) {
+        let legend = &self.drawn.legend;
+        let overlays: Vec<Overlay<'_>> = legend
+            .iter()
+            .filter(|entry| entry.shown)
+            .filter_map(|entry| overlay(open, entry))
+            .collect();
+        let mut charts = [
+            memory::peak(&overlays),
+            energy::per_item(&overlays, self.options.energy),
+        ];
+        if let Some(pin) = self.pin {
+            for chart in &mut charts {
+                ring(chart, pin);
+            }
+        }
+        let headroom = overlays.iter().filter_map(headroom).collect();
+        let no_energy = no_energy(open, legend);
+        let drawn = Arc::make_mut(&mut self.drawn);
+        [drawn.memory, drawn.energy] = charts;
+        drawn.headroom = headroom;
+        drawn.no_energy = no_energy;
     }
 
     /// Makes anew the table alone, from the legend as it stands.
@@ -389,6 +427,30 @@ impl CurvesState {
             self.pinned = None;
         }
     }
+}
+
+/// What a series says of batches that were not measured.
+fn headroom(overlay: &Overlay<'_>) -> Option<(String, usize, String)> {
+    let headroom = overlay.curve.headroom?;
+    Some((overlay.name.clone(), overlay.colour, headroom.sentence()))
+}
+
+/// Why none of the shown series has energies: the reason of the first case.
+fn no_energy(open: &OpenSessions, legend: &[LegendEntry]) -> Option<String> {
+    let shown = legend.iter().filter(|entry| entry.shown);
+    let mut reason = None;
+    for entry in shown {
+        let (session, setup) = sessions::of_series(entry.id);
+        let open = open.get(session).into_iter();
+        let rows = open.flat_map(|open| open.findings.rows.iter());
+        for row in rows.filter(|row| row.setup == setup && row.samples > 0) {
+            match &row.energy {
+                Ok(_) => return None,
+                Err(why) => reason = reason.or_else(|| Some(why.clone())),
+            }
+        }
+    }
+    reason
 }
 
 fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a>> {

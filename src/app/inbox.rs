@@ -17,7 +17,6 @@ use crate::domain::model::ModelSummary;
 use crate::domain::session::Session;
 use crate::store::library::{Scanned, Stamp};
 use crate::store::trash::Discarded;
-use crate::telemetry::host::HostLoad;
 
 /// One report.
 #[derive(Debug)]
@@ -70,8 +69,6 @@ pub enum Message {
     RunEvent(Box<(Stamped, Option<Findings>)>),
     /// The run is over: where it was saved, and what else is to be said.
     RunOver(Box<RunOver>),
-    /// A reading of the host's load.
-    Load(HostLoad),
     /// Journals that interrupted runs left behind.
     Abandoned(Vec<PathBuf>),
 }

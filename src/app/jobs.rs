@@ -42,7 +42,7 @@ impl Outlet {
     /// Reports. Once the window is gone nobody listens, which is no error.
     pub fn send(&self, message: Message) {
         let urgency = match message {
-            Message::RunEvent(_) | Message::Load(_) | Message::OnDisk(..) => Urgency::Soon,
+            Message::RunEvent(_) | Message::OnDisk(..) => Urgency::Soon,
             _ => Urgency::Now,
         };
         if self.sender.send(message).is_ok() {

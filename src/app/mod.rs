@@ -29,7 +29,6 @@ use std::sync::Arc;
 
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{self, Side};
-use crate::base::cancel::CancelToken;
 use crate::base::clock;
 use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
 use crate::domain::session::Session;
@@ -116,8 +115,6 @@ pub struct App {
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
     jobs: Jobs,
-    /// Raised when the run is over, so that its companions end.
-    run_over: CancelToken,
 }
 
 impl App {
@@ -141,7 +138,6 @@ impl App {
             notices: Notices::default(),
             outputs: Vec::new(),
             jobs: Jobs::new(waker),
-            run_over: CancelToken::default(),
             opening: std::collections::BTreeMap::new(),
             shows_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),

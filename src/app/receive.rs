@@ -185,7 +185,6 @@ impl App {
             Message::RunRefused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
-                self.run_over.cancel();
                 self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
                 if close {
                     self.outputs.push(Output::Close);
@@ -196,7 +195,6 @@ impl App {
                 self.run_event(stamped, findings);
             }
             Message::RunOver(over) => self.run_over(*over),
-            Message::Load(load) => run.take_load(load),
             _ => {}
         }
     }
@@ -230,7 +228,6 @@ impl App {
     }
 
     fn run_over(&mut self, over: RunOver) {
-        self.run_over.cancel();
         let Some(run) = &mut self.run else {
             return;
         };
@@ -247,6 +244,7 @@ impl App {
             Ok((path, _)) => Stage::Saved(path),
             Err(reason) => Stage::NotSaved(reason),
         };
+        run.redraw_lanes();
         let stage = run.stage.clone();
         self.sessions.close(LIVE);
         self.curves.forget(LIVE);

@@ -7,18 +7,19 @@ use super::sessions::{Findings, LIVE, series};
 use crate::analysis::progress::{self, Progress};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
+use crate::chart::lanes::{self, Lanes};
 use crate::chart::samples;
 use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::session::Session;
+use crate::domain::telemetry::Span;
 use crate::runner::control::Control;
-use crate::telemetry::host::HostLoad;
 
-/// Readings of the host's load that are kept: two minutes at one a second.
-const LOAD_KEPT: usize = 120;
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;
+/// The lanes of a run that goes on show so much of it.
+const LANES_NS: u64 = 120_000_000_000;
 /// Lines of the log that are kept.
 const LOG_KEPT: usize = 2_000;
 
@@ -85,10 +86,10 @@ pub struct LiveRun {
     pub skipped: Vec<CaseKey>,
     /// What happened, oldest first.
     pub log: VecDeque<LogLine>,
-    /// Readings of the host's load, oldest first.
-    pub load: VecDeque<HostLoad>,
     /// The newest samples of the case that is being measured.
     pub strip: ChartSpec,
+    /// What the devices do: the last two minutes, or all of it once the run is over.
+    pub lanes: Lanes,
     /// How far it is; made at every event and every second.
     pub progress: Option<Progress>,
     /// Whether the program ends once the run is over.
@@ -109,8 +110,8 @@ impl LiveRun {
             current: None,
             skipped: Vec::new(),
             log: VecDeque::new(),
-            load: VecDeque::new(),
             strip: ChartSpec::default(),
+            lanes: Lanes::default(),
             progress: None,
             close_after: false,
         }
@@ -139,15 +140,39 @@ impl LiveRun {
     pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
         self.log_event(&stamped);
         self.follow(&stamped.event);
+        let is_of_devices = matches!(
+            stamped.event,
+            RunEvent::Read { .. } | RunEvent::DeviceLost { .. } | RunEvent::Idled { .. }
+        );
         if let Some(session) = &mut self.session
             && !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. })
         {
             session.apply(stamped);
         }
+        if is_of_devices {
+            self.redraw_lanes();
+        }
         if let Some(findings) = findings {
             self.find(findings);
             self.redraw_strip();
         }
+    }
+
+    /// Draws what the devices did.
+    pub fn redraw_lanes(&mut self) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        let from_ns = if self.stage.is_going_on() {
+            session.elapsed_ns.saturating_sub(LANES_NS)
+        } else {
+            0
+        };
+        let window = Span {
+            from_ns,
+            to_ns: session.elapsed_ns,
+        };
+        self.lanes = lanes::of_run(session, window, |setup| self.colour(setup));
     }
 
     /// How far it is now.
@@ -156,14 +181,6 @@ impl LiveRun {
             return;
         };
         self.progress = Some(progress::of(session, now_ns.saturating_sub(self.began_ns)));
-    }
-
-    /// A reading of the host's load.
-    pub fn take_load(&mut self, load: HostLoad) {
-        if self.load.len() == LOAD_KEPT {
-            self.load.pop_front();
-        }
-        self.load.push_back(load);
     }
 
     /// Nanoseconds since it began.
@@ -304,11 +321,21 @@ impl LiveRun {
                 outcome.is_trouble(),
             ),
             RunEvent::Warned { text } => (text.clone(), true),
+            RunEvent::DeviceLost { device, lost } => {
+                let track = session.telemetry.tracks.get(*device);
+                let name = track.map_or_else(String::new, |track| track.device.short_name());
+                (format!("{name}: {}", lost.why), true)
+            }
             RunEvent::Paused => ("Paused".to_owned(), false),
             RunEvent::Resumed => ("Resumed".to_owned(), false),
             RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
             RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
-            RunEvent::Began(_) | RunEvent::WentOn { .. } | RunEvent::RoundStarted { .. } => return,
+            RunEvent::Began(_)
+            | RunEvent::WentOn { .. }
+            | RunEvent::RoundStarted { .. }
+            | RunEvent::Watched { .. }
+            | RunEvent::Idled { .. }
+            | RunEvent::Read { .. } => return,
         };
         self.note(stamped.at_ns, text, is_trouble);
     }

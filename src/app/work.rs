@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
@@ -27,14 +26,13 @@ use crate::runner::run::RunRequest;
 use crate::store::library::{self, Scanned, Stamp};
 use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
 use crate::store::{examples, journal, session_file};
-use crate::telemetry::host::{self, LoadSampler};
-
-/// How often the host's load is read during a run.
-const LOAD_EVERY: Duration = Duration::from_secs(1);
+use crate::telemetry;
 
 /// Looks up what this machine has.
 pub fn survey(place: &Place, outlet: &Outlet) {
-    outlet.send(Message::Environment(Box::new(host::environment())));
+    outlet.send(Message::Environment(Box::new(
+        telemetry::machine::environment(),
+    )));
     let found = equipment::survey(
         &place.paths,
         place.onnxruntime.clone(),
@@ -341,14 +339,4 @@ fn findings_after(
     };
     case_rows::renew(session, rows, *case);
     Some(Findings::of_rows(rows.clone()))
-}
-
-/// Reads the host's load until the run is over.
-pub fn watch_load(over: &CancelToken, outlet: &Outlet) {
-    let mut sampler = LoadSampler::new();
-    sampler.sample();
-    while !over.is_cancelled() {
-        std::thread::sleep(LOAD_EVERY);
-        outlet.send(Message::Load(sampler.sample()));
-    }
 }

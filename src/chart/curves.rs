@@ -4,6 +4,7 @@
 use super::axis::{self, TimeUnit};
 use super::spec::{Axis, ChartSpec, Limit, Mark, Point, Series, SeriesId, Stroke};
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint, Efficiency, Statistic};
+use crate::analysis::energy::EnergyKind;
 use crate::base::humanize;
 use crate::stats::bootstrap::Interval;
 
@@ -34,6 +35,8 @@ pub struct CurveOptions {
     pub limit_ns: Option<f64>,
     /// Which efficiency.
     pub efficiency: Efficiency,
+    /// Which energy.
+    pub energy: EnergyKind,
 }
 
 impl Default for CurveOptions {
@@ -43,12 +46,13 @@ impl Default for CurveOptions {
             log_y: true,
             limit_ns: None,
             efficiency: Efficiency::default(),
+            energy: EnergyKind::default(),
         }
     }
 }
 
 /// One curve with its points in the unit of the chart, before they become coordinates.
-struct Drawn<'a> {
+pub(super) struct Drawn<'a> {
     overlay: &'a Overlay<'a>,
     values: Vec<(usize, f64, Option<Interval>)>,
 }
@@ -119,6 +123,7 @@ pub fn efficiency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     let title = match kind {
         Efficiency::OfBest => "% of best",
         Efficiency::Scaling => "% of perfect scaling",
+        Efficiency::Busy => "% of the time",
     };
     // A whole is the yardstick, so that it is on the chart even where no curve comes near.
     let y = axis::from_zero(title, highest(&drawn).max(100.0));
@@ -145,7 +150,7 @@ pub fn limit_of(spec: &ChartSpec, y: f64) -> f64 {
 }
 
 /// Every curve's points by their number and its interval, where they have one.
-fn draw<'a>(
+pub(super) fn draw<'a>(
     overlays: &'a [Overlay<'a>],
     value: impl Fn(&CurvePoint) -> Option<(f64, Option<Interval>)>,
 ) -> Vec<Drawn<'a>> {
@@ -162,7 +167,7 @@ fn draw<'a>(
         .collect()
 }
 
-fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
+pub(super) fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
     for (_, value, band) in drawn.iter_mut().flat_map(|drawn| &mut drawn.values) {
         *value *= factor;
         *band = band.map(|band| Interval {
@@ -173,7 +178,7 @@ fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
     drawn
 }
 
-fn highest(drawn: &[Drawn<'_>]) -> f64 {
+pub(super) fn highest(drawn: &[Drawn<'_>]) -> f64 {
     let values = drawn.iter().flat_map(|drawn| &drawn.values);
     values
         .map(|(_, value, band)| band.map_or(*value, |band| band.high.max(*value)))
@@ -189,7 +194,7 @@ fn lowest(drawn: &[Drawn<'_>]) -> f64 {
 }
 
 /// The series and the failures, on an axis with every batch size of the plan.
-fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
+pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
     let planned = drawn.iter().flat_map(|drawn| {
         let curve = drawn.overlay.curve;
         let measured = curve.points.iter().map(|point| point.batch);

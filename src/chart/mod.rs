@@ -2,7 +2,10 @@
 
 pub mod axis;
 pub mod curves;
+pub mod energy;
 pub mod history;
+pub mod lanes;
+pub mod memory;
 pub mod palette;
 pub mod ratios;
 pub mod samples;

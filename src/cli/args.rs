@@ -82,7 +82,7 @@ pub struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy"])]
     pub more: Option<PathBuf>,
     /// One way to run it; give it several times to measure several [default: every engine there is].
     #[arg(long = "setup", value_name = "SETUP")]
@@ -102,6 +102,15 @@ pub struct BenchArgs {
     /// How they arrive.
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
     pub arrivals: Arrivals,
+    /// Readings a second of what the devices do meanwhile, from 1 to 100; 0 for none.
+    #[arg(long, value_name = "HZ", default_value_t = 10.0)]
+    pub telemetry: f64,
+    /// Measure each case for at least ten seconds, which is what energies need.
+    #[arg(long)]
+    pub energy: bool,
+    /// Play back what the devices said in another session, in place of this machine's.
+    #[arg(long, value_name = "SESSION.ron")]
+    pub replay: Option<PathBuf>,
     /// Keep one worker alive at a time: each is started again for its visits.
     #[arg(long)]
     pub one_at_a_time: bool,
@@ -251,8 +260,27 @@ pub struct InstallArgs {
 
 /// Arguments of `devices`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  powerband devices                         what there is, what it does now, what decides its speed
+  powerband devices --watch                 go on reading
+  powerband devices --watch --json --rate 100 --seconds 5 > readings.jsonl
+
+Clocks and limits come with the command that would change them; Powerband itself sets nothing.")]
 pub struct DevicesArgs {
-    /// Print one JSON document.
+    /// Go on reading, until Ctrl-C.
+    #[arg(long)]
+    pub watch: bool,
+    /// Readings a second while watching, from 1 to 100.
+    #[arg(long, value_name = "HZ", default_value_t = 10.0, requires = "watch")]
+    pub rate: f64,
+    /// Stop watching after so many seconds.
+    #[arg(long, value_name = "N", requires = "watch")]
+    pub seconds: Option<f64>,
+    /// Play back what the devices said in a session, in place of this machine's.
+    #[arg(long, value_name = "SESSION.ron")]
+    pub replay: Option<PathBuf>,
+    /// Print one JSON document; while watching, one for each reading, a line each.
     #[arg(long)]
     pub json: bool,
 }

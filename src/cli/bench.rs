@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
-use super::{Context, TROUBLE, is_broken_pipe, output, session_text};
+use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
 use crate::analysis::case_rows;
 use crate::analysis::comparison::{self, Comparison};
 use crate::domain::plan::{Keeping, Load};
@@ -19,9 +19,10 @@ use crate::export::json;
 use crate::onnx::shapes;
 use crate::runner::batches;
 use crate::runner::control::Control;
-use crate::runner::prepare::{self, Wish};
+use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{Recorder, Target};
 use crate::runner::run::RunRequest;
+use crate::runner::watching::WatchRequest;
 use crate::store::library::Stamp;
 use crate::store::session_file;
 
@@ -46,7 +47,7 @@ pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
             may_replace: args.force,
         });
     target.check()?;
-    let request = prepare::prepare(&context.place(), &wish)?;
+    let request = prepare::prepare(&place(context, args)?, &wish)?;
     measure_and_save(context, args, request, &target)
 }
 
@@ -63,7 +64,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let rounds = args
         .rounds
         .unwrap_or_else(|| rounds_to_settle(&opened.session));
-    let request = prepare::prepare_more(&context.place(), opened.session, rounds)?;
+    let request = prepare::prepare_more(&place(context, args)?, opened.session, rounds)?;
     let target = Target::Again {
         path: path.to_path_buf(),
         stamp,
@@ -80,6 +81,22 @@ fn rounds_to_settle(session: &Session) -> u32 {
         .filter_map(Comparison::more_rounds)
         .max();
     wanted.unwrap_or(USUAL_ROUNDS)
+}
+
+/// Where runs happen, with the devices watched as the arguments say.
+fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
+    let watch = if args.telemetry == 0.0 {
+        None
+    } else {
+        Some(WatchRequest {
+            rate_hz: devices::rate(args.telemetry, "--telemetry")?,
+            places: devices::places(args.replay.as_deref())?,
+        })
+    };
+    Ok(Place {
+        watch,
+        ..context.place()
+    })
 }
 
 fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
@@ -107,6 +124,7 @@ fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
         seed: args.seed,
         name: args.name.clone(),
         load: load(args)?,
+        energy: args.energy,
         keeping: if args.one_at_a_time {
             Keeping::OneAtATime
         } else {

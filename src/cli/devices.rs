@@ -1,18 +1,42 @@
-//! `powerband devices`: what this machine has.
+//! `powerband devices`: what this machine has, and what its devices do.
 
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
-use serde_json::json;
+use anyhow::bail;
+use serde_json::{Map, Value, json};
 
 use super::args::DevicesArgs;
-use super::output;
-use crate::base::humanize;
-use crate::domain::device::Cpu;
-use crate::telemetry::host;
+use super::{devices_text, output};
+use crate::base::{clock, humanize};
+use crate::domain::telemetry::{Lost, Reading, Telemetry};
+use crate::store::session_file;
+use crate::telemetry::sampler::{RATES_HZ, Sampler};
+use crate::telemetry::source::Places;
+use crate::telemetry::{machine, survey};
+
+/// Readings a second for one look.
+const LOOK_HZ: f64 = 20.0;
+/// How long one look takes: load is what happened between two readings.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often what was read is printed.
+const PRINTED: Duration = Duration::from_millis(500);
 
 /// Prints it.
 pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
-    let environment = host::environment();
+    let places = places(args.replay.as_deref())?;
+    if args.watch {
+        return watch(args, &places);
+    }
+    let environment = machine::environment();
+    let mut watching = Watching::begin(&places, LOOK_HZ);
+    thread::sleep(LOOK);
+    watching.fetch();
+    let telemetry = &watching.telemetry;
     if args.json {
         output::document(&json!({
             "cpu": environment.cpu,
@@ -21,6 +45,8 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
             "kernel": environment.kernel,
             "arch": environment.arch,
             "load": environment.load_before,
+            "devices": devices_text::document(telemetry),
+            "missing": telemetry.missing,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -29,39 +55,181 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
         .load_before
         .map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2}"));
     output::answer(&format!(
-        "{}Memory     {}, {} available\nSystem     {}, kernel {}\nLoad       {load} over the last minute\n",
-        processor(&environment.cpu),
+        "{}Memory     {}, {} available\nSystem     {}, kernel {}\nLoad       {load} over the last minute\n\n{}\n{}",
+        devices_text::processor(&environment.cpu),
         humanize::bytes(memory.total_bytes),
         humanize::bytes(memory.available_bytes),
         environment.os,
         environment.kernel,
+        devices_text::devices(telemetry),
+        devices_text::missing(&telemetry.missing),
     ))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The processor in lines of a name and a value.
-pub fn processor(cpu: &Cpu) -> String {
-    let or_unknown =
-        |text: Option<String>| text.unwrap_or_else(|| "not told by the system".to_owned());
-    let cores = cpu
-        .cores
-        .map(|cores| format!("{cores} cores, "))
-        .unwrap_or_default();
-    let boost = cpu.boost.map(|on| if on { "on" } else { "off" }.to_owned());
-    let clock = cpu
-        .max_mhz
-        .map(|mhz| format!("up to {} MHz", humanize::significant(mhz, 4)));
-    let features = if cpu.features.is_empty() {
-        "none that matter here".to_owned()
-    } else {
-        cpu.features.join(", ")
-    };
-    format!(
-        "Processor  {}, {cores}{} threads\nVectors    {features}\nClock      {}, governor {}, boost {}\n",
-        cpu.model,
-        cpu.threads,
-        or_unknown(clock),
-        or_unknown(cpu.governor.clone()),
-        or_unknown(boost),
-    )
+/// Where sources look, or what is played back.
+pub fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
+    let mut places = Places::of_user();
+    if let Some(path) = replay {
+        let recorded = session_file::read(path)?.session.telemetry;
+        if recorded.tracks.is_empty() {
+            bail!("{} has no telemetry to play back", path.display());
+        }
+        places.replay = Some(Arc::new(recorded));
+    }
+    Ok(places)
+}
+
+/// A rate that devices can be read at.
+pub fn rate(hz: f64, argument: &str) -> anyhow::Result<f64> {
+    if !RATES_HZ.contains(&hz) {
+        let (low, high) = (RATES_HZ.start(), RATES_HZ.end());
+        bail!("{argument} takes readings a second, from {low} to {high}, and not {hz}");
+    }
+    Ok(hz)
+}
+
+/// Devices that are read, and what they said lately.
+struct Watching {
+    sampler: Sampler,
+    telemetry: Telemetry,
+    began_ns: u64,
+}
+
+impl Watching {
+    fn begin(places: &Places, rate_hz: f64) -> Self {
+        let survey = survey::survey(places);
+        let mut telemetry = Telemetry::default();
+        telemetry.watch(rate_hz, survey.devices.clone(), survey.missing.clone());
+        Self {
+            sampler: Sampler::start(survey, rate_hz),
+            telemetry,
+            began_ns: clock::monotonic_ns(),
+        }
+    }
+
+    /// Takes in what was read, and gives it with what else is to be said.
+    fn fetch(&mut self) -> (Vec<Reading>, Vec<String>) {
+        let caught = self.sampler.fetch();
+        let relative = |at_ns: u64| at_ns.saturating_sub(self.began_ns);
+        let readings: Vec<Reading> = caught
+            .readings
+            .into_iter()
+            .map(|reading| Reading {
+                at_ns: relative(reading.at_ns),
+                ..reading
+            })
+            .collect();
+        self.telemetry.take(&readings);
+        for (device, at_ns, why) in caught.lost {
+            let at_ns = relative(at_ns);
+            self.telemetry.lose(device, Lost { at_ns, why });
+        }
+        (readings, caught.warnings)
+    }
+
+    fn passed_ns(&self) -> u64 {
+        clock::monotonic_ns().saturating_sub(self.began_ns)
+    }
+
+    /// Forgets all but the last moments: whoever watches for days needs no more.
+    fn forget(&mut self) {
+        for track in &mut self.telemetry.tracks {
+            track.keep_last(KEPT);
+        }
+    }
+}
+
+/// Readings that are kept of each device while watching.
+const KEPT: usize = 1_000;
+
+fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
+    let rate_hz = rate(args.rate, "--rate")?;
+    let cancel = super::cancel_on_signals()?;
+    let mut watching = Watching::begin(places, rate_hz);
+    if watching.telemetry.tracks.is_empty() {
+        bail!(
+            "there is nothing to watch:\n{}",
+            devices_text::missing(&watching.telemetry.missing)
+        );
+    }
+    let end_ns = args
+        .seconds
+        .map_or(u64::MAX, |seconds| (seconds.max(0.0) * 1e9) as u64);
+    let mut screen = (!args.json).then(Screen::begin);
+    while !cancel.is_cancelled() && watching.passed_ns() < end_ns {
+        let left_ns = end_ns.saturating_sub(watching.passed_ns());
+        thread::sleep(PRINTED.min(Duration::from_nanos(left_ns)));
+        let (readings, warnings) = watching.fetch();
+        for warning in warnings {
+            output::note(&warning);
+        }
+        match &mut screen {
+            Some(screen) => screen.show(&watching.telemetry, watching.passed_ns())?,
+            None => print_lines(&watching.telemetry, &readings)?,
+        }
+        watching.forget();
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One document a reading.
+fn print_lines(telemetry: &Telemetry, readings: &[Reading]) -> anyhow::Result<()> {
+    for reading in readings {
+        let Some(track) = telemetry.tracks.get(reading.device) else {
+            continue;
+        };
+        let values: Map<String, Value> = reading
+            .values
+            .iter()
+            .map(|(quantity, value)| (quantity.full_key(), Value::from(*value)))
+            .collect();
+        let line = json!({
+            "at_s": reading.at_ns as f64 / 1e9,
+            "device": track.device.id,
+            "values": values,
+        });
+        output::answer(&line.to_string())?;
+    }
+    Ok(())
+}
+
+/// Lines that are written over on a terminal, and one below the other elsewhere.
+struct Screen {
+    is_terminal: bool,
+    /// Lines that were written last.
+    lines: usize,
+    has_head: bool,
+}
+
+impl Screen {
+    fn begin() -> Self {
+        Self {
+            is_terminal: io::stdout().is_terminal(),
+            lines: 0,
+            has_head: false,
+        }
+    }
+
+    fn show(&mut self, telemetry: &Telemetry, at_ns: u64) -> anyhow::Result<()> {
+        let mut text = String::new();
+        if self.is_terminal && self.lines > 0 {
+            // Back up, and clear from there.
+            text.push_str(&format!("\x1b[{}A\x1b[J", self.lines));
+        }
+        let mut lines: Vec<String> = telemetry
+            .tracks
+            .iter()
+            .map(|track| devices_text::line(telemetry, track, at_ns))
+            .collect();
+        if self.is_terminal || !self.has_head {
+            lines.insert(0, devices_text::line_head());
+        }
+        self.has_head = true;
+        self.lines = lines.len();
+        text.push_str(&lines.join("\n"));
+        output::answer(&text)?;
+        io::stdout().flush()?;
+        Ok(())
+    }
 }

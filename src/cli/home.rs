@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use super::TROUBLE;
-use super::{Context, devices, engines, output};
+use super::{Context, devices_text, engines, output};
 use crate::base::humanize;
 use crate::store::library;
-use crate::telemetry::host;
+use crate::telemetry::machine;
 
 /// How many recent sessions are listed.
 const RECENT: usize = 5;
@@ -14,9 +14,9 @@ const RECENT: usize = 5;
 /// Prints the overview.
 pub fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
     output::note(&format!("No window can be opened: {reason}"));
-    let environment = host::environment();
+    let environment = machine::environment();
     let mut text = format!("Powerband {}\n\n", environment.program);
-    text.push_str(&devices::processor(&environment.cpu));
+    text.push_str(&devices_text::processor(&environment.cpu));
     text.push_str(&format!(
         "Memory     {}\n\n",
         humanize::bytes(environment.memory.total_bytes)

@@ -8,6 +8,7 @@ mod bench;
 mod compare;
 mod comparison_text;
 mod devices;
+mod devices_text;
 mod engines;
 mod history;
 mod home;
@@ -15,6 +16,7 @@ mod model;
 mod output;
 mod progress;
 mod recover;
+mod resources;
 mod session_text;
 mod show;
 

@@ -78,6 +78,10 @@ impl Progress {
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::WarmedUp { .. }
+            | RunEvent::Watched { .. }
+            | RunEvent::Idled { .. }
+            | RunEvent::Read { .. }
+            | RunEvent::DeviceLost { .. }
             | RunEvent::Paused
             | RunEvent::Resumed
             | RunEvent::Ended { .. } => {}

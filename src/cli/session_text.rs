@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::comparison_text;
+use super::{comparison_text, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
 use crate::base::humanize::{self, UNKNOWN};
@@ -17,6 +17,7 @@ pub fn whole(session: &Session) -> String {
         engines(session),
         table(&rows),
         troubles(&rows),
+        resources::table(session, &rows),
         verdicts(session, &rows),
         outliers(&rows),
         flags(&rows),

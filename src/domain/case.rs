@@ -65,6 +65,10 @@ pub struct Opening {
     pub first_run_ns: u64,
     /// How the inputs came to be and whether outputs are read back.
     pub feeding: String,
+    /// The most memory that the worker had until then, in bytes, loading the model not counted. The
+    /// smaller batch sizes of the setup were opened before, and stay open.
+    #[serde(default)]
+    pub peak_bytes: Option<u64>,
 }
 
 /// How a case was warmed up.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::telemetry::WatchedDevice;
+
 /// The processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
@@ -39,4 +41,15 @@ pub struct Gpu {
     pub memory_bytes: Option<u64>,
     /// Driver version, where known.
     pub driver: Option<String>,
+}
+
+impl Gpu {
+    /// What of a watched card belongs to the circumstances of a run.
+    pub fn of(device: &WatchedDevice) -> Self {
+        Self {
+            name: device.name.clone(),
+            memory_bytes: device.memory_bytes,
+            driver: device.driver.clone(),
+        }
+    }
 }

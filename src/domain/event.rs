@@ -13,6 +13,7 @@ use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::session::Session;
+use super::telemetry::{Lost, MissingSource, Reading, Span, WatchedDevice};
 
 /// What an engine said of itself once it had loaded the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +121,32 @@ pub enum RunEvent {
         case: CaseKey,
         /// How it ended.
         outcome: Outcome,
+    },
+    /// Devices are watched from now on.
+    Watched {
+        /// Readings a second.
+        rate_hz: f64,
+        /// The devices.
+        devices: Vec<WatchedDevice>,
+        /// Who tells nothing, and why.
+        missing: Vec<MissingSource>,
+    },
+    /// The machine was watched while nothing ran.
+    Idled {
+        /// When.
+        span: Span,
+    },
+    /// Devices were read. Their times lie a little before the event's.
+    Read {
+        /// What they said, in the order of the times.
+        readings: Vec<Reading>,
+    },
+    /// A device does not answer any more.
+    DeviceLost {
+        /// Which, by its place in the session's list.
+        device: usize,
+        /// When and why.
+        lost: Lost,
     },
     /// Something the user should know.
     Warned {

@@ -7,6 +7,8 @@ pub mod event;
 pub mod model;
 pub mod outcome;
 pub mod plan;
+pub mod quantity;
 pub mod session;
 pub mod setup;
+pub mod telemetry;
 pub mod tensor;

@@ -228,6 +228,18 @@ impl Plan {
 }
 
 impl MeasureRule {
+    /// Time that a case has to be watched before its energy can be told, in milliseconds, with a little
+    /// more for rounds whose readings have a gap.
+    const ENERGY_MS: u64 = 12_000;
+
+    /// Measures each case for so long that its energy can be told.
+    pub fn allow_for_energy(&mut self) {
+        self.min_time_ms = self.min_time_ms.max(Self::ENERGY_MS);
+        self.max_time_ms = self.max_time_ms.max(2 * Self::ENERGY_MS);
+        // Very short runs come in large numbers before that time is over.
+        self.max_samples = u64::MAX;
+    }
+
     /// What a preset asks for.
     pub fn of(preset: PresetName) -> Self {
         match preset {

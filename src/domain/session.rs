@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, CaseKey};
+use super::device::Gpu;
 use super::environment::Environment;
 use super::event::{Beginning, RunEvent, SetupReport, Stamped};
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::telemetry::Telemetry;
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +63,9 @@ pub struct Session {
     /// Later sittings, in which rounds were added.
     #[serde(default)]
     pub sittings: Vec<Sitting>,
+    /// What the machine's devices said meanwhile.
+    #[serde(default)]
+    pub telemetry: Telemetry,
 }
 
 /// A later run that added rounds to a session.
@@ -98,6 +103,7 @@ impl Session {
             variants: beginning.variants,
             profiler: None,
             sittings: Vec::new(),
+            telemetry: Telemetry::default(),
         }
     }
 
@@ -142,6 +148,18 @@ impl Session {
             RunEvent::CaseEnded { case, outcome } => {
                 self.with_case(case, |case| case.outcome = outcome);
             }
+            RunEvent::Watched {
+                rate_hz,
+                devices,
+                missing,
+            } => {
+                let cards = devices.iter().filter(|device| device.kind.is_gpu());
+                self.environment.gpus = cards.map(Gpu::of).collect();
+                self.telemetry.watch(rate_hz, devices, missing);
+            }
+            RunEvent::Idled { span } => self.telemetry.idle.push(span),
+            RunEvent::Read { readings } => self.telemetry.take(&readings),
+            RunEvent::DeviceLost { device, lost } => self.telemetry.lose(device, lost),
             RunEvent::Warned { text } => self.warnings.push(text),
             RunEvent::Ended { cancelled } => {
                 self.completion = if cancelled {
@@ -176,6 +194,7 @@ impl Session {
             variants: self.variants.clone(),
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
+            telemetry: Telemetry::default(),
             ..*self
         }
     }

@@ -4,7 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
+use crate::analysis::energy::Energy;
+use crate::analysis::memory::{Kept, Need};
+use crate::analysis::watched::Watched;
 use crate::domain::session::{Completion, Session};
+use crate::domain::telemetry::Telemetry;
 use crate::stats::summary::Summary;
 
 /// The whole document.
@@ -30,6 +34,7 @@ pub fn session(session: &Session) -> Value {
             .collect::<Vec<_>>(),
         "sittings": session.sittings,
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
+        "telemetry": telemetry(&session.telemetry),
         "warnings": session.warnings,
     })
 }
@@ -40,6 +45,82 @@ fn setups(session: &Session) -> Vec<Value> {
         .zip(&session.reports)
         .map(|(setup, report)| json!({ "setup": setup, "report": report }))
         .collect()
+}
+
+/// Who was watched and how often; the readings are in the session's file.
+fn telemetry(telemetry: &Telemetry) -> Value {
+    let devices: Vec<Value> = telemetry
+        .tracks
+        .iter()
+        .map(|track| {
+            json!({
+                "device": track.device,
+                "readings": track.times_ns.len(),
+                "lost": track.lost.as_ref().map(|lost| json!({
+                    "at_s": lost.at_ns as f64 / 1e9,
+                    "why": lost.why,
+                })),
+            })
+        })
+        .collect();
+    json!({
+        "rate_hz": telemetry.rate_hz,
+        "devices": devices,
+        "missing": telemetry.missing,
+    })
+}
+
+/// What each device did during a case, by the device's place in the session's list.
+fn devices(watched: &[Watched]) -> Value {
+    let devices = watched.iter().map(|device| {
+        let extents = device.extents.iter().map(|(quantity, extent)| {
+            let extent = json!({
+                "min": extent.min,
+                "mean": (!quantity.is_counter()).then_some(extent.mean),
+                "max": extent.max,
+                "readings": extent.readings,
+            });
+            (quantity.full_key(), extent)
+        });
+        json!({
+            "device": device.device,
+            "quantities": extents.collect::<Map<String, Value>>(),
+        })
+    });
+    devices.collect()
+}
+
+fn energy(energy: &Result<Energy, String>) -> Value {
+    match energy {
+        Ok(energy) => json!({
+            "devices": energy.devices,
+            "of_own_device": energy.is_own,
+            "method": energy.method.to_string(),
+            "rate_hz": energy.rate_hz,
+            "readings": energy.readings,
+            "seconds": energy.seconds,
+            "idle_w": energy.idle_w,
+            "mean_w": energy.mean_w(),
+            "gross_j": energy.gross_j,
+            "net_j": energy.net_j(),
+            "gross_j_per_item": energy.gross_j_per_item(),
+            "net_j_per_item": energy.net_j_per_item(),
+            "items_per_j": energy.items_per_j(),
+        }),
+        Err(reason) => json!({ "unknown": reason }),
+    }
+}
+
+fn memory(need: Need) -> Value {
+    json!({
+        "peak_bytes": need.bytes,
+        "of": match need.kept {
+            Kept::Worker => "the worker, in main memory",
+            Kept::CardOfWorker => "the worker, on the card",
+            Kept::CardOfAll => "everybody, on the card",
+        },
+        "capacity_bytes": need.capacity,
+    })
 }
 
 fn case(row: &CaseRow) -> Value {
@@ -66,6 +147,10 @@ fn case(row: &CaseRow) -> Value {
             "by_z_score": row.far_off.by_z_score,
             "severe_at_s": row.far_off.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
         }),
+        "busy": row.busy,
+        "memory": row.memory.map(memory),
+        "energy": energy(&row.energy),
+        "devices": devices(&row.watched),
         "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
         "flag_evidence": evidence,
     })

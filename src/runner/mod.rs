@@ -8,3 +8,4 @@ pub mod prepare;
 pub mod record;
 pub mod run;
 pub mod schedule;
+pub mod watching;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::run::{Earlier, RunRequest};
+use super::watching::WatchRequest;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock;
@@ -26,7 +27,9 @@ use crate::onnx::shapes::ShapeError;
 use crate::onnx::source::{ModelFile, SourceError};
 use crate::onnx::{inspect, shapes, source};
 use crate::store::settings::Settings;
-use crate::telemetry::host;
+use crate::telemetry::machine;
+use crate::telemetry::sampler::USUAL_HZ;
+use crate::telemetry::source::Places;
 use crate::worker::probe;
 
 /// Batch sizes of a run that names none.
@@ -43,6 +46,8 @@ pub struct Place {
     pub python: Option<PathBuf>,
     /// Our own executable, which is the worker.
     pub program: PathBuf,
+    /// How devices are watched during a run; nothing for not at all.
+    pub watch: Option<WatchRequest>,
 }
 
 impl Place {
@@ -53,6 +58,10 @@ impl Place {
             onnxruntime: settings.onnxruntime.clone(),
             python: settings.python.clone(),
             program,
+            watch: Some(WatchRequest {
+                rate_hz: USUAL_HZ,
+                places: Places::of_user(),
+            }),
         }
     }
 }
@@ -95,6 +104,8 @@ pub struct Wish {
     pub load: Load,
     /// How the workers are kept.
     pub keeping: Keeping,
+    /// Whether each case is measured long enough for its energy to be told.
+    pub energy: bool,
     /// What the session is called; without one, as the model.
     pub name: Option<String>,
 }
@@ -115,6 +126,7 @@ impl Wish {
             seed: None,
             load: Load::Closed,
             keeping: Keeping::Together,
+            energy: false,
             name: None,
         }
     }
@@ -211,6 +223,7 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         runtimes: chosen.runtimes,
         inputs,
         earlier: None,
+        watch: place.watch.clone(),
     })
 }
 
@@ -353,6 +366,9 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>) -> Plan {
         rules.measure.rounds = rounds;
         rules.measure.target_ci95_rel = None;
     }
+    if wish.energy {
+        rules.measure.allow_for_energy();
+    }
     if let Some(seconds) = wish.timeout_s {
         let ms = seconds.saturating_mul(1000);
         rules.limits = TimeLimits {
@@ -394,7 +410,7 @@ fn beginning(
             .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
         plan,
         model: model_ref(model, ports),
-        environment: host::environment(),
+        environment: machine::environment(),
         warnings,
         variants: BTreeMap::new(),
     }

@@ -3,12 +3,15 @@
 //! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
+mod meanwhile;
+mod workers;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::control::Control;
+use super::watching::{WatchRequest, Watcher};
 use super::{keeping, schedule};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
@@ -19,7 +22,7 @@ use crate::domain::plan::Keeping;
 use crate::domain::session::Session;
 use crate::domain::tensor::TensorSpec;
 use crate::store::journal::Journal;
-use crate::telemetry::{host, process};
+use crate::telemetry::process;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
 
@@ -38,6 +41,8 @@ pub struct RunRequest {
     pub inputs: BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>,
     /// The session that is to get more rounds; nothing for a new one.
     pub earlier: Option<Earlier>,
+    /// How the devices are watched meanwhile; nothing for not at all.
+    pub watch: Option<WatchRequest>,
 }
 
 /// A session that is to get more rounds.
@@ -105,9 +110,11 @@ pub fn run(
         control,
         stop: control.token().clone(),
         observer,
+        watcher: None,
     };
     run.tell(first);
     run.refuse_what_does_not_fit();
+    run.begin_watching();
     run.measure_rounds();
     run.finish();
     (run.session, run.journal)
@@ -142,6 +149,8 @@ struct Run<'a, 'o> {
     /// What ends the question that is being asked: the run's token, or that of one visit.
     stop: CancelToken,
     observer: &'a mut Observer<'o>,
+    /// Watches the devices, where that is wanted.
+    watcher: Option<Watcher>,
 }
 
 impl Run<'_, '_> {
@@ -229,6 +238,7 @@ impl Run<'_, '_> {
         self.tell(RunEvent::Paused);
         while self.wants_rest() {
             self.control.rest();
+            self.hand_on();
             self.leave_out();
         }
         self.tell(RunEvent::Resumed);
@@ -311,6 +321,7 @@ impl Run<'_, '_> {
         phase: &mut Phase,
     ) -> Result<(), WorkerError> {
         self.ensure_worker(case.setup, phase)?;
+        self.open_smaller(case, phase)?;
         *phase = Phase::Open;
         self.ensure_open(case)?;
         *phase = Phase::WarmUp;
@@ -330,6 +341,7 @@ impl Run<'_, '_> {
                     samples_ns: measured.samples_ns,
                     company: measured.company,
                 };
+                self.hand_all_on();
                 self.tell(RunEvent::RoundFinished { case, round });
                 Ok(())
             }
@@ -337,108 +349,29 @@ impl Run<'_, '_> {
         }
     }
 
-    fn ensure_worker(&mut self, setup: usize, phase: &mut Phase) -> Result<(), WorkerError> {
-        if self.workers.contains_key(&setup) {
+    /// Opens what is smaller first, so that the memory that each batch size needs can be told.
+    fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
+        if self.alone {
             return Ok(());
         }
-        let plan = &self.request.beginning.plan;
-        let Some(spec) = plan.setups.get(setup).cloned() else {
-            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
+        let is_next = |other: &Case| {
+            other.setup == case.setup
+                && other.batch < case.batch
+                && other.opening.is_none()
+                && !other.outcome.is_final()
         };
-        let limits = plan.limits.clone();
-        self.make_room(setup);
-        let start_limit = Duration::from_millis(limits.start_ms);
-        let worker = Worker::start(&spec, &self.request.program, start_limit, &self.stop)?;
-        let (pid, start_ns) = (worker.pid(), worker.start_ns);
-        self.workers.insert(setup, worker);
-        self.tell(RunEvent::WorkerStarted { setup, pid });
-        *phase = Phase::Load;
-        let request = Request::Load {
-            setup: spec,
-            model: self.model(setup),
-            runtime: self
-                .request
-                .runtimes
-                .get(setup)
-                .cloned()
-                .and_then(Result::ok)
-                .flatten(),
-        };
-        match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
-            Reply::Loaded(mut report) => {
-                report.start_ns = start_ns;
-                self.tell(RunEvent::SetupReady { setup, report });
-                Ok(())
-            }
-            other => Err(self.confused(setup, &other)),
-        }
-    }
-
-    fn model(&self, setup: usize) -> PathBuf {
-        self.request.models.get(setup).cloned().unwrap_or_default()
-    }
-
-    /// Ends the other workers where this one's would not fit beside them, or where each is to be alone.
-    fn make_room(&mut self, setup: usize) {
-        if self.workers.is_empty() {
-            return;
-        }
-        if !self.alone {
-            let model_bytes = fs::metadata(self.model(setup)).map_or(0, |model| model.len());
-            let need = match self.peaks.get(&setup) {
-                Some(&peak) => peak,
-                None => keeping::need(self.peaks.values().copied(), model_bytes),
-            };
-            let has_room =
-                host::memory().is_none_or(|memory| keeping::has_room(memory.available_bytes, need));
-            if has_room {
-                return;
+        let cases = self.session.cases.iter().filter(|other| is_next(other));
+        let mut smaller: Vec<CaseKey> = cases.map(Case::key).collect();
+        smaller.sort_unstable();
+        for other in smaller {
+            self.ensure_worker(case.setup, phase)?;
+            match self.ensure_open(other) {
+                Ok(()) => {}
+                Err(WorkerError::Cancelled) => return Err(WorkerError::Cancelled),
+                Err(error) => self.take_failure(other, Phase::Open, error),
             }
         }
-        self.be_alone();
-    }
-
-    /// From here on a worker is ended before another one starts; where memory asks for it, that is said.
-    fn be_alone(&mut self) {
-        if !self.alone {
-            self.alone = true;
-            self.tell(RunEvent::Warned {
-                text: keeping::SAID.to_owned(),
-            });
-        }
-        let living: Vec<usize> = self.workers.keys().copied().collect();
-        for setup in living {
-            self.forget_worker(setup);
-        }
-    }
-
-    /// Whether a case that ran out of memory may do better without the other workers.
-    fn may_fit_alone(&self, case: CaseKey, error: &WorkerError, phase: Phase) -> bool {
-        let is_limited = self
-            .request
-            .beginning
-            .plan
-            .setups
-            .get(case.setup)
-            .is_some_and(|setup| setup.options.contains_key("memory"));
-        let has_company = self.workers.keys().any(|setup| *setup != case.setup);
-        !self.alone
-            && !is_limited
-            && has_company
-            && matches!(
-                error.clone().into_outcome(phase),
-                Outcome::OutOfMemory { .. }
-            )
-    }
-
-    fn remember_peak(&mut self, setup: usize) {
-        let peak = self
-            .workers
-            .get(&setup)
-            .and_then(|worker| process::peak_bytes(worker.pid()));
-        if let Some(peak) = peak {
-            self.peaks.insert(setup, peak);
-        }
+        self.ensure_worker(case.setup, phase)
     }
 
     fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
@@ -455,8 +388,10 @@ impl Run<'_, '_> {
             seed: self.request.beginning.plan.seed,
         };
         match self.ask(case.setup, &request, limit)? {
-            Reply::Opened(opening) => {
+            Reply::Opened(mut opening) => {
                 self.opened.insert(case);
+                let worker = self.workers.get(&case.setup);
+                opening.peak_bytes = worker.and_then(|worker| process::peak_bytes(worker.pid()));
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())
             }
@@ -478,25 +413,6 @@ impl Run<'_, '_> {
                 Ok(())
             }
             other => Err(self.confused(case.setup, &other)),
-        }
-    }
-
-    fn ask(
-        &mut self,
-        setup: usize,
-        request: &Request,
-        limit: Duration,
-    ) -> Result<Reply, WorkerError> {
-        match self.workers.get_mut(&setup) {
-            Some(worker) => worker.ask(request, limit, &self.stop),
-            None => Err(WorkerError::Start("its worker is gone".to_owned())),
-        }
-    }
-
-    fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
-        match self.workers.get_mut(&setup) {
-            Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
         }
     }
 
@@ -529,24 +445,6 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Lets the worker give back what a case holds; one that cannot even do that is of no use.
-    fn close(&mut self, case: CaseKey) {
-        self.warmed.remove(&case);
-        let request = Request::Close { case };
-        let limit = Duration::from_secs(10);
-        if self.opened.remove(&case) && self.ask(case.setup, &request, limit).is_err() {
-            self.forget_worker(case.setup);
-        }
-    }
-
-    fn forget_worker(&mut self, setup: usize) {
-        self.opened.retain(|case| case.setup != setup);
-        self.warmed.retain(|case| case.setup != setup);
-        if let Some(worker) = self.workers.remove(&setup) {
-            worker.end();
-        }
-    }
-
     fn finish(&mut self) {
         let cancelled = self.control.is_cancelled();
         let open: Vec<CaseKey> = self
@@ -567,6 +465,8 @@ impl Run<'_, '_> {
         for (_, worker) in std::mem::take(&mut self.workers) {
             worker.end();
         }
+        self.hand_all_on();
+        self.watcher = None;
         self.tell(RunEvent::Ended { cancelled });
     }
 }

@@ -4,6 +4,7 @@ pub mod bootstrap;
 pub mod downsample;
 pub mod fit;
 pub mod histogram;
+pub mod integral;
 pub mod outliers;
 pub mod percentiles;
 pub mod ratio;

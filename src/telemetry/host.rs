@@ -1,200 +1,279 @@
-//! The host: processor, memory, operating system, as far as it tells.
+//! The machine itself: load, memory, clocks, heat, and what the worker has of it.
+//!
+//! Read from `/proc` and `/sys` directly: a library that reads them as well refuses to tell the load
+//! more often than five times a second, and knows nothing of stolen time.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::time::{Duration, Instant};
 
-use sysinfo::System;
+use super::files;
+use super::source::{Gone, Places, Source, Watch};
+use super::{machine, process};
+use crate::domain::telemetry::{DeviceKind, MissingSource, Quantity, Setting, WatchedDevice};
 
-use crate::domain::device::{Cpu, Memory};
-use crate::domain::environment::Environment;
+/// On machines with more cores than these, only the busiest one is told apart.
+const MOST_CORES: usize = 32;
+/// How often is read what changes slowly or costs a lot: clocks, heat, the worker's threads.
+const SLOWLY: Duration = Duration::from_secs(1);
+/// Names of the sensors in processors.
+const SENSORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
-/// Instruction sets that decide how fast a processor multiplies matrices.
-const FEATURES: [&str; 9] = [
-    "sse4_2",
-    "avx2",
-    "fma",
-    "avx512f",
-    "avx512_vnni",
-    "avx_vnni",
-    "avx512_bf16",
-    "amx_int8",
-    "asimd",
-];
+/// `/proc` and `/sys`.
+#[derive(Debug)]
+pub struct Host;
 
-/// The circumstances of a run that starts now.
-pub fn environment() -> Environment {
-    Environment {
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("POWERBAND_COMMIT").map(ToOwned::to_owned),
-        optimised_build: !cfg!(debug_assertions),
-        os: System::long_os_version().unwrap_or_default(),
-        kernel: System::kernel_version().unwrap_or_default(),
-        arch: System::cpu_arch(),
-        cpu: cpu(Path::new("/")),
-        memory: memory().unwrap_or_default(),
-        gpus: Vec::new(),
-        load_before: System::load_average().ok().map(|load| load.one),
+impl Source for Host {
+    fn id(&self) -> &'static str {
+        "host"
+    }
+
+    fn title(&self) -> &'static str {
+        "Host"
+    }
+
+    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+        let root = &places.root;
+        let Some(ticks) = ticks(root) else {
+            return Err(self.missing(
+                format!("{} cannot be read", root.join("proc/stat").display()),
+                "nothing: this system tells its load in another way",
+            ));
+        };
+        Ok(Box::new(Machine {
+            devices: vec![describe(root)],
+            root: root.clone(),
+            ticks,
+            clocks: clock_files(root),
+            heat: heat_file(root),
+            throttles: throttle_files(root),
+            slow: None,
+            switches: None,
+        }))
     }
 }
 
-/// Main memory: all of it, and what can be had now.
-pub fn memory() -> Option<Memory> {
-    let mut system = System::new().ok()?;
-    system.refresh_memory();
-    let limits = system.cgroup_limits();
-    let within = |own: u64, limit: Option<u64>| {
-        limit
-            .filter(|limit| *limit > 0)
-            .map_or(own, |limit| own.min(limit))
-    };
-    Some(Memory {
-        total_bytes: within(
-            system.total_memory(),
-            limits.as_ref().map(|limits| limits.total_memory),
-        ),
-        available_bytes: within(
-            system.available_memory(),
-            limits.as_ref().map(|limits| limits.free_memory),
-        ),
-    })
+fn describe(root: &Path) -> WatchedDevice {
+    let cpu = machine::cpu(root);
+    let mut device = WatchedDevice::new("host", DeviceKind::Host, 0, "host", &cpu.model);
+    let meminfo = fs::read_to_string(root.join("proc/meminfo")).unwrap_or_default();
+    device.memory_bytes = kibibytes(&meminfo, "MemTotal");
+    device.max_clock_mhz = cpu.max_mhz;
+    device.settings = settings(cpu.governor, cpu.boost);
+    device
 }
 
-/// The processor as /proc and /sys below `root` describe it.
-pub fn cpu(root: &Path) -> Cpu {
-    let cpuinfo = fs::read_to_string(root.join("proc/cpuinfo")).unwrap_or_default();
-    let field = |name: &str| {
-        cpuinfo
-            .lines()
-            .find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))
-            .map(|(_, value)| value.trim().to_owned())
-    };
-    let flags = field("flags")
-        .or_else(|| field("Features"))
-        .unwrap_or_default();
-    let sys = |file: &str| {
-        let text = fs::read_to_string(root.join("sys/devices/system/cpu").join(file)).ok()?;
-        Some(text.trim().to_owned())
-    };
-    Cpu {
-        model: field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-        cores: physical_cores(&cpuinfo),
-        threads: thread::available_parallelism().map_or(1, usize::from),
-        features: FEATURES
-            .iter()
-            .filter(|f| flags.split(' ').any(|have| have == **f))
-            .map(ToString::to_string)
-            .collect(),
-        governor: sys("cpu0/cpufreq/scaling_governor"),
-        boost: sys("cpufreq/boost")
-            .map(|on| on == "1")
-            .or_else(|| sys("intel_pstate/no_turbo").map(|off| off == "0")),
-        max_mhz: sys("cpu0/cpufreq/cpuinfo_max_freq")
-            .and_then(|khz| khz.parse::<f64>().ok())
-            .map(|khz| khz / 1e3),
+fn settings(governor: Option<String>, boost: Option<bool>) -> Vec<Setting> {
+    let governor = governor.map(|governor| Setting {
+        name: "Clock governor".to_owned(),
+        value: governor,
+        command: Some("sudo cpupower frequency-set --governor performance".to_owned()),
+    });
+    let boost = boost.map(|on| Setting {
+        name: "Boost".to_owned(),
+        value: if on { "on" } else { "off" }.to_owned(),
+        command: on.then(|| {
+            "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (on Intel: echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo)".to_owned()
+        }),
+    });
+    [governor, boost].into_iter().flatten().collect()
+}
+
+struct Machine {
+    devices: Vec<WatchedDevice>,
+    root: PathBuf,
+    ticks: Ticks,
+    clocks: Vec<PathBuf>,
+    heat: Option<PathBuf>,
+    throttles: Vec<PathBuf>,
+    /// When what is read slowly was read last.
+    slow: Option<Instant>,
+    /// Whose threads were counted when, and how often they had made way until then.
+    switches: Option<(u32, Instant, u64)>,
+}
+
+impl Watch for Machine {
+    fn devices(&self) -> &[WatchedDevice] {
+        &self.devices
+    }
+
+    fn read(
+        &mut self,
+        _device: usize,
+        worker: Option<u32>,
+        values: &mut Vec<(Quantity, f64)>,
+    ) -> Result<(), Gone> {
+        self.read_load(values);
+        if let Some(used) = memory_used(&self.root) {
+            values.push((Quantity::MemoryUsed, used as f64));
+        }
+        if let Some(memory) = worker.and_then(|pid| process::memory(&self.root, pid)) {
+            values.push((Quantity::WorkerMemory, memory.resident_bytes as f64));
+            values.push((Quantity::WorkerPeak, memory.peak_bytes as f64));
+        }
+        let now = Instant::now();
+        if self
+            .slow
+            .is_none_or(|then| now.duration_since(then) >= SLOWLY)
+        {
+            self.slow = Some(now);
+            self.read_slowly(worker, now, values);
+        }
+        Ok(())
     }
 }
 
-/// Distinct pairs of socket and core; nothing where the kernel does not list them.
-fn physical_cores(cpuinfo: &str) -> Option<usize> {
-    let mut cores = std::collections::BTreeSet::new();
-    let mut socket = String::new();
-    for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
-        match key.trim() {
-            "physical id" => value.trim().clone_into(&mut socket),
-            "core id" => {
-                cores.insert((socket.clone(), value.trim().to_owned()));
-            }
-            _ => {}
+impl Machine {
+    fn read_load(&mut self, values: &mut Vec<(Quantity, f64)>) {
+        let Some(now) = ticks(&self.root) else {
+            return;
+        };
+        let spent = now.since(&self.ticks);
+        // The kernel counts in hundredths of a second: read faster than that, nothing has passed.
+        if spent.whole.all == 0 {
+            return;
+        }
+        self.ticks = now;
+        values.push((Quantity::Busy, spent.whole.busy_percent()));
+        values.push((
+            Quantity::Stolen,
+            100.0 * spent.whole.stolen as f64 / spent.whole.all as f64,
+        ));
+        let cores = spent.cores.iter().filter(|(_, core)| core.all > 0);
+        if let Some(busiest) = cores
+            .clone()
+            .map(|(_, core)| core.busy_percent())
+            .reduce(f64::max)
+        {
+            values.push((Quantity::BusiestCore, busiest));
+        }
+        if spent.cores.len() <= MOST_CORES {
+            let whole =
+                cores.map(|(core, spent)| (Quantity::Core(*core), spent.busy_percent().round()));
+            values.extend(whole);
         }
     }
-    (!cores.is_empty()).then_some(cores.len())
-}
 
-/// How busy the machine is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HostLoad {
-    /// Share of all processors' time that was used since the last look, 0 to 1.
-    pub cpu_share: f64,
-    /// Memory that could not be had now, in bytes.
-    pub memory_used_bytes: u64,
-    /// All memory, in bytes.
-    pub memory_total_bytes: u64,
-}
-
-/// Looks at the machine's load from time to time, at the cost of reading two small files.
-#[derive(Clone, Debug)]
-pub struct LoadSampler {
-    root: PathBuf,
-    before: Option<Ticks>,
+    fn read_slowly(
+        &mut self,
+        worker: Option<u32>,
+        now: Instant,
+        values: &mut Vec<(Quantity, f64)>,
+    ) {
+        let mhz: Vec<f64> = self
+            .clocks
+            .iter()
+            .filter_map(|path| files::number(path))
+            .collect();
+        if !mhz.is_empty() {
+            let mean = mhz.iter().sum::<f64>() / mhz.len() as f64 / 1e3;
+            values.push((Quantity::Clock, mean.round()));
+        }
+        if let Some(milli) = self.heat.as_deref().and_then(files::number) {
+            values.push((Quantity::Temperature, milli / 1e3));
+        }
+        let counts = self.throttles.iter().filter_map(|path| files::number(path));
+        if let Some(count) = counts.reduce(|sum, count| sum + count) {
+            values.push((Quantity::TooHot, count));
+        }
+        let Some((pid, switches)) =
+            worker.and_then(|pid| Some((pid, process::made_way(&self.root, pid)?)))
+        else {
+            return;
+        };
+        if let Some((of, then, before)) = self.switches.replace((pid, now, switches))
+            && of == pid
+        {
+            let passed_s = now.duration_since(then).as_secs_f64().max(1e-9);
+            // Threads that ended took their counts with them.
+            let made_way = switches.saturating_sub(before) as f64;
+            values.push((Quantity::Switches, made_way / passed_s));
+        }
+    }
 }
 
 /// The processors' time since the machine started, in the kernel's unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Ticks {
+    whole: Spent,
+    cores: BTreeMap<u16, Spent>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Spent {
     busy: u64,
+    stolen: u64,
     all: u64,
 }
 
-impl Default for LoadSampler {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl LoadSampler {
-    /// Begins to look; the first sample tells what happened since now.
-    pub fn new() -> Self {
-        Self::under(Path::new("/"))
-    }
-
-    /// The same, with /proc below `root`.
-    pub fn under(root: &Path) -> Self {
+impl Spent {
+    /// From the numbers in `cpu user nice system idle iowait irq softirq steal guest guest_nice`.
+    fn of(words: &str) -> Self {
+        // Guests' time is in the user's already.
+        let fields: Vec<u64> = words
+            .split_ascii_whitespace()
+            .take(8)
+            .map_while(|field| field.parse().ok())
+            .collect();
+        let all: u64 = fields.iter().sum();
+        let idle: u64 = fields.iter().skip(3).take(2).sum();
         Self {
-            root: root.to_path_buf(),
-            before: ticks(root),
+            busy: all - idle,
+            stolen: fields.get(7).copied().unwrap_or(0),
+            all,
         }
     }
 
-    /// The load since the last look. What the system does not tell is zero.
-    pub fn sample(&mut self) -> HostLoad {
-        let now = ticks(&self.root);
-        let spent = self.before.zip(now).map(|(before, now)| Ticks {
-            // Some kernels let single counters run backwards a little.
-            busy: now.busy.saturating_sub(before.busy),
-            all: now.all.saturating_sub(before.all),
-        });
-        self.before = now;
-        let meminfo = fs::read_to_string(self.root.join("proc/meminfo")).unwrap_or_default();
-        let total = kibibytes(&meminfo, "MemTotal").unwrap_or(0);
-        let available = kibibytes(&meminfo, "MemAvailable").unwrap_or(total);
-        HostLoad {
-            cpu_share: spent
-                .filter(|spent| spent.all > 0)
-                .map_or(0.0, |spent| spent.busy as f64 / spent.all as f64)
-                .min(1.0),
-            memory_used_bytes: total.saturating_sub(available),
-            memory_total_bytes: total,
+    fn busy_percent(self) -> f64 {
+        (100.0 * self.busy as f64 / self.all as f64).min(100.0)
+    }
+
+    /// Some kernels let single counters run backwards a little.
+    fn since(self, before: Self) -> Self {
+        Self {
+            busy: self.busy.saturating_sub(before.busy),
+            stolen: self.stolen.saturating_sub(before.stolen),
+            all: self.all.saturating_sub(before.all),
         }
     }
 }
 
-/// From the line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`.
+impl Ticks {
+    fn since(&self, before: &Self) -> Self {
+        let cores = self
+            .cores
+            .iter()
+            .filter_map(|(core, now)| Some((*core, now.since(*before.cores.get(core)?))));
+        Self {
+            whole: self.whole.since(before.whole),
+            cores: cores.collect(),
+        }
+    }
+}
+
 fn ticks(root: &Path) -> Option<Ticks> {
     let stat = fs::read_to_string(root.join("proc/stat")).ok()?;
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    // Guests' time is in the user's already.
-    let fields: Vec<u64> = line
-        .split_ascii_whitespace()
-        .take(8)
-        .map_while(|field| field.parse().ok())
-        .collect();
-    let all: u64 = fields.iter().sum();
-    let idle: u64 = fields.iter().skip(3).take(2).sum();
-    Some(Ticks {
-        busy: all - idle,
-        all,
-    })
+    let mut ticks = Ticks::default();
+    for line in stat.lines() {
+        let Some((name, words)) = line.strip_prefix("cpu").and_then(|l| l.split_once(' ')) else {
+            break;
+        };
+        match name.parse() {
+            Ok(core) => {
+                ticks.cores.insert(core, Spent::of(words));
+            }
+            Err(_) => ticks.whole = Spent::of(words),
+        }
+    }
+    (ticks.whole.all > 0).then_some(ticks)
+}
+
+fn memory_used(root: &Path) -> Option<u64> {
+    let meminfo = fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let total = kibibytes(&meminfo, "MemTotal")?;
+    let available = kibibytes(&meminfo, "MemAvailable")?;
+    Some(total.saturating_sub(available))
 }
 
 /// The bytes in a line such as `MemTotal:       16316412 kB`.
@@ -206,90 +285,141 @@ fn kibibytes(meminfo: &str, name: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// The clocks of the cores, as the kernel sees them; virtual machines mostly tell none.
+fn clock_files(root: &Path) -> Vec<PathBuf> {
+    per_core(root, "cpufreq/scaling_cur_freq")
+}
+
+/// How often each package was too hot. Every core tells the number of its package.
+fn throttle_files(root: &Path) -> Vec<PathBuf> {
+    let mut packages = BTreeMap::new();
+    for path in per_core(root, "thermal_throttle/package_throttle_count") {
+        let core = path.ancestors().nth(2).map(Path::to_path_buf);
+        let package = core.and_then(|core| files::text(&core.join("topology/physical_package_id")));
+        packages.entry(package).or_insert(path);
+    }
+    packages.into_values().collect()
+}
+
+fn per_core(root: &Path, file: &str) -> Vec<PathBuf> {
+    let cores = files::entries(&root.join("sys/devices/system/cpu"));
+    let paths = cores.into_iter().map(|core| core.join(file));
+    paths.filter(|path| path.exists()).collect()
+}
+
+fn heat_file(root: &Path) -> Option<PathBuf> {
+    let sensors = files::entries(&root.join("sys/class/hwmon"));
+    let of_cpu = sensors.into_iter().find(|sensor| {
+        let name = files::text(&sensor.join("name"));
+        name.is_some_and(|name| SENSORS.contains(&name.as_str()))
+    })?;
+    Some(of_cpu.join("temp1_input")).filter(|path| path.exists())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_recorded_processor_is_read() {
-        let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        let one = |core| {
-            format!(
-                "model name\t: Example 9000\nphysical id\t: 0\ncore id\t: {core}\nflags\t: fpu avx2 avx512f\n\n"
-            )
-        };
-        write("proc/cpuinfo", &[one(0), one(0), one(1), one(1)].concat());
-        write(
-            "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-            "powersave\n",
-        );
-        write(
-            "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq",
-            "4200000\n",
-        );
-        write("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
-        let cpu = cpu(root.path());
-        assert_eq!((cpu.model.as_str(), cpu.cores), ("Example 9000", Some(2)));
-        assert_eq!(cpu.features, ["avx2", "avx512f"]);
-        assert_eq!(
-            (cpu.governor.as_deref(), cpu.boost, cpu.max_mhz),
-            (Some("powersave"), Some(false), Some(4200.0))
-        );
+    fn open(root: &Path) -> Result<Box<dyn Watch>, MissingSource> {
+        Host.open(&Places {
+            root: root.to_path_buf(),
+            ..Places::default()
+        })
     }
 
-    #[test]
-    fn what_is_not_told_is_unknown() {
-        let root = tempfile::tempdir().unwrap();
-        let cpu = cpu(root.path());
-        assert_eq!(
-            (cpu.cores, cpu.governor, cpu.boost, cpu.max_mhz),
-            (None, None, None, None)
-        );
-        assert!(!cpu.model.is_empty());
+    fn write(root: &Path, path: &str, text: &str) {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Vec<(Quantity, f64)> {
+        let mut values = Vec::new();
+        watch.read(0, worker, &mut values).unwrap();
+        values
     }
 
     #[test]
     fn load_is_what_happened_since_the_last_look() {
-        let root = tempfile::tempdir().unwrap();
-        let proc = root.path().join("proc");
-        fs::create_dir(&proc).unwrap();
-        let stat = |line: &str| {
-            fs::write(proc.join("stat"), format!("{line}\ncpu0 9 9 9 9\n")).unwrap();
-        };
-        fs::write(
-            proc.join("meminfo"),
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let stat = |lines: &str| write(root, "proc/stat", &format!("{lines}intr 1 2 3\ncpus\n"));
+        write(
+            root,
+            "proc/meminfo",
             "MemTotal:       1000 kB\nMemFree:         100 kB\nMemAvailable:    400 kB\n",
-        )
-        .unwrap();
-        stat("cpu  100 0 100 700 100 0 0 0 50 0");
-        let mut sampler = LoadSampler::under(root.path());
-        stat("cpu  130 10 110 740 110 0 0 0 90 0");
-        let load = sampler.sample();
-        assert_eq!(
-            (load.memory_used_bytes, load.memory_total_bytes),
-            (600 * 1024, 1000 * 1024)
         );
-        // 50 of 100 ticks were neither idle nor waiting.
-        assert!((load.cpu_share - 0.5).abs() < 1e-9, "{load:?}");
-        assert_eq!(sampler.sample().cpu_share, 0.0, "no time has passed");
-        stat("cpu  90 0 0 0 0 0 0 0 0 0");
-        assert_eq!(
-            sampler.sample().cpu_share,
-            0.0,
-            "counters may run backwards"
+        stat(
+            "cpu  100 0 100 700 100 0 0 0 50 0\ncpu0 50 0 50 350 50 0 0 0\ncpu1 50 0 50 350 50 0 0 0\n",
         );
-        fs::remove_dir_all(&proc).unwrap();
-        assert_eq!(sampler.sample(), HostLoad::default());
+        let mut watch = open(root).unwrap();
+        assert_eq!(watch.devices()[0].memory_bytes, Some(1_024_000));
+        // 50 of 100 ticks were neither idle nor waiting, 10 of them stolen; one core had most of it.
+        stat(
+            "cpu  130 0 110 740 110 0 0 10 90 0\ncpu0 80 0 60 350 50 0 0 0\ncpu1 50 0 50 390 60 0 0 10\n",
+        );
+        let values = read(&mut *watch, None);
+        assert_eq!(
+            values,
+            [
+                (Quantity::Busy, 50.0),
+                (Quantity::Stolen, 10.0),
+                (Quantity::BusiestCore, 100.0),
+                (Quantity::Core(0), 100.0),
+                (Quantity::Core(1), 17.0),
+                (Quantity::MemoryUsed, 614_400.0),
+            ]
+        );
+        let again = read(&mut *watch, None);
+        assert_eq!(
+            again,
+            [(Quantity::MemoryUsed, 614_400.0)],
+            "no time has passed"
+        );
     }
 
     #[test]
-    fn this_machine_has_memory() {
-        let load = LoadSampler::new().sample();
-        assert!(load.memory_used_bytes > 0 && load.memory_used_bytes < load.memory_total_bytes);
+    fn clocks_heat_and_threads_are_read_slowly() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "proc/stat", "cpu  1 1 1 1 1 1 1 1\n");
+        let cpu = "sys/devices/system/cpu";
+        for (core, khz) in [(0, "2000000"), (1, "3000000")] {
+            write(
+                root,
+                &format!("{cpu}/cpu{core}/cpufreq/scaling_cur_freq"),
+                khz,
+            );
+            write(
+                root,
+                &format!("{cpu}/cpu{core}/topology/physical_package_id"),
+                "0",
+            );
+            let count = format!("{cpu}/cpu{core}/thermal_throttle/package_throttle_count");
+            write(root, &count, "7\n");
+        }
+        write(root, "sys/class/hwmon/hwmon0/name", "nvme\n");
+        write(root, "sys/class/hwmon/hwmon1/name", "k10temp\n");
+        write(root, "sys/class/hwmon/hwmon1/temp1_input", "61500\n");
+        let mut watch = open(root).unwrap();
+        let expected = [
+            (Quantity::Clock, 2500.0),
+            (Quantity::Temperature, 61.5),
+            (Quantity::TooHot, 7.0),
+        ];
+        assert_eq!(read(&mut *watch, None), expected);
+        assert_eq!(read(&mut *watch, None), []);
+    }
+
+    #[test]
+    fn this_machine_and_this_process_are_read() {
+        let mut watch = open(Path::new("/")).unwrap();
+        let values = read(&mut *watch, Some(std::process::id()));
+        let of = |wanted| values.iter().find(|(q, _)| *q == wanted).map(|(_, v)| *v);
+        let used = of(Quantity::MemoryUsed).unwrap();
+        assert!(used > 0.0 && used < watch.devices()[0].memory_bytes.unwrap() as f64);
+        let resident = of(Quantity::WorkerMemory).unwrap();
+        assert!(resident > 100_000.0 && resident <= of(Quantity::WorkerPeak).unwrap());
+        assert!(open(Path::new("/nowhere")).is_err());
     }
 }

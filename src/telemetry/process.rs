@@ -3,18 +3,56 @@
 use std::fs;
 use std::path::Path;
 
-/// The most memory that a process ever had resident, in bytes; nothing where the system does not tell.
-pub fn peak_bytes(pid: u32) -> Option<u64> {
-    peak_bytes_under(Path::new("/proc"), pid)
+use super::files;
+
+/// What a process has of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessMemory {
+    /// What is resident now, in bytes.
+    pub resident_bytes: u64,
+    /// The most that ever was, in bytes.
+    pub peak_bytes: u64,
 }
 
-fn peak_bytes_under(root: &Path, pid: u32) -> Option<u64> {
-    let status = fs::read_to_string(root.join(pid.to_string()).join("status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
-    kibibytes.checked_mul(1024)
+/// The memory of a process; nothing where the system does not tell, or it is gone.
+pub fn memory(root: &Path, pid: u32) -> Option<ProcessMemory> {
+    let status = fs::read_to_string(root.join(format!("proc/{pid}/status"))).ok()?;
+    Some(ProcessMemory {
+        resident_bytes: kibibytes(&status, "VmRSS:")?,
+        peak_bytes: kibibytes(&status, "VmHWM:")?,
+    })
+}
+
+/// The most memory that a process of this machine ever had resident, in bytes.
+pub fn peak_bytes(pid: u32) -> Option<u64> {
+    memory(Path::new("/"), pid).map(|memory| memory.peak_bytes)
+}
+
+/// Lets a process of this user begin its peak anew from what it has now; whether that could be done.
+pub fn forget_peak(pid: u32) -> bool {
+    fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
+}
+
+/// How often the threads that it has now had to make way for others, though they wanted to go on.
+pub fn made_way(root: &Path, pid: u32) -> Option<u64> {
+    let threads = files::entries(&root.join(format!("proc/{pid}/task")));
+    let counts = threads.iter().filter_map(|thread| {
+        let status = fs::read_to_string(thread.join("status")).ok()?;
+        field(&status, "nonvoluntary_ctxt_switches:")?
+            .parse::<u64>()
+            .ok()
+    });
+    counts.reduce(|sum, count| sum + count)
+}
+
+fn kibibytes(status: &str, name: &str) -> Option<u64> {
+    field(status, name)?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The first word after a name.
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()
 }
 
 #[cfg(test)]
@@ -22,16 +60,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_is_read() {
+    fn memory_and_switches_are_read() {
         let root = tempfile::tempdir().unwrap();
-        fs::create_dir(root.path().join("7")).unwrap();
-        fs::write(
-            root.path().join("7/status"),
-            "Name:\tpowerband\nVmPeak:\t  900 kB\nVmHWM:\t  512 kB\n",
-        )
-        .unwrap();
-        assert_eq!(peak_bytes_under(root.path(), 7), Some(512 * 1024));
-        assert_eq!(peak_bytes_under(root.path(), 8), None);
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            "proc/7/status",
+            "Name:\tpowerband\nVmPeak:\t  900 kB\nVmHWM:\t  512 kB\nVmRSS:\t  256 kB\n",
+        );
+        write("proc/7/task/7/status", "nonvoluntary_ctxt_switches:\t3\n");
+        write("proc/7/task/8/status", "nonvoluntary_ctxt_switches:\t4\n");
+        let memory = memory(root.path(), 7).unwrap();
+        assert_eq!(
+            (memory.resident_bytes, memory.peak_bytes),
+            (256 * 1024, 512 * 1024)
+        );
+        assert_eq!(made_way(root.path(), 7), Some(7));
+        assert_eq!(made_way(root.path(), 8), None);
         assert!(peak_bytes(std::process::id()).is_some_and(|bytes| bytes > 100_000));
+        assert_eq!(peak_bytes(u32::MAX), None);
     }
 }

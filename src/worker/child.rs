@@ -145,6 +145,7 @@ impl State {
             open_ns,
             first_run_ns,
             feeding,
+            peak_bytes: None,
         }))
     }
 

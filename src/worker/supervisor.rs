@@ -121,7 +121,7 @@ impl Worker {
             process,
             start_ns: 0,
         };
-        let hello: Hello = worker.hear(limit, cancel)?;
+        let hello: Hello = worker.hear(limit, cancel, &mut || ())?;
         if hello.protocol != VERSION {
             worker.process.kill();
             return Err(WorkerError::Garbled(format!(
@@ -145,12 +145,23 @@ impl Worker {
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Reply, WorkerError> {
+        self.ask_meanwhile(request, limit, cancel, &mut || ())
+    }
+
+    /// The same; while the worker is silent, something small is done a few times a second.
+    pub fn ask_meanwhile(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
         let line = serde_json::to_string(request)
             .map_err(|error| WorkerError::Garbled(error.to_string()))?;
         if self.process.send(&line).is_err() {
             return Err(self.died());
         }
-        match self.hear(limit, cancel)? {
+        match self.hear(limit, cancel, meanwhile)? {
             Reply::Refused(error) => Err(WorkerError::Refused(error)),
             reply => Ok(reply),
         }
@@ -175,6 +186,7 @@ impl Worker {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<T, WorkerError> {
         let deadline = Instant::now() + limit;
         loop {
@@ -194,7 +206,7 @@ impl Worker {
                     self.process.kill();
                     return Err(WorkerError::Silent { limit });
                 }
-                Incoming::Silence => {}
+                Incoming::Silence => meanwhile(),
             }
         }
     }

@@ -1,15 +1,18 @@
 //! The one integration binary: each extra one would link everything again.
 
 mod agreement;
+mod amd;
 mod bad_input;
 mod cli;
 mod control;
 mod display;
 mod layers;
 mod models;
+mod nvml;
 mod real_window;
 mod session_compat;
 mod support;
+mod telemetry;
 mod trash;
 mod ui;
 mod verdicts;

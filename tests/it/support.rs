@@ -161,7 +161,7 @@ pub fn component<T>(found: Option<T>, what: &str) -> Option<T> {
     clippy::print_stderr,
     reason = "a test that is passed over must say so"
 )]
-fn skipped(what: &str) {
+pub fn skipped(what: &str) {
     eprintln!("SKIPPED: this test needs {what}");
 }
 

@@ -22,7 +22,7 @@ use crate::app::settings::ZOOM_STEPS;
 use crate::app::{App, Ask, Output, plans, work};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
-use crate::chart::samples;
+use crate::chart::{lanes, samples};
 use crate::store::trash::discard;
 
 /// Buckets of a strip: more than any screen has columns for it.
@@ -30,7 +30,9 @@ const STRIP_BUCKETS: usize = 1_000;
 
 /// What of the curves screen has to be made anew.
 enum Part {
+    /// The charts that know the latency limit.
     Charts,
+    AllCharts,
     Table,
     All,
 }
@@ -357,7 +359,8 @@ impl App {
 
     fn curves(&mut self, change: Curves) {
         let part = match change {
-            Curves::Limit(_) | Curves::Pin(_) | Curves::PinStep(_) => Part::Charts,
+            Curves::Limit(_) => Part::Charts,
+            Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
             Curves::Sort(_) | Curves::Filter(_) => Part::Table,
             _ => Part::All,
         };
@@ -369,6 +372,7 @@ impl App {
             }
             Curves::Statistic(statistic) => state.options.statistic = statistic,
             Curves::Efficiency(efficiency) => state.options.efficiency = efficiency,
+            Curves::Energy(energy) => state.options.energy = energy,
             Curves::LogLatency(log) => state.options.log_y = log,
             Curves::Limit(limit) => {
                 state.options.limit_ns = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
@@ -417,6 +421,10 @@ impl App {
         self.compare.redraw(&self.sessions, &self.curves.options);
         match part {
             Part::Charts => self.curves.redraw_charts(&self.sessions),
+            Part::AllCharts => {
+                self.curves.redraw_charts(&self.sessions);
+                self.curves.redraw_resources(&self.sessions);
+            }
             Part::Table => self.curves.redraw_table(&self.sessions),
             Part::All => self.curves.redraw(&self.sessions),
         }
@@ -439,6 +447,7 @@ impl App {
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
                     outliers: far_off::sentence(case),
+                    lanes: lanes::of_case(&session, case),
                 })));
             }
         });

@@ -7,7 +7,6 @@ use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, SessionId};
 use crate::app::{App, work};
-use crate::base::cancel::CancelToken;
 use crate::domain::plan::PresetName;
 use crate::runner::control::Control;
 use crate::runner::prepare::Wish;
@@ -80,12 +79,8 @@ impl App {
         let control = Control::default();
         self.sessions.close(LIVE);
         self.run = Some(LiveRun::new(title, control.clone()));
-        self.run_over = CancelToken::default();
         self.screen = Screen::Run;
         self.jobs.spawn("run", move |outlet| work(&control, outlet));
-        let over = self.run_over.clone();
-        self.jobs
-            .spawn("host-load", move |outlet| work::watch_load(&over, outlet));
     }
 
     fn steer(&mut self, wish: &Run) {

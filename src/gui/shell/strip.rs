@@ -3,14 +3,19 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, vec2};
 
+use crate::analysis::watched;
 use crate::app::App;
 use crate::app::action::{Action, Shell};
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::base::{clock, humanize};
+use crate::domain::telemetry::{DeviceKind, Quantity, Track};
 use crate::gui::icon;
 use crate::gui::theme::{self, text};
 use crate::gui::widgets::{button, label};
+
+/// Devices whose load is told in the strip.
+const MOST_DEVICES: usize = 4;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -64,9 +69,27 @@ fn state(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             ui.label(RichText::new(words).size(12.0).color(roles.quiet));
         }
     }
-    if let Some(load) = run.load.back() {
-        number(ui, &format!("CPU {:.0} %", load.cpu_share * 100.0));
+    for words in busy_words(run) {
+        number(ui, &words);
     }
+}
+
+/// How busy each device is: `GPU 0 97 %`.
+fn busy_words(run: &LiveRun) -> Vec<String> {
+    let Some(session) = &run.session else {
+        return Vec::new();
+    };
+    let telemetry = &session.telemetry;
+    let of_track = |track: &Track| {
+        let busy = watched::newest(telemetry, track, Quantity::Busy)?;
+        let name = match track.device.kind {
+            DeviceKind::Host => "CPU".to_owned(),
+            _ => track.device.short_name(),
+        };
+        Some(format!("{name} {}", watched::text(Quantity::Busy, busy)))
+    };
+    let all = telemetry.tracks.iter().filter_map(of_track);
+    all.take(MOST_DEVICES).collect()
 }
 
 fn running_words(run: &LiveRun) -> String {

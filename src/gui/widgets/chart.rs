@@ -68,7 +68,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     let roles = theme::roles(ui);
     let left = label_width(ui, &spec.y) + 10.0;
     let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, FOOT));
-    if inner.width() < 20.0 || inner.height() < 20.0 {
+    if inner.width() < 20.0 || inner.height() < 20.0 || !ui.is_rect_visible(outer) {
         return Touched {
             response: whole,
             hovered: None,

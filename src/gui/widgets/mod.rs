@@ -4,6 +4,7 @@ pub mod button;
 pub mod chart;
 pub mod field;
 pub mod label;
+pub mod lanes;
 pub mod legend;
 pub mod marker;
 pub mod segmented;

@@ -17,7 +17,8 @@ use powerband::domain::plan::{
 };
 use powerband::domain::session::{Completion, Session};
 use powerband::runner::control::Control;
-use powerband::telemetry::host::HostLoad;
+
+use super::devices;
 
 /// One setup and how fast it is.
 #[derive(Clone, Copy)]
@@ -61,19 +62,31 @@ impl Made<'_> {
     pub fn session(&self) -> Session {
         let mut session = Session::begin(self.beginning());
         session.completion = Completion::Complete;
-        session.elapsed_ns = 754_000_000_000;
         session.tags = vec!["nightly".to_owned(), "laptop".to_owned()];
         "On mains, lid open, nothing else running.".clone_into(&mut session.notes);
         for (setup, speed) in self.speeds.iter().enumerate() {
             session.reports[setup] = Some(report(speed));
         }
-        session.cases = self
-            .plan()
-            .cases()
-            .into_iter()
-            .map(|key| self.case(key))
-            .collect();
+        session.cases = self.cases();
+        session.elapsed_ns = end_ns(&session.cases);
+        session.telemetry = devices::watched(&session.cases, session.elapsed_ns);
         session
+    }
+
+    /// Every case, its rounds in turns with those of the others.
+    fn cases(&self) -> Vec<Case> {
+        let keys = self.plan().cases().into_iter();
+        let mut cases: Vec<Case> = keys.map(|key| self.case(key)).collect();
+        let mut now_ns = 3_000_000_000;
+        for round in 0..self.rounds as usize {
+            for case in &mut cases {
+                if let Some(round) = case.rounds.get_mut(round) {
+                    round.started_ns = now_ns;
+                    now_ns += round.spent_ns + 40_000_000;
+                }
+            }
+        }
+        cases
     }
 
     /// The run in its middle: the first two rounds of all cases, and the third of some.
@@ -85,12 +98,7 @@ impl Made<'_> {
             at_ns += 350_000_000;
             run.take(Stamped { at_ns, event }, None);
         };
-        let cases: Vec<Case> = self
-            .plan()
-            .cases()
-            .into_iter()
-            .map(|key| self.case(key))
-            .collect();
+        let cases = self.cases();
         for (setup, speed) in self.speeds.iter().enumerate() {
             let pid = 41_200 + setup as u32;
             tell(&mut run, RunEvent::WorkerStarted { setup, pid });
@@ -126,18 +134,19 @@ impl Made<'_> {
         let rows = run.session.as_ref().map(case_rows::of).unwrap_or_default();
         let text = "The processor's clock was lowered for 4 s.".to_owned();
         let warned = RunEvent::Warned { text };
+        let told_ns = run
+            .session
+            .as_ref()
+            .map_or(0, |session| end_ns(&session.cases));
+        if let Some(session) = &mut run.session {
+            session.telemetry = devices::watched(&cases, told_ns);
+        }
         let last = Stamped {
-            at_ns: at_ns + 1,
+            at_ns: told_ns.max(at_ns) + 1,
             event: warned,
         };
         run.take(last, Some(Findings::of_rows(rows)));
-        for second in 0..90_u32 {
-            run.take_load(HostLoad {
-                cpu_share: 0.82 + 0.1 * f64::from(second % 7) / 7.0,
-                memory_used_bytes: 9_400_000_000,
-                memory_total_bytes: 33_500_000_000,
-            });
-        }
+        run.redraw_lanes();
         run
     }
 
@@ -207,13 +216,13 @@ impl Made<'_> {
             open_ns: 1_200_000,
             first_run_ns: (centre * 1.9) as u64,
             feeding: "buffers that are written once".to_owned(),
+            peak_bytes: Some(310_000_000 + 9_600_000 * key.batch as u64),
         });
         case.warm_up = Some(WarmUp {
             runs: 40,
             spent_ns: 520_000_000,
             settled: true,
         });
-        let mut started_ns = 2_000_000_000;
         for round in 0..self.rounds {
             let shift = 1.0 + 0.3 * speed.noise * dice.normal();
             let samples_ns: Vec<u64> = (0..self.samples)
@@ -225,15 +234,21 @@ impl Made<'_> {
             let spent_ns = samples_ns.iter().sum::<u64>() * 101 / 100;
             case.rounds.push(Round {
                 round,
-                started_ns,
+                started_ns: 0,
                 spent_ns,
                 samples_ns,
                 company: None,
             });
-            started_ns += spent_ns * 4;
         }
         case
     }
+}
+
+/// When the last round ended.
+fn end_ns(cases: &[Case]) -> u64 {
+    let rounds = cases.iter().flat_map(|case| &case.rounds);
+    let ends = rounds.map(|round| round.started_ns + round.spent_ns);
+    ends.max().unwrap_or(0) + 300_000_000
 }
 
 fn report(speed: &Speed) -> SetupReport {
@@ -302,10 +317,10 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
 }
 
 /// Numbers that are the same every time.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -313,7 +328,7 @@ impl Dice {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }

@@ -6,6 +6,7 @@ mod bad_luck;
 mod behaviour;
 mod commands;
 mod data;
+mod devices;
 mod every_screen;
 mod library;
 mod pictures;
@@ -52,6 +53,7 @@ fn place(home: &Home) -> Place {
         onnxruntime: None,
         python: None,
         program: PathBuf::from(env!("CARGO_BIN_EXE_powerband")),
+        watch: None,
     }
 }
 

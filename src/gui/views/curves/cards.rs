@@ -2,6 +2,8 @@
 
 use eframe::egui::{Align, CursorIcon, Label, Layout, RichText, Sense, Ui, vec2};
 
+use super::react;
+use crate::analysis::energy::EnergyKind;
 use crate::analysis::far_off;
 use crate::app::App;
 use crate::app::action::Curves;
@@ -11,12 +13,14 @@ use crate::chart::spec::ChartSpec;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::{button, label, marker};
+use crate::gui::widgets::{button, label, lanes, marker, segmented};
 
 /// Width of one setup's best.
 const BEST: f32 = 218.0;
 /// Setups whose best is shown; the rings on the charts show all.
 const MOST: usize = 12;
+/// Height of the charts of memory and energy.
+const RESOURCE: f32 = 190.0;
 /// Height of the pinned case's charts.
 const SAMPLES: f32 = 170.0;
 
@@ -74,6 +78,74 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
         changes.push(Curves::Pin(Some(*pin)));
     }
     label::quiet_line(ui, words);
+}
+
+/// What each batch needed of the memory, and what that says of larger ones.
+pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+    let drawn = &app.curves.drawn;
+    resource(ui, width, |ui| {
+        label::card_title(ui, &drawn.memory.title);
+        if drawn.memory.is_empty() {
+            return nothing(ui, "Nobody told how much memory these cases needed.");
+        }
+        let touched = chart::show(ui, "memory", &drawn.memory, look(app));
+        react(touched, app, changes);
+        for (name, colour, sentence) in drawn.headroom.iter().take(MOST) {
+            ui.horizontal(|ui| {
+                marker::inline(ui, *colour);
+                label::quiet_line(ui, &format!("{name}: {sentence}")).on_hover_text(sentence);
+            });
+        }
+    });
+}
+
+/// What an item cost in energy.
+pub fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+    let drawn = &app.curves.drawn;
+    resource(ui, width, |ui| {
+        ui.horizontal(|ui| {
+            label::card_title(ui, &drawn.energy.title);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let kinds: Vec<(EnergyKind, String, &str)> = EnergyKind::ALL
+                    .iter()
+                    .map(|kind| (*kind, kind.to_string(), kind.sentence()))
+                    .collect();
+                let taken = segmented::show(ui, "Energy", app.curves.options.energy, &kinds);
+                changes.extend(taken.map(Curves::Energy));
+            });
+        });
+        if drawn.energy.is_empty() {
+            let why = drawn
+                .no_energy
+                .as_deref()
+                .unwrap_or("idle power was not read");
+            return nothing(ui, &format!("Not known: {why}."));
+        }
+        let touched = chart::show(ui, "energy", &drawn.energy, look(app));
+        react(touched, app, changes);
+    });
+}
+
+fn resource(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(width - 34.0);
+        ui.vertical(content);
+    });
+}
+
+fn look(app: &App) -> Look {
+    Look {
+        height: RESOURCE,
+        highlighted: app.curves.highlighted,
+        zooms: false,
+    }
+}
+
+fn nothing(ui: &mut Ui, words: &str) {
+    ui.allocate_ui(vec2(ui.available_width(), RESOURCE), |ui| {
+        ui.set_min_height(RESOURCE);
+        ui.centered_and_justified(|ui| label::quiet(ui, words));
+    });
 }
 
 /// The samples of the pinned case, as a histogram and as they came.
@@ -138,6 +210,11 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
             true,
         );
     });
+    if !charts.lanes.is_empty() {
+        ui.add_space(space::SMALL);
+        label::caption(ui, "What the devices did meanwhile, over the same time");
+        lanes::show(ui, &charts.lanes);
+    }
 }
 
 fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: bool) {

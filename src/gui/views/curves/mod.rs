@@ -6,6 +6,7 @@ mod cards;
 use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::energy::EnergyKind;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
 use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, Drawn, TableRow};
@@ -41,6 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::SMALL);
         charts(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
+        resources(ui, app, &mut changes);
         cards::pinned(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
         cases(ui, app, &mut changes);
@@ -180,6 +182,22 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
+/// Memory and energy, where somebody told of them.
+fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let drawn = &app.curves.drawn;
+    let is_known = !drawn.memory.is_empty() || !drawn.energy.is_empty();
+    if !is_known && app.curves.options.energy == EnergyKind::default() {
+        return;
+    }
+    let width = (ui.available_width() - space::MEDIUM) / 2.0;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        cards::memory(ui, width, app, changes);
+        cards::energy(ui, width, app, changes);
+    });
+    ui.add_space(space::MEDIUM);
+}
+
 fn chart_card(
     ui: &mut Ui,
     width: f32,
@@ -244,7 +262,7 @@ fn limit_button(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves>) {
     let pin_of = |(series, tag): (SeriesId, u64)| {
         let (session, setup) = sessions::of_series(series);
         Pin {

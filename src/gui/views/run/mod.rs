@@ -1,6 +1,8 @@
-//! Run: the curve while it grows, the cases, the newest samples, the host, and the three things to do.
+//! Run: the curve while it grows, the cases, the newest samples, the devices, and the three things to do.
 
-use eframe::egui::{self, Align, Layout, RichText, ScrollArea, Stroke, Ui, vec2};
+mod devices;
+
+use eframe::egui::{self, Align, Layout, RichText, ScrollArea, Ui, vec2};
 
 use crate::analysis::case_rows::CaseRow;
 use crate::app::App;
@@ -61,6 +63,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = space::MEDIUM;
                     super::card(ui, |ui| curve(ui, run));
+                    if !run.lanes.is_empty() {
+                        super::card(ui, |ui| devices::over_time(ui, run));
+                    }
                     super::card(ui, |ui| cases(ui, run, wishes));
                 });
             });
@@ -71,7 +76,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     if run.stage.is_going_on() {
                         super::card(ui, |ui| current(ui, run, wishes));
                     }
-                    super::card(ui, |ui| host(ui, run));
+                    super::card(ui, |ui| devices::tiles(ui, run));
                     super::card(ui, |ui| events(ui, run));
                 });
             }
@@ -275,46 +280,6 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         zooms: false,
     };
     chart::show(ui, "live-strip", &run.strip, look);
-}
-
-fn host(ui: &mut Ui, run: &LiveRun) {
-    label::card_title(ui, "Host");
-    let Some(newest) = run.load.back() else {
-        label::quiet(ui, "The first reading comes in a second.");
-        return;
-    };
-    ui.horizontal(|ui| {
-        label::number(ui, &format!("CPU {:.0} %", newest.cpu_share * 100.0), 13.0);
-        let memory = format!(
-            "{} of {}",
-            humanize::bytes(newest.memory_used_bytes),
-            humanize::bytes(newest.memory_total_bytes)
-        );
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            label::number(ui, &memory, 12.0)
-        });
-    });
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 36.0), egui::Sense::hover());
-    let roles = theme::roles(ui);
-    ui.painter()
-        .hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, roles.line));
-    let step = rect.width() / 119.0;
-    let line: Vec<egui::Pos2> = run
-        .load
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(back, load)| {
-            let share = load.cpu_share.clamp(0.0, 1.0) as f32;
-            egui::pos2(
-                rect.right() - back as f32 * step,
-                rect.bottom() - share * (rect.height() - 2.0),
-            )
-        })
-        .collect();
-    ui.painter()
-        .add(egui::Shape::line(line, Stroke::new(1.4, roles.quiet)));
-    label::faint(ui, "All programs together, the last two minutes");
 }
 
 fn events(ui: &mut Ui, run: &LiveRun) {

@@ -1,0 +1,100 @@
+//! What each case took of the machine, as text.
+
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::watched::{self, Watched};
+use crate::analysis::{batch_curve, energy};
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::session::Session;
+use crate::domain::telemetry::Quantity;
+
+/// A table of busy share, power, clock, heat, memory and energy; nothing where nobody told any of it.
+pub fn table(session: &Session, rows: &[CaseRow]) -> String {
+    let is_told = |row: &&CaseRow| row.memory.is_some() || !row.watched.is_empty();
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .filter(is_told)
+        .map(|row| line(session, row))
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let header = [
+        "Setup",
+        "Batch",
+        "Busy",
+        "Power",
+        "Clock",
+        "Heat",
+        "Memory",
+        "Energy",
+        "Net",
+        "Per joule",
+    ];
+    humanize::table(&header, &lines, 1) + &remarks(rows)
+}
+
+fn line(session: &Session, row: &CaseRow) -> Vec<String> {
+    let own = watched::devices_of(session, row.setup);
+    let mean = |quantity: Quantity| {
+        let devices = row
+            .watched
+            .iter()
+            .filter(|device| own.contains(&device.device));
+        let extent = |device: &Watched| device.extent(quantity);
+        devices.filter_map(extent).map(|extent| extent.mean).next()
+    };
+    let text = |quantity: Quantity, value: Option<f64>| {
+        value.map_or_else(
+            || UNKNOWN.to_owned(),
+            |value| watched::text(quantity, value),
+        )
+    };
+    let energy = row.energy.as_ref().ok();
+    let joules = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), energy::joules);
+    vec![
+        row.setup_label.clone(),
+        row.batch.to_string(),
+        text(Quantity::Busy, mean(Quantity::Busy)),
+        text(
+            Quantity::Power,
+            energy
+                .map(energy::Energy::mean_w)
+                .or_else(|| mean(Quantity::Power)),
+        ),
+        text(Quantity::Clock, mean(Quantity::Clock)),
+        text(Quantity::Temperature, mean(Quantity::Temperature)),
+        text(Quantity::MemoryUsed, row.memory.map(|need| need.bytes)),
+        joules(energy.map(energy::Energy::gross_j_per_item)),
+        joules(energy.and_then(energy::Energy::net_j_per_item)),
+        energy.map_or_else(
+            || UNKNOWN.to_owned(),
+            |energy| humanize::significant(energy.items_per_j(), 3),
+        ),
+    ]
+}
+
+/// How energy was told or why it was not, and what fits into memory.
+fn remarks(rows: &[CaseRow]) -> String {
+    let mut lines = Vec::new();
+    let measured = rows.iter().filter(|row| row.samples > 0);
+    let mut energies = measured.map(|row| match &row.energy {
+        Ok(energy) => format!("Energy of an item: {}", energy.sentence()),
+        Err(why) => format!("Energy is not known: {why}"),
+    });
+    lines.extend(energies.next());
+    for curve in batch_curve::of(rows) {
+        if let Some(headroom) = curve.headroom {
+            lines.push(format!(
+                "Memory of {}: {}",
+                curve.label,
+                headroom.sentence()
+            ));
+        }
+    }
+    lines.iter().fold(String::new(), |text, line| {
+        text + "· "
+            + line
+            + "
+"
+    })
+}

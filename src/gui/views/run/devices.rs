@@ -1,0 +1,219 @@
+//! The devices of a run: what they say now, and what they said so far.
+
+use eframe::egui::{self, Rect, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec2};
+
+use crate::analysis::watched;
+use crate::app::run::LiveRun;
+use crate::base::humanize;
+use crate::domain::telemetry::{DeviceKind, Quantity, Telemetry, Track};
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::{label, lanes};
+
+/// Tiles beside each other.
+const COLUMNS: usize = 4;
+/// Height of the cores' columns.
+const CORES: f32 = 22.0;
+
+/// What each device says now.
+pub fn tiles(ui: &mut Ui, run: &LiveRun) {
+    label::card_title(ui, "Devices");
+    let Some(session) = &run.session else {
+        label::quiet(ui, "The first reading comes with the run.");
+        return;
+    };
+    let telemetry = &session.telemetry;
+    if telemetry.tracks.is_empty() {
+        label::quiet(ui, "Nobody watches: telemetry is off.");
+        return;
+    }
+    for track in &telemetry.tracks {
+        ui.add_space(space::TINY);
+        device(ui, telemetry, track);
+    }
+    let has_begun = session.cases.iter().any(|case| case.opening.is_some());
+    let may_tell_power = |track: &Track| track.device.may_tell_power();
+    if run.stage.is_going_on() && !has_begun && telemetry.tracks.iter().any(may_tell_power) {
+        label::faint(ui, "Reading the power of the idle machine first.");
+    }
+    missing(ui, telemetry);
+}
+
+fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
+    let device = &track.device;
+    let name = device.short_name();
+    let title = if device.name == name {
+        name
+    } else {
+        format!("{name} · {}", device.name)
+    };
+    label::quiet_line(ui, &title).on_hover_text(about(track));
+    if let Some(lost) = &track.lost {
+        let roles = theme::roles(ui);
+        let words = format!(
+            "Gone since {} s: {}",
+            humanize::significant(lost.at_ns as f64 / 1e9, 3),
+            lost.why
+        );
+        ui.label(
+            egui::RichText::new(words)
+                .size(text::CAPTION)
+                .color(roles.bad),
+        );
+        return;
+    }
+    let shown: Vec<(Quantity, f64)> = of_kind(device.kind)
+        .iter()
+        .filter_map(|quantity| Some((*quantity, watched::newest(telemetry, track, *quantity)?)))
+        .take(COLUMNS)
+        .collect();
+    let width = ui.available_width() / COLUMNS as f32;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for (quantity, value) in shown {
+            ui.allocate_ui(vec2(width, 0.0), |ui| {
+                ui.vertical(|ui| {
+                    ui.set_width(width);
+                    ui.spacing_mut().item_spacing.y = 0.0;
+                    label::number(ui, &watched::text(quantity, value), text::BODY);
+                    label::faint(ui, short_title(quantity));
+                });
+            });
+        }
+    });
+    cores(ui, telemetry, track);
+}
+
+/// What matters of a device, in this order.
+fn of_kind(kind: DeviceKind) -> &'static [Quantity] {
+    match kind {
+        DeviceKind::Nvidia | DeviceKind::Amd => &[
+            Quantity::Busy,
+            Quantity::Power,
+            Quantity::Temperature,
+            Quantity::MemoryUsed,
+        ],
+        DeviceKind::Host => &[
+            Quantity::Busy,
+            Quantity::Clock,
+            Quantity::Temperature,
+            Quantity::MemoryUsed,
+            Quantity::WorkerMemory,
+        ],
+        DeviceKind::Package => &[Quantity::Power, Quantity::Energy],
+    }
+}
+
+fn short_title(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::WorkerMemory => "Worker",
+        Quantity::Temperature => "Heat",
+        quantity => quantity.title(),
+    }
+}
+
+/// One column for each core.
+fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
+    let mut cores: Vec<(u16, f64)> = track
+        .channels
+        .iter()
+        .filter_map(|channel| match channel.quantity {
+            Quantity::Core(core) => {
+                Some((core, watched::newest(telemetry, track, channel.quantity)?))
+            }
+            _ => None,
+        })
+        .collect();
+    if cores.is_empty() {
+        return;
+    }
+    cores.sort_unstable_by_key(|(core, _)| *core);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), CORES), Sense::hover());
+    let count = cores.len();
+    response.widget_info(|| {
+        let words = format!("Load of {}", humanize::of_many(count as u64, "core"));
+        WidgetInfo::labeled(Role::Image, true, words)
+    });
+    let roles = theme::roles(ui);
+    let step = (rect.width() / count as f32).min(26.0);
+    for (place, (_, percent)) in cores.iter().enumerate() {
+        let left = rect.left() + place as f32 * step;
+        let right = left + (step - 2.0).max(1.0);
+        let whole = Rect::from_min_max(pos2(left, rect.top()), pos2(right, rect.bottom()));
+        let top = rect.bottom() - rect.height() * (*percent as f32 / 100.0).clamp(0.0, 1.0);
+        ui.painter().rect_filled(whole, 1.0, roles.raised);
+        let busy = Rect::from_min_max(pos2(left, top), whole.max);
+        ui.painter().rect_filled(busy, 1.0, roles.series(0));
+    }
+    let words: Vec<String> = cores
+        .iter()
+        .map(|(core, percent)| format!("core {core}: {percent:.0} %"))
+        .collect();
+    response.on_hover_text(words.join("\n"));
+}
+
+/// What is fixed about a device, and the commands that would change it.
+pub fn about(track: &Track) -> String {
+    let device = &track.device;
+    let mut lines = vec![format!("{}, told by {}", device.name, device.source)];
+    lines.extend(
+        device
+            .driver
+            .iter()
+            .map(|driver| format!("Driver {driver}")),
+    );
+    for setting in &device.settings {
+        lines.push(format!("{}: {}", setting.name, setting.value));
+        lines.extend(
+            setting
+                .command
+                .iter()
+                .map(|command| format!("    {command}")),
+        );
+    }
+    if device
+        .settings
+        .iter()
+        .any(|setting| setting.command.is_some())
+    {
+        lines.push("Powerband sets nothing; these commands would.".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Who tells nothing, and what would help.
+fn missing(ui: &mut Ui, telemetry: &Telemetry) {
+    if telemetry.missing.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = telemetry
+        .missing
+        .iter()
+        .map(|m| m.source.as_str())
+        .collect();
+    let lines: Vec<String> = telemetry
+        .missing
+        .iter()
+        .map(|missing| match missing.remedy.as_str() {
+            "" => format!("{}: {}.", missing.source, missing.why),
+            remedy => format!("{}: {}. What helps: {remedy}.", missing.source, missing.why),
+        })
+        .collect();
+    ui.add_space(space::TINY);
+    label::faint(ui, &format!("Tell nothing here: {}", names.join(", ")))
+        .on_hover_text(lines.join("\n"));
+}
+
+/// What they said, with the cases marked.
+pub fn over_time(ui: &mut Ui, run: &LiveRun) {
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Devices over time");
+        let words = if run.stage.is_going_on() {
+            "The last two minutes; colours mark when which case was measured"
+        } else {
+            "The whole run; colours mark when which case was measured"
+        };
+        label::faint(ui, words);
+    });
+    lanes::show(ui, &run.lanes);
+}

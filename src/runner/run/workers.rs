@@ -1,0 +1,169 @@
+//! The workers of a run: who lives, what they need, and how they are asked.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Run, keeping};
+use crate::domain::case::CaseKey;
+use crate::domain::event::RunEvent;
+use crate::domain::outcome::{Outcome, Phase};
+use crate::telemetry::{machine, process};
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::{Worker, WorkerError};
+
+impl Run<'_, '_> {
+    pub(super) fn ensure_worker(
+        &mut self,
+        setup: usize,
+        phase: &mut Phase,
+    ) -> Result<(), WorkerError> {
+        if self.workers.contains_key(&setup) {
+            return Ok(());
+        }
+        let plan = &self.request.beginning.plan;
+        let Some(spec) = plan.setups.get(setup).cloned() else {
+            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
+        };
+        let limits = plan.limits.clone();
+        self.make_room(setup);
+        let start_limit = Duration::from_millis(limits.start_ms);
+        let worker = Worker::start(&spec, &self.request.program, start_limit, &self.stop)?;
+        let (pid, start_ns) = (worker.pid(), worker.start_ns);
+        self.workers.insert(setup, worker);
+        self.tell(RunEvent::WorkerStarted { setup, pid });
+        *phase = Phase::Load;
+        let request = Request::Load {
+            setup: spec,
+            model: self.model(setup),
+            runtime: self
+                .request
+                .runtimes
+                .get(setup)
+                .cloned()
+                .and_then(Result::ok)
+                .flatten(),
+        };
+        match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
+            Reply::Loaded(mut report) => {
+                report.start_ns = start_ns;
+                self.remember_peak(setup);
+                process::forget_peak(pid);
+                self.tell(RunEvent::SetupReady { setup, report });
+                Ok(())
+            }
+            other => Err(self.confused(setup, &other)),
+        }
+    }
+
+    pub(super) fn model(&self, setup: usize) -> PathBuf {
+        self.request.models.get(setup).cloned().unwrap_or_default()
+    }
+
+    /// Ends the other workers where this one's would not fit beside them, or where each is to be alone.
+    pub(super) fn make_room(&mut self, setup: usize) {
+        if self.workers.is_empty() {
+            return;
+        }
+        if !self.alone {
+            let model_bytes = fs::metadata(self.model(setup)).map_or(0, |model| model.len());
+            let need = match self.peaks.get(&setup) {
+                Some(&peak) => peak,
+                None => keeping::need(self.peaks.values().copied(), model_bytes),
+            };
+            let has_room = machine::memory()
+                .is_none_or(|memory| keeping::has_room(memory.available_bytes, need));
+            if has_room {
+                return;
+            }
+        }
+        self.be_alone();
+    }
+
+    /// From here on a worker is ended before another one starts; where memory asks for it, that is said.
+    pub(super) fn be_alone(&mut self) {
+        if !self.alone {
+            self.alone = true;
+            self.tell(RunEvent::Warned {
+                text: keeping::SAID.to_owned(),
+            });
+        }
+        let living: Vec<usize> = self.workers.keys().copied().collect();
+        for setup in living {
+            self.forget_worker(setup);
+        }
+    }
+
+    /// Whether a case that ran out of memory may do better without the other workers.
+    pub(super) fn may_fit_alone(&self, case: CaseKey, error: &WorkerError, phase: Phase) -> bool {
+        let is_limited = self
+            .request
+            .beginning
+            .plan
+            .setups
+            .get(case.setup)
+            .is_some_and(|setup| setup.options.contains_key("memory"));
+        let has_company = self.workers.keys().any(|setup| *setup != case.setup);
+        !self.alone
+            && !is_limited
+            && has_company
+            && matches!(
+                error.clone().into_outcome(phase),
+                Outcome::OutOfMemory { .. }
+            )
+    }
+
+    pub(super) fn remember_peak(&mut self, setup: usize) {
+        let peak = self
+            .workers
+            .get(&setup)
+            .and_then(|worker| process::peak_bytes(worker.pid()));
+        if let Some(peak) = peak {
+            let known = self.peaks.entry(setup).or_default();
+            *known = peak.max(*known);
+        }
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        setup: usize,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<Reply, WorkerError> {
+        let Some(mut worker) = self.workers.remove(&setup) else {
+            return Err(WorkerError::Start("its worker is gone".to_owned()));
+        };
+        if let Some(watcher) = &self.watcher {
+            watcher.set_worker(Some(worker.pid()));
+        }
+        let stop = self.stop.clone();
+        let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.hand_on());
+        self.workers.insert(setup, worker);
+        answer
+    }
+
+    pub(super) fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
+        match self.workers.get_mut(&setup) {
+            Some(worker) => worker.confused(reply),
+            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+        }
+    }
+
+    /// Lets the worker give back what a case holds; one that cannot even do that is of no use.
+    pub(super) fn close(&mut self, case: CaseKey) {
+        self.warmed.remove(&case);
+        let request = Request::Close { case };
+        let limit = Duration::from_secs(10);
+        if self.opened.remove(&case) && self.ask(case.setup, &request, limit).is_err() {
+            self.forget_worker(case.setup);
+        }
+    }
+
+    pub(super) fn forget_worker(&mut self, setup: usize) {
+        self.opened.retain(|case| case.setup != setup);
+        self.warmed.retain(|case| case.setup != setup);
+        if let Some(worker) = self.workers.remove(&setup) {
+            worker.end();
+        }
+    }
+}
