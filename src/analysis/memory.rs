@@ -122,12 +122,17 @@ impl Headroom {
     /// What that means, in a sentence.
     pub fn sentence(&self) -> String {
         let per_item = humanize::bytes(self.per_item as u64);
+        format!("{per_item} an item; {}", self.limit())
+    }
+
+    /// The next doubling that does not fit, in a few words.
+    pub fn limit(&self) -> String {
         let batch = self.too_large();
         if (batch as f64) > LARGEST_BATCH {
-            return format!("{per_item} an item: memory is no limit here");
+            return "memory is no limit here".to_owned();
         }
         format!(
-            "{per_item} an item; batch {} would need about {}, there are {}",
+            "batch {} would need about {}, there are {}",
             humanize::count(batch as u64),
             humanize::bytes(self.need(batch) as u64),
             humanize::bytes(self.capacity as u64),

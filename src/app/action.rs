@@ -8,7 +8,7 @@ use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::sessions::{Pin, SessionId};
-use super::settings::Theme;
+use super::settings::{Theme, Watching};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
 use crate::chart::spec::SeriesId;
@@ -56,6 +56,8 @@ pub enum Shell {
     NextTheme,
     /// Everything a step larger (above 0), smaller (below 0) or back to its size (0).
     Zoom(i8),
+    /// How often devices are read during the next run.
+    Watching(Watching),
     /// Another shortcut for a command; nothing removes it.
     Shortcut(&'static str, Option<Shortcut>),
     /// Every shortcut as it was delivered.

@@ -105,8 +105,8 @@ pub struct Drawn {
     pub memory: ChartSpec,
     /// Energy against batch size.
     pub energy: ChartSpec,
-    /// What each series needs of memory beyond what was measured: name, palette index, a sentence.
-    pub headroom: Vec<(String, usize, String)>,
+    /// What each series would need of memory beyond what was measured.
+    pub headroom: Vec<Headroom>,
     /// Why no energy is known, where it is not.
     pub no_energy: Option<String>,
     /// How many series are not drawn because they were measured under another load.
@@ -117,6 +117,17 @@ pub struct Drawn {
     pub best: Vec<Best>,
     /// The table, filtered and sorted.
     pub table: Vec<TableRow>,
+}
+
+/// What a series says of batches that were not measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headroom {
+    /// Its palette index.
+    pub colour: usize,
+    /// The next doubling that does not fit.
+    pub limit: String,
+    /// Whose it is, what an item needs, and the same.
+    pub sentence: String,
 }
 
 /// The samples of the pinned case.
@@ -430,9 +441,17 @@ impl CurvesState {
 }
 
 /// What a series says of batches that were not measured.
-fn headroom(overlay: &Overlay<'_>) -> Option<(String, usize, String)> {
+fn headroom(overlay: &Overlay<'_>) -> Option<Headroom> {
     let headroom = overlay.curve.headroom?;
-    Some((overlay.name.clone(), overlay.colour, headroom.sentence()))
+    let mut limit = headroom.limit();
+    if let Some(first) = limit.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Some(Headroom {
+        colour: overlay.colour,
+        limit,
+        sentence: format!("{}: {}", overlay.name, headroom.sentence()),
+    })
 }
 
 /// Why none of the shown series has energies: the reason of the first case.

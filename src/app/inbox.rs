@@ -15,6 +15,7 @@ use crate::domain::environment::Environment;
 use crate::domain::event::{Beginning, Stamped};
 use crate::domain::model::ModelSummary;
 use crate::domain::session::Session;
+use crate::domain::telemetry::{MissingSource, WatchedDevice};
 use crate::store::library::{Scanned, Stamp};
 use crate::store::trash::Discarded;
 
@@ -23,6 +24,8 @@ use crate::store::trash::Discarded;
 pub enum Message {
     /// Processor, memory, system.
     Environment(Box<Environment>),
+    /// Devices that can be watched, and who tells of none.
+    Devices(Vec<WatchedDevice>, Vec<MissingSource>),
     /// Engines, ready ones first.
     Engines(Vec<EngineState>),
     /// A step of fetching ONNX Runtime.

@@ -3,6 +3,7 @@
 use crate::base::cancel::CancelToken;
 use crate::domain::environment::Environment;
 use crate::domain::setup::Setup;
+use crate::domain::telemetry::{MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
 
 /// An engine, in the words of the home screen.
@@ -34,6 +35,8 @@ pub struct Installing {
 pub struct MachineState {
     /// Processor, memory, system.
     pub environment: Option<Environment>,
+    /// Devices that can be watched, and who tells of none; nothing until they were looked for.
+    pub devices: Option<(Vec<WatchedDevice>, Vec<MissingSource>)>,
     /// Engines, best first; nothing until they were looked up.
     pub engines: Option<Vec<EngineState>>,
     /// Whether they are being looked up now.

@@ -219,6 +219,9 @@ impl App {
             rules.measure.rounds = rounds;
             rules.measure.target_ci95_rel = None;
         }
+        if wish.energy {
+            rules.measure.allow_for_energy();
+        }
         Some(Plan {
             model: wish.model,
             setups,

@@ -43,6 +43,8 @@ pub struct Draft {
     pub preset: PresetName,
     /// Rounds, where the preset's are not wanted; empty for the preset's.
     pub rounds: String,
+    /// Whether each case is measured long enough for its energy to be told.
+    pub energy: bool,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
@@ -58,6 +60,7 @@ impl Default for Draft {
             batches: "1, 2, 4, 8, 16".to_owned(),
             preset: PresetName::Standard,
             rounds: String::new(),
+            energy: false,
             shapes: String::new(),
             rules: None,
         }
@@ -88,6 +91,7 @@ impl Draft {
             batches: show_batches(&plan.batches),
             preset: plan.preset,
             rounds: String::new(),
+            energy: false,
             shapes: plan
                 .shapes
                 .iter()
@@ -143,6 +147,7 @@ impl Draft {
             shapes,
             preset: self.preset,
             rounds,
+            energy: self.energy,
             name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
             rules: self.rules.clone(),
             ..Wish::new(self.model.trim())
@@ -237,6 +242,8 @@ pub enum PlanEdit {
     Preset(PresetName),
     /// The rounds.
     Rounds(String),
+    /// Whether each case is measured long enough for its energy.
+    Energy(bool),
     /// The shapes.
     Shapes(String),
     /// Everything anew.
@@ -377,6 +384,7 @@ fn apply(draft: &mut Draft, edit: PlanEdit) {
             draft.rounds = rounds;
             draft.rules = None;
         }
+        PlanEdit::Energy(energy) => draft.energy = energy,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),

@@ -39,6 +39,9 @@ impl App {
 
     fn take(&mut self, message: Message) {
         match message {
+            Message::Devices(devices, missing) => {
+                self.machine.devices = Some((devices, missing));
+            }
             Message::Environment(environment) => self.machine.environment = Some(*environment),
             Message::Engines(engines) => {
                 self.machine.engines = Some(engines);

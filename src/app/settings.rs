@@ -48,6 +48,45 @@ impl Theme {
     }
 }
 
+/// How often devices are read during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Watching {
+    /// Not at all.
+    Off,
+    /// Once a second.
+    Slow,
+    /// Ten times a second.
+    #[default]
+    Usual,
+    /// A hundred times a second.
+    Fast,
+}
+
+impl Watching {
+    /// Every choice.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Slow, Self::Usual, Self::Fast];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Off => "Off",
+            Self::Slow => "1 Hz",
+            Self::Usual => "10 Hz",
+            Self::Fast => "100 Hz",
+        }
+    }
+
+    /// Readings a second; nothing for not at all.
+    pub fn rate_hz(self) -> Option<f64> {
+        match self {
+            Self::Off => None,
+            Self::Slow => Some(1.0),
+            Self::Usual => Some(10.0),
+            Self::Fast => Some(100.0),
+        }
+    }
+}
+
 /// Where the window was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
@@ -67,6 +106,8 @@ pub struct Remembered {
     pub theme: Theme,
     /// Size of everything, in steps of ten percent from 100 %.
     pub zoom_steps: i8,
+    /// How often devices are read during a run.
+    pub watching: Watching,
     /// Whether the library is folded away.
     pub library_folded: bool,
     /// The screen.

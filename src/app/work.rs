@@ -26,13 +26,17 @@ use crate::runner::run::RunRequest;
 use crate::store::library::{self, Scanned, Stamp};
 use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
 use crate::store::{examples, journal, session_file};
-use crate::telemetry;
+use crate::telemetry::{machine as telemetry_machine, survey};
 
 /// Looks up what this machine has.
 pub fn survey(place: &Place, outlet: &Outlet) {
     outlet.send(Message::Environment(Box::new(
-        telemetry::machine::environment(),
+        telemetry_machine::environment(),
     )));
+    if let Some(watch) = &place.watch {
+        let found = survey::survey(&watch.places);
+        outlet.send(Message::Devices(found.devices, found.missing));
+    }
     let found = equipment::survey(
         &place.paths,
         place.onnxruntime.clone(),

@@ -1,6 +1,7 @@
 //! AMD graphics processors as AMD's own library tells of them.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rocm_smi_lib::{
     RocmErr, RsmiClkType, RsmiDevPerfLevel, RsmiTemperatureMetric, RsmiTemperatureType,
@@ -37,6 +38,9 @@ const ASKED_OF_SENSORS: [Quantity; 5] = [
 
 /// What was not told in so many readings is not asked for any more: every question costs time.
 const TRIES: u8 = 3;
+
+/// What changes slowly is asked for at most so often: each question costs some twenty microseconds.
+const SLOWLY: Duration = Duration::from_millis(90);
 
 /// AMD's library, ROCm SMI.
 #[derive(Debug)]
@@ -150,6 +154,8 @@ struct Card {
     asked: Vec<(Quantity, bool)>,
     /// How often it was read so far, counted up to [`TRIES`].
     tries: u8,
+    /// When it was last asked for everything.
+    all_at: Option<Instant>,
     /// Whether the library has to be kept from lists of clocks.
     careful: bool,
     /// Whether it has sensors.
@@ -230,6 +236,7 @@ impl Card {
                 .map(|quantity| (quantity, false))
                 .collect(),
             tries: 0,
+            all_at: None,
             careful,
             sensors,
         }
@@ -249,14 +256,27 @@ impl Card {
     fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi, values: &mut Vec<(Quantity, f64)>) {
         let mut asked = std::mem::take(&mut self.asked);
         let last_try = self.tries + 1 == TRIES;
-        asked.retain_mut(|(quantity, told)| match self.ask(rocm, *quantity) {
-            Ok(value) => {
-                values.push((*quantity, value));
-                *told = true;
-                true
+        let now = Instant::now();
+        let is_due = self.tries < TRIES
+            || self
+                .all_at
+                .is_none_or(|then| now.duration_since(then) >= SLOWLY);
+        asked.retain_mut(|(quantity, told)| {
+            if !is_due && is_slow(*quantity) {
+                return true;
             }
-            Err(error) => *told || !last_try || is_passing(error),
+            match self.ask(rocm, *quantity) {
+                Ok(value) => {
+                    values.push((*quantity, value));
+                    *told = true;
+                    true
+                }
+                Err(error) => *told || !last_try || is_passing(error),
+            }
         });
+        if is_due {
+            self.all_at = Some(now);
+        }
         self.asked = asked;
         self.tries = TRIES.min(self.tries + 1);
     }
@@ -443,6 +463,19 @@ fn level_name(level: RsmiDevPerfLevel) -> Option<&'static str> {
         RsmiDevPerfLevel::Determinism => "perf_determinism",
         RsmiDevPerfLevel::Unknown => return None,
     })
+}
+
+/// Whether a quantity changes so slowly that a hundred readings a second would tell nothing more.
+fn is_slow(quantity: Quantity) -> bool {
+    matches!(
+        quantity,
+        Quantity::Temperature
+            | Quantity::HotSpot
+            | Quantity::MemoryTemperature
+            | Quantity::MemoryBusy
+            | Quantity::MemoryClock
+            | Quantity::Voltage
+    )
 }
 
 #[cfg(test)]

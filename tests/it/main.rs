@@ -3,9 +3,11 @@
 mod agreement;
 mod amd;
 mod bad_input;
+mod cards;
 mod cli;
 mod control;
 mod display;
+mod fake_nvml;
 mod layers;
 mod models;
 mod nvml;

@@ -1,9 +1,7 @@
 //! NVIDIA's cards, as a library tells of them that is built here and has no card.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,41 +11,9 @@ use powerband::telemetry::nvml::Nvml;
 use powerband::telemetry::source::{Places, Source as _, Watch};
 use tempfile::TempDir;
 
+use crate::fake_nvml;
+
 const GIB: f64 = (1_u64 << 30) as f64;
-
-/// The source of the library; its constants are what the tests below expect.
-const FAKE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/fixtures/fake_nvml/nvml.rs"
-);
-
-/// Puts the library with its settings into a folder, and says where it is.
-pub fn fake(folder: &Path, settings: &str) -> PathBuf {
-    static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
-    let path = folder.join("libnvidia-ml.so.1");
-    fs::write(&path, LIBRARY.get_or_init(build)).expect("a library");
-    fs::write(folder.join("settings"), settings).expect("its settings");
-    path
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test is the user, who starts programs"
-)]
-fn build() -> Vec<u8> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("libnvidia-ml.so.1");
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let built = std::process::Command::new(rustc)
-        .args(["--edition", "2024", "--crate-type", "cdylib"])
-        .args(["-C", "opt-level=1", "-C", "strip=symbols", "-o"])
-        .args([&path, Path::new(FAKE)])
-        .output()
-        .expect("rustc starts");
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success() && said.is_empty(), "{said}");
-    fs::read(&path).expect("a library")
-}
 
 /// A machine with the library on it.
 struct Machine {
@@ -58,7 +24,7 @@ struct Machine {
 impl Machine {
     fn new(settings: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let nvml = Some(fake(folder.path(), settings));
+        let nvml = Some(fake_nvml::put(folder.path(), settings));
         let places = Places {
             root: folder.path().join("root"),
             nvml,

@@ -6,9 +6,9 @@ use std::fs;
 use powerband::stats::integral;
 use serde_json::Value;
 
-use crate::amd::{Cards, WAVE_S, WAVE_W};
-use crate::nvml;
+use crate::cards::{Cards, WAVE_S, WAVE_W};
 use crate::support::{Home, Run};
+use crate::{amd, fake_nvml};
 
 /// What every simulated card says, but for its number, which is added to `busy_percent`.
 const AT_REST: [(&str, f64); 9] = [
@@ -69,7 +69,7 @@ fn amd_cards_say_the_same_through_rocm_smi_and_through_files() {
         let from_files = Run::of(&from_files).json();
         are_at_rest(&cards_of(&from_files), "amdgpu", count);
 
-        let Some(mut command) = cards.command(&home, &["devices", "--json"]) else {
+        let Some(mut command) = amd::command(&cards, &home, &["devices", "--json"]) else {
             return;
         };
         let from_library = Run::of(&command.output().expect("the program starts")).json();
@@ -118,7 +118,7 @@ fn the_area_under_the_power_of_a_card_is_its_energy() {
         "--seconds",
         &seconds,
     ];
-    let Some(mut command) = cards.command(&home, &watch) else {
+    let Some(mut command) = amd::command(&cards, &home, &watch) else {
         return;
     };
     let run = Run::of(&command.output().expect("the program starts"));
@@ -156,7 +156,7 @@ const LONG: [&str; 11] = [
 fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
     let (home, cards) = (Home::new(), Cards::new(2));
     let wish = [&LONG[..], &["--setup", "fake:rocm:1,sleep=yes", "--json"]].concat();
-    let Some(mut command) = cards.command(&home, &wish) else {
+    let Some(mut command) = amd::command(&cards, &home, &wish) else {
         return;
     };
     let running = command
@@ -198,7 +198,7 @@ fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
 
 /// Runs the program on a machine whose NVIDIA cards are like this.
 fn with_nvidia(home: &Home, settings: &str, args: &[&str]) -> Run {
-    let library = nvml::fake(home.path("").as_path(), settings);
+    let library = fake_nvml::put(home.path("").as_path(), settings);
     let mut command = home.command(args);
     let output = command.env("POWERBAND_NVML", library).output();
     Run::of(&output.expect("the program starts"))

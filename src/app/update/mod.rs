@@ -109,6 +109,7 @@ impl App {
             }
             Shell::Theme(theme) => self.remembered.theme = theme,
             Shell::NextTheme => self.remembered.theme = self.remembered.theme.next(),
+            Shell::Watching(watching) => self.remembered.watching = watching,
             Shell::Zoom(0) => self.remembered.zoom_steps = 0,
             Shell::Zoom(by) => {
                 let steps = self.remembered.zoom_steps.saturating_add(by);

@@ -9,7 +9,8 @@ use crate::app::sessions::{LIVE, SessionId};
 use crate::app::{App, work};
 use crate::domain::plan::PresetName;
 use crate::runner::control::Control;
-use crate::runner::prepare::Wish;
+use crate::runner::prepare::{Place, Wish};
+use crate::runner::watching::WatchRequest;
 
 impl App {
     pub(super) fn run(&mut self, run: &Run) {
@@ -43,7 +44,7 @@ impl App {
 
     fn start(&mut self, wish: Wish) {
         let title = wish.name.clone().unwrap_or_else(|| wish.model.clone());
-        let place = self.place.clone();
+        let place = self.place_of_run();
         self.begin_run(title, move |control, outlet| {
             work::run(&place, &wish, control, outlet);
         });
@@ -62,10 +63,22 @@ impl App {
             return self.say(Weight::Info, text);
         };
         let title = open.session.name.clone();
-        let place = self.place.clone();
+        let place = self.place_of_run();
         self.begin_run(title, move |control, outlet| {
             work::add_rounds(&place, (path, stamp), rounds, control, outlet);
         });
+    }
+
+    /// Where runs happen, with the devices watched as the settings say.
+    fn place_of_run(&self) -> Place {
+        let rate_hz = self.remembered.watching.rate_hz();
+        let watch = self.place.watch.clone();
+        Place {
+            watch: watch
+                .zip(rate_hz)
+                .map(|(watch, rate_hz)| WatchRequest { rate_hz, ..watch }),
+            ..self.place.clone()
+        }
     }
 
     fn begin_run(&mut self, title: String, work: impl FnOnce(&Control, &Outlet) + Send + 'static) {

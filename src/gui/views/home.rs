@@ -9,6 +9,7 @@ use crate::app::machine::EngineState;
 use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::domain::environment::Environment;
+use crate::domain::telemetry::WatchedDevice;
 use crate::gui::icon;
 use crate::gui::shell::library as shelf;
 use crate::gui::shell::strip;
@@ -163,14 +164,19 @@ fn machine(ui: &mut Ui, app: &App) {
     let width = (ui.available_width() - 2.0 * space::MEDIUM) / 3.0;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        for (glyph, title, make) in [
+        let looking = || ("Looking…".to_owned(), " ".to_owned());
+        for (glyph, title, (first, second)) in [
             (
                 icon::CPU,
                 "Processor",
-                processor as fn(&Environment) -> (String, String),
+                environment.map_or_else(looking, processor),
             ),
-            (icon::MEMORY, "Memory", memory),
-            (icon::GPU, "Graphics", graphics),
+            (
+                icon::MEMORY,
+                "Memory",
+                environment.map_or_else(looking, memory),
+            ),
+            (icon::GPU, "Graphics", graphics(app)),
         ] {
             theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
@@ -180,8 +186,6 @@ fn machine(ui: &mut Ui, app: &App) {
                         ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
                         label::card_title(ui, title);
                     });
-                    let (first, second) =
-                        environment.map_or_else(|| ("Looking…".to_owned(), " ".to_owned()), make);
                     label::quiet_line(ui, &first).on_hover_text(&first);
                     label::faint(ui, &second).on_hover_text(&second);
                 });
@@ -212,13 +216,27 @@ fn memory(environment: &Environment) -> (String, String) {
     )
 }
 
-fn graphics(environment: &Environment) -> (String, String) {
-    match environment.gpus.first() {
-        Some(gpu) => (gpu.name.clone(), gpu.driver.clone().unwrap_or_default()),
-        None => (
-            "None was looked for".to_owned(),
-            "This version measures on the processor alone".to_owned(),
-        ),
+/// The cards, and who tells of none.
+fn graphics(app: &App) -> (String, String) {
+    let Some((devices, missing)) = &app.machine.devices else {
+        return ("Looking…".to_owned(), " ".to_owned());
+    };
+    let cards: Vec<&WatchedDevice> = devices.iter().filter(|d| d.kind.is_gpu()).collect();
+    match cards[..] {
+        [] => {
+            let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
+            let words = format!("{} tell of none", names.join(", "));
+            ("None was found".to_owned(), words)
+        }
+        [card] => {
+            let memory = card.memory_bytes.map(humanize::bytes).unwrap_or_default();
+            let told = format!("{memory}, told by {}", card.source);
+            (card.name.clone(), told)
+        }
+        [card, ..] => {
+            let title = format!("{} × {}", cards.len(), card.name);
+            (title, format!("told by {}", card.source))
+        }
     }
 }
 

@@ -434,6 +434,23 @@ fn preset(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         edits.extend(typed.map(PlanEdit::Rounds));
     });
     fault(ui, faults, Field::Rounds);
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Energy");
+        let choices = [
+            (
+                false,
+                "if it fits".to_owned(),
+                "Told where a case happens to be measured for ten seconds",
+            ),
+            (
+                true,
+                "each case".to_owned(),
+                "Each case is measured for twelve seconds and more",
+            ),
+        ];
+        let taken = segmented::show(ui, "Energy", draft.energy, &choices);
+        edits.extend(taken.map(PlanEdit::Energy));
+    });
     if draft.rules.is_some() {
         label::faint(ui, "Rules as in the session that is run again");
     }

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 use crate::app::App;
 use crate::app::action::{Action, Shell};
 use crate::app::command::{self, Command};
-use crate::app::settings::Theme;
+use crate::app::settings::{Theme, Watching};
 use crate::gui::icon;
 use crate::gui::keyboard;
 use crate::gui::theme::{self, space, text};
@@ -18,6 +18,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.set_max_width(820.0);
         super::card(ui, |ui| looks(ui, app, wishes));
+        ui.add_space(space::MEDIUM);
+        super::card(ui, |ui| measuring(ui, app, wishes));
         ui.add_space(space::MEDIUM);
         super::card(ui, |ui| shortcuts(ui, app, wishes));
     });
@@ -45,6 +47,21 @@ fn looks(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         if button::plain(ui, None, "Reset size").clicked() {
             wishes.push(Action::Shell(Shell::Zoom(0)));
         }
+    });
+}
+
+fn measuring(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::card_title(ui, "Measuring");
+    row(ui, "Readings of the devices", |ui| {
+        let choices = Watching::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
+        let taken = segmented::show(
+            ui,
+            "Readings of the devices",
+            app.remembered.watching,
+            &choices,
+        );
+        wishes.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
+        label::faint(ui, "From the next run on");
     });
 }
 

@@ -35,17 +35,25 @@ fn devices() -> Vec<WatchedDevice> {
     vec![host, package, card]
 }
 
+/// The devices, and who tells of none.
+pub fn found() -> (Vec<WatchedDevice>, Vec<MissingSource>) {
+    (devices(), vec![missing()])
+}
+
+fn missing() -> MissingSource {
+    MissingSource {
+        source: "NVML".to_owned(),
+        why: "libnvidia-ml.so.1 was not found".to_owned(),
+        remedy: "install the NVIDIA driver, which brings it".to_owned(),
+    }
+}
+
 /// What they say of these cases until a moment.
 pub fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
     let mut telemetry = Telemetry::default();
     let seconds = end_ns as f64 / 1e9;
     let rate_hz = (MOST / seconds).min(10.0);
-    let missing = MissingSource {
-        source: "NVML".to_owned(),
-        why: "libnvidia-ml.so.1 was not found".to_owned(),
-        remedy: "install the NVIDIA driver, which brings it".to_owned(),
-    };
-    telemetry.watch(rate_hz, devices(), vec![missing]);
+    telemetry.watch(rate_hz, devices(), vec![missing()]);
     telemetry.idle.push(Span {
         from_ns: 100_000_000,
         to_ns: 2_100_000_000,

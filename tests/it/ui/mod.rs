@@ -11,6 +11,7 @@ mod every_screen;
 mod library;
 mod pictures;
 mod verdicts;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -65,10 +66,13 @@ impl Desk {
 
     /// A window at so many pixels a point.
     fn sized(home: Home, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
-        let started = Started {
-            place: place(&home),
-            files,
-        };
+        let place = place(&home);
+        Self::at(home, place, files, pixels_per_point)
+    }
+
+    /// A window whose runs happen at a place.
+    fn at(home: Home, place: Place, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
+        let started = Started { place, files };
         let harness = Harness::builder()
             .with_size(SIZE)
             .with_pixels_per_point(pixels_per_point)

@@ -22,6 +22,7 @@ use powerband::domain::case::CaseKey;
 use powerband::domain::session::Session;
 
 use super::data::{self, Made, Speed, speed};
+use super::devices;
 use super::{Desk, SIZE, name_of, shelve, write};
 use crate::support::{self, Home};
 
@@ -144,6 +145,7 @@ fn support_broken(home: &Home) {
 fn furnish(desk: &mut Desk, state: State) {
     let app = desk.app_mut();
     app.machine.environment = Some(data::environment());
+    app.machine.devices = Some(devices::found());
     app.machine.engines = Some(data::engines(state != State::Empty));
     app.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
     app.screen = Screen::Home;

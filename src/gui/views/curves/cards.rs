@@ -11,7 +11,7 @@ use crate::app::curves::{Best, Pinned};
 use crate::base::humanize;
 use crate::chart::spec::ChartSpec;
 use crate::gui::icon;
-use crate::gui::theme::{self, space, text};
+use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::{button, label, lanes, marker, segmented};
 
@@ -21,6 +21,8 @@ const BEST: f32 = 218.0;
 const MOST: usize = 12;
 /// Height of the charts of memory and energy.
 const RESOURCE: f32 = 190.0;
+/// Height of a sentence below them.
+const LINE: f32 = 26.0;
 /// Height of the pinned case's charts.
 const SAMPLES: f32 = 170.0;
 
@@ -84,16 +86,21 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
 pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, |ui| {
-        label::card_title(ui, &drawn.memory.title);
+        ui.horizontal(|ui| {
+            // As high as the head of the card beside it.
+            ui.set_min_height(size::CONTROL);
+            label::card_title(ui, &drawn.memory.title);
+        });
         if drawn.memory.is_empty() {
             return nothing(ui, "Nobody told how much memory these cases needed.");
         }
-        let touched = chart::show(ui, "memory", &drawn.memory, look(app));
+        let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
         react(touched, app, changes);
-        for (name, colour, sentence) in drawn.headroom.iter().take(MOST) {
+        for headroom in drawn.headroom.iter().take(MOST) {
             ui.horizontal(|ui| {
-                marker::inline(ui, *colour);
-                label::quiet_line(ui, &format!("{name}: {sentence}")).on_hover_text(sentence);
+                ui.set_height(LINE - ui.spacing().item_spacing.y);
+                marker::inline(ui, headroom.colour);
+                label::quiet_line(ui, &headroom.limit).on_hover_text(&headroom.sentence);
             });
         }
     });
@@ -121,7 +128,12 @@ pub fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
                 .unwrap_or("idle power was not read");
             return nothing(ui, &format!("Not known: {why}."));
         }
-        let touched = chart::show(ui, "energy", &drawn.energy, look(app));
+        let touched = chart::show(
+            ui,
+            "energy",
+            &drawn.energy,
+            look(app, RESOURCE + LINE * lines_of_headroom(app) as f32),
+        );
         react(touched, app, changes);
     });
 }
@@ -133,9 +145,14 @@ fn resource(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn look(app: &App) -> Look {
+/// Sentences below the chart of memory: the one beside it is so much higher.
+fn lines_of_headroom(app: &App) -> usize {
+    app.curves.drawn.headroom.len().min(MOST)
+}
+
+fn look(app: &App, height: f32) -> Look {
     Look {
-        height: RESOURCE,
+        height,
         highlighted: app.curves.highlighted,
         zooms: false,
     }
