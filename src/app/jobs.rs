@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::inbox::Message;
+use crate::domain::event::RunEvent;
 use crate::store::library::{self, Scanned, Stamp};
 
 /// Reports that may wait before their senders do.
@@ -26,6 +27,20 @@ pub enum Urgency {
     Now,
     /// Within a quarter of a second: so that painting does not disturb what is being measured.
     Soon,
+    /// With the next frame that is painted anyway, once a second during a run.
+    Whenever,
+}
+
+/// How soon a message wants to be seen.
+fn urgency(message: &Message) -> Urgency {
+    match message {
+        // Readings of devices come twice a second, and a frame takes something from what is measured.
+        Message::RunEvent(event) if matches!(event.0.event, RunEvent::Read { .. }) => {
+            Urgency::Whenever
+        }
+        Message::RunEvent(_) | Message::OnDisk(..) => Urgency::Soon,
+        _ => Urgency::Now,
+    }
 }
 
 /// Wakes the window up.
@@ -41,10 +56,7 @@ pub struct Outlet {
 impl Outlet {
     /// Reports. Once the window is gone nobody listens, which is no error.
     pub fn send(&self, message: Message) {
-        let urgency = match message {
-            Message::RunEvent(_) | Message::OnDisk(..) => Urgency::Soon,
-            _ => Urgency::Now,
-        };
+        let urgency = urgency(&message);
         if self.sender.send(message).is_ok() {
             (self.waker)(urgency);
         }

@@ -377,6 +377,7 @@ fn waker(ctx: &Context) -> Waker {
     Arc::new(move |urgency| match urgency {
         Urgency::Now => ctx.request_repaint(),
         Urgency::Soon => ctx.request_repaint_after(CALM),
+        Urgency::Whenever => {}
     })
 }
 
