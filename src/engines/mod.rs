@@ -3,6 +3,7 @@
 //! Only a worker process loads an engine; the rest of the program asks here which there are, what
 //! they may be told, and how their worker is started. To add one: a file here and a line in [`ALL`].
 
+pub mod command;
 pub mod fake;
 pub mod install;
 pub mod onnxruntime;
@@ -20,7 +21,12 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 
 /// Every engine. Help, `--setup` and the engines page read this list.
-pub const ALL: &[&dyn Engine] = &[&onnxruntime::OnnxRuntime, &tract::Tract, &fake::Fake];
+pub const ALL: &[&dyn Engine] = &[
+    &onnxruntime::OnnxRuntime,
+    &tract::Tract,
+    &command::Command,
+    &fake::Fake,
+];
 
 /// Keys that every engine's setup may have, because the worker itself heeds them.
 pub const COMMON_KEYS: &[Key] = &[
@@ -121,6 +127,11 @@ pub trait Engine: Sync {
         true
     }
 
+    /// Whether it can run a network without being told more than its name.
+    fn stands_alone(&self) -> bool {
+        true
+    }
+
     /// Whether it needs a library that is found at run time.
     fn needs_runtime(&self) -> bool {
         false
@@ -128,6 +139,11 @@ pub trait Engine: Sync {
 
     /// The worker to start for a setup; nothing for our own executable.
     fn worker(&self, _setup: &Setup) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// The command that runs the network, for an engine that loads nothing. Called in a worker.
+    fn outside(&self, _request: &LoadRequest<'_>) -> Option<Result<command::Outside, EngineError>> {
         None
     }
 
@@ -161,6 +177,16 @@ pub trait Runnable {
         let start = Instant::now();
         self.run()?;
         Ok(start.elapsed().as_nanos() as u64)
+    }
+
+    /// Whether caches and clocks have to be woken up and runs to become steady before they count.
+    fn wakes_up(&self) -> bool {
+        true
+    }
+
+    /// Whether the times are another program's figures, and not those of our clock.
+    fn tells_its_own_times(&self) -> bool {
+        false
     }
 
     /// Runs once and reads the outputs back, in the model's order.

@@ -297,7 +297,7 @@ fn choose_setups(place: &Place, wish: &Wish, engines: &[&'static dyn Engine]) ->
         let offered = engines::ALL
             .iter()
             .copied()
-            .filter(|engine| engine.is_offered());
+            .filter(|engine| engine.is_offered() && engine.stands_alone());
         offered
             .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
             .collect()

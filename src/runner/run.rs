@@ -391,6 +391,7 @@ impl Run<'_, '_> {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
                 let worker = self.workers.get(&case.setup);
+                let worker = worker.filter(|_| self.runs_in_worker(case.setup));
                 opening.peak_bytes = worker.and_then(|worker| process::peak_bytes(worker.pid()));
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())

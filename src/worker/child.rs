@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
+use super::command::CommandModel;
 use super::measure;
 use super::protocol::{Hello, Output, Reply, Request, VERSION};
 use crate::domain::case::{CaseKey, Opening};
@@ -45,7 +46,8 @@ pub fn run() -> io::Result<()> {
 }
 
 fn private_stdout() -> io::Result<File> {
-    let out = rustix::io::dup(io::stdout())?;
+    // What a worker starts must not write there.
+    let out = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
     rustix::stdio::dup2_stdout(io::stderr())?;
     Ok(File::from(out))
 }
@@ -99,11 +101,15 @@ impl State {
         let engine = find(&setup.engine)?;
         limit_memory(setup)?;
         let start = Instant::now();
-        let loaded_model = engine.load(&LoadRequest {
+        let request = LoadRequest {
             setup,
             model,
             runtime,
-        })?;
+        };
+        let loaded_model: Box<dyn LoadedModel> = match engine.outside(&request) {
+            Some(outside) => Box::new(CommandModel::new(outside?)?),
+            None => engine.load(&request)?,
+        };
         let whole_ns = start.elapsed().as_nanos() as u64;
         let loaded = loaded_model.loaded();
         let report = SetupReport {

@@ -77,13 +77,15 @@ fn counted(root: &Path) -> Option<Counted> {
     })
 }
 
-/// From `pid (name) state …`, where the name may hold anything: fields 14 and 15, user and system.
+/// From `pid (name) state …`, where the name may hold anything: fields 14 to 17, user and system, of this
+/// process and of the children that ended.
 fn own_ticks(root: &Path) -> Option<u64> {
     let stat = fs::read_to_string(root.join("self/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
     let field = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    Some(field(11)? + field(12)?)
+    let of_children = field(13).unwrap_or(0) + field(14).unwrap_or(0);
+    Some(field(11)? + field(12)? + of_children)
 }
 
 fn switches(root: &Path) -> u64 {
@@ -125,7 +127,10 @@ mod tests {
         task(7, 5);
         let before = Counters::under(root.path()).unwrap();
         write("stat", "cpu  180 0 30 950 5 0 0 13 0 0\ncpu0 1 1\n");
-        write("self/stat", "7 (a (b) c) S 1 1 1 0 0 0 0 0 0 0 90 30 0 0\n");
+        write(
+            "self/stat",
+            "7 (a (b) c) S 1 1 1 0 0 0 0 0 0 0 80 20 15 5\n",
+        );
         task(7, 6);
         task(8, 2);
         let company = before.since().unwrap();

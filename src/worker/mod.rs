@@ -1,6 +1,7 @@
 //! Measuring in a child process: what the two sides say, what the child does, how the parent keeps it.
 
 pub mod child;
+mod command;
 pub mod company;
 pub mod fetch;
 pub mod measure;

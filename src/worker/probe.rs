@@ -90,7 +90,10 @@ pub fn survey(
 ) -> Vec<Found> {
     let places = places(paths, onnxruntime, python);
     let mut found = Vec::new();
-    for &engine in engines::ALL.iter().filter(|engine| engine.is_offered()) {
+    let asked = engines::ALL
+        .iter()
+        .filter(|engine| engine.is_offered() && engine.stands_alone());
+    for &engine in asked {
         let mut add = |runtime, answer| {
             found.push(Found {
                 engine,

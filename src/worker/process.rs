@@ -227,7 +227,25 @@ pub fn run_to_end(
     run_watched(spec, limit, cancel, &mut |_line| {})
 }
 
-/// The same, with each line of its standard output passed on as it comes.
+/// Runs a process to its end within our own group, so that whoever ends us ends it as well, and tells
+/// what it said and how long it took, in nanoseconds.
+pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
+    let mut command = bare(spec);
+    command.stdin(Stdio::null());
+    let start = Instant::now();
+    let output = command.output()?;
+    let spent_ns = start.elapsed().as_nanos() as u64;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let finished = Finished {
+        success: output.status.success(),
+        how: describe(output.status),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    };
+    Ok((finished, spent_ns))
+}
+
+/// As [`run_to_end`], with each line of its standard output passed on as it comes.
 pub fn run_watched(
     spec: &ProcessSpec,
     limit: Duration,
@@ -323,11 +341,17 @@ fn silent(program: &Path, argument: &Path) -> Command {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn command(spec: &ProcessSpec) -> Command {
+fn bare(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
     command
         .args(&spec.args)
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+fn command(spec: &ProcessSpec) -> Command {
+    let mut command = bare(spec);
+    command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -5,6 +5,7 @@ mod amd;
 mod bad_input;
 mod cards;
 mod cli;
+mod commands;
 mod control;
 mod display;
 mod fake_nvml;

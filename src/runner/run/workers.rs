@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::{Run, keeping};
 use crate::domain::case::CaseKey;
-use crate::domain::event::RunEvent;
+use crate::domain::event::{RunEvent, SetupReport};
 use crate::domain::outcome::{Outcome, Phase};
+use crate::engines;
 use crate::telemetry::{machine, process};
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
@@ -49,11 +50,30 @@ impl Run<'_, '_> {
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
                 process::forget_peak(pid);
+                let notes = self.new_notes(setup, &report);
                 self.tell(RunEvent::SetupReady { setup, report });
+                for text in notes {
+                    self.tell(RunEvent::Warned { text });
+                }
                 Ok(())
             }
             other => Err(self.confused(setup, &other)),
         }
+    }
+
+    /// What an engine has to say of a setup that it loads for the first time.
+    fn new_notes(&self, setup: usize, report: &SetupReport) -> Vec<String> {
+        let is_known = self.session.reports.get(setup).is_some_and(Option::is_some);
+        let label = self.session.setup_label(setup);
+        let notes = report.notes.iter().filter(|_| !is_known);
+        notes.map(|note| format!("{label}: {note}")).collect()
+    }
+
+    /// Whether the setup's network runs in its worker, and not in a process that the worker starts.
+    pub(super) fn runs_in_worker(&self, setup: usize) -> bool {
+        let setup = self.request.beginning.plan.setups.get(setup);
+        let engine = setup.and_then(|setup| engines::find(&setup.engine));
+        engine.is_some_and(|engine| engine.stands_alone())
     }
 
     pub(super) fn model(&self, setup: usize) -> PathBuf {
