@@ -5,7 +5,7 @@ use super::watched::{self, within};
 use crate::base::humanize;
 use crate::domain::case::Case;
 use crate::domain::session::Session;
-use crate::domain::telemetry::{DeviceKind, Quantity, Throttle, Track};
+use crate::domain::telemetry::{DeviceKind, Lost, Quantity, Span, Throttle, Track};
 
 /// A device that was slowed down in a smaller share of the readings is not worth telling.
 const LEAST_SHARE: f64 = 0.1;
@@ -192,10 +192,17 @@ fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
 
 /// The processor counts how often it became too hot.
 fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
+    // It is read once a second, which may be more seldom than rounds come.
+    let counts: Vec<(u64, f64)> = track.readings(Quantity::TooHot).collect();
     let rise = watched::spans(case)
         .filter_map(|span| {
-            let counts: Vec<f64> = within(track, Quantity::TooHot, span).map(|r| r.1).collect();
-            Some(counts.last()? - counts.first()?)
+            let before = counts.iter().rfind(|(at_ns, _)| *at_ns <= span.from_ns);
+            let after = counts.iter().find(|(at_ns, _)| *at_ns >= span.to_ns);
+            let (first, last) = (
+                before.or_else(|| counts.first())?,
+                after.or_else(|| counts.last())?,
+            );
+            Some((last.1 - first.1).max(0.0))
         })
         .fold(0.0, |sum, rise| sum + rise);
     (rise > 0.0).then(|| {
@@ -240,9 +247,16 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
 
 /// The device stopped to answer before the case was over.
 fn lost(track: &Track, case: &Case) -> Option<Flag> {
-    let lost = track.lost.as_ref()?;
-    let end_ns = watched::spans(case).map(|span| span.to_ns).max()?;
-    (lost.at_ns < end_ns).then(|| Flag {
+    let spans: Vec<Span> = watched::spans(case).collect();
+    // Within the rounds, or before them without an end.
+    let from_ns = spans.iter().map(|span| span.from_ns).min()?;
+    let to_ns = spans.iter().map(|span| span.to_ns).max()?;
+    let is_seen = |lost: &&Lost| {
+        let is_last = track.lost.as_ref() == Some(*lost);
+        lost.at_ns < to_ns && (is_last || lost.at_ns >= from_ns)
+    };
+    let lost = track.losses().find(is_seen)?;
+    Some(Flag {
         name: "device-lost",
         weight: Weight::Red,
         evidence: format!(
@@ -259,7 +273,6 @@ fn lost(track: &Track, case: &Case) -> Option<Flag> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use crate::domain::telemetry::Lost;
 
     /// One round of four seconds on a card that says this.
     fn flags(

@@ -76,10 +76,8 @@ impl fmt::Display for EnergyKind {
 /// The energy of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
-    /// Which devices it is of.
+    /// Which devices it is of: those that the setup computes on.
     pub devices: String,
-    /// Whether those are the ones that the setup computes on; else all that tell their power.
-    pub is_own: bool,
     /// How it was told.
     pub method: Method,
     /// Readings a second.
@@ -128,13 +126,8 @@ impl Energy {
             || "idle power was not read".to_owned(),
             |watts| format!("{} W when idle", humanize::significant(watts, 3)),
         );
-        let whose = if self.is_own {
-            ""
-        } else {
-            ", which the setup does not compute on: its own tell no power"
-        };
         format!(
-            "{} of {}{whose}, {} readings at {} Hz over {} s; {idle}",
+            "{} of {}, {} readings at {} Hz over {} s; {idle}",
             self.method,
             self.devices,
             humanize::count(self.readings as u64),
@@ -165,36 +158,38 @@ pub fn of(session: &Session, case: &Case) -> Result<Energy, String> {
     let own: Vec<&Track> = watched::devices_of(session, case.setup)
         .into_iter()
         .filter_map(|device| telemetry.tracks.get(device))
-        .filter(|track| tells_power(track))
         .collect();
-    let is_own = !own.is_empty();
-    let tracks: Vec<&Track> = if is_own {
-        own
-    } else {
-        let all = telemetry.tracks.iter();
-        all.filter(|track| tells_power(track)).collect()
-    };
+    if own.iter().any(|track| track.device.is_played_back()) {
+        return Err("the readings are played back from another run".to_owned());
+    }
+    let tracks: Vec<&Track> = own.into_iter().filter(|track| tells_power(track)).collect();
     if tracks.is_empty() {
-        return Err("no device here tells its power".to_owned());
+        return Err("the device that it ran on tells no power".to_owned());
     }
-    let method = method(&tracks);
-    let counted = count(telemetry, case, &tracks, method);
-    if counted.items <= 0.0 || counted.gross_j <= 0.0 {
+    // A counter that stands still or begins anew is worth less than the power.
+    let found = methods(&tracks)
+        .into_iter()
+        .map(|method| (method, count(telemetry, case, &tracks, method)))
+        .find(|(_, counted)| counted.items > 0.0 && counted.gross_j > 0.0);
+    let Some((method, counted)) = found else {
         return Err(why_nothing(&tracks));
-    }
+    };
+    let rate_hz = case.rounds.first().map_or(telemetry.rate_hz, |round| {
+        telemetry.rate_at(round.started_ns)
+    });
     if counted.seconds < LEAST_S || counted.readings < FEWEST_READINGS {
         return Err(format!(
-            "{} s and {} were watched; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer: bench --energy, or more rounds",
+            "{} s and {} were watched; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer (bench --energy) or read more often than {} times a second",
             humanize::significant(counted.seconds, 2),
             humanize::of_many(counted.readings as u64, "reading"),
+            humanize::significant(rate_hz, 3),
         ));
     }
     let names: Vec<String> = tracks.iter().map(|t| t.device.short_name()).collect();
     Ok(Energy {
         devices: names.join(", "),
-        is_own,
         method,
-        rate_hz: telemetry.rate_hz,
+        rate_hz,
         seconds: counted.seconds,
         readings: counted.readings,
         items: counted.items,
@@ -206,7 +201,7 @@ pub fn of(session: &Session, case: &Case) -> Result<Energy, String> {
 /// Why not a single round counts.
 fn why_nothing(tracks: &[&Track]) -> String {
     let lost = tracks.iter().find_map(|track| {
-        let lost = track.lost.as_ref()?;
+        let lost = track.losses().last()?;
         let name = track.device.short_name();
         let at_s = humanize::significant(lost.at_ns as f64 / 1e9, 3);
         Some(format!("{name} did not answer any more from {at_s} s on"))
@@ -218,13 +213,17 @@ fn tells_power(track: &Track) -> bool {
     track.has(Quantity::Power) || track.has(Quantity::Energy)
 }
 
-/// The counter, where each of the devices has one.
-fn method(tracks: &[&Track]) -> Method {
-    if tracks.iter().all(|track| track.has(Quantity::Energy)) {
-        Method::Counter
-    } else {
-        Method::Integral
+/// How it can be told, the better way first.
+fn methods(tracks: &[&Track]) -> Vec<Method> {
+    let all = |quantity: Quantity| tracks.iter().all(|track| track.has(quantity));
+    let mut methods = Vec::new();
+    if all(Quantity::Energy) {
+        methods.push(Method::Counter);
     }
+    if all(Quantity::Power) {
+        methods.push(Method::Integral);
+    }
+    methods
 }
 
 #[derive(Default)]
@@ -265,10 +264,11 @@ fn joules_within(
     span: Span,
     method: Method,
 ) -> Option<(f64, usize)> {
-    let step_ns = telemetry.longest_step_ns();
+    let step_ns = telemetry.longest_step_ns(span.from_ns);
+    let sitting = telemetry.sitting_at(span.from_ns);
     let around = Span {
-        from_ns: span.from_ns.saturating_sub(step_ns),
-        to_ns: span.to_ns + step_ns,
+        from_ns: span.from_ns.saturating_sub(step_ns).max(sitting.from_ns),
+        to_ns: span.to_ns.saturating_add(step_ns).min(sitting.to_ns),
     };
     let quantity = match method {
         Method::Counter => Quantity::Energy,
@@ -279,13 +279,12 @@ fn joules_within(
         .map(|(at_ns, value)| (seconds(at_ns), value))
         .collect();
     let (from, to, step) = (seconds(span.from_ns), seconds(span.to_ns), seconds(step_ns));
+    // One reading may come late at either end.
+    let hold = 1.5 / telemetry.rate_at(span.from_ns).max(0.1);
     let inside = within(track, quantity, span).count();
     let joules = match method {
-        Method::Counter => {
-            let [begin, end] = [from, to].map(|at| integral::at(&readings, at, step));
-            end? - begin?
-        }
-        Method::Integral => integral::area(&readings, from, to, step)?,
+        Method::Counter => integral::growth(&readings, from, to, step)?,
+        Method::Integral => integral::area(&readings, from, to, (step, hold))?,
     };
     Some((joules, inside))
 }
@@ -307,7 +306,7 @@ fn idle_w(telemetry: &Telemetry, tracks: &[&Track]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use crate::domain::telemetry::DeviceKind;
+    use crate::domain::telemetry::{DeviceKind, Reading};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -338,7 +337,7 @@ mod tests {
             to_ns: 19 * SECOND / 10,
         });
         let energy = energy(&session).unwrap();
-        assert_eq!((energy.method, energy.is_own), (Method::Integral, true));
+        assert_eq!(energy.method, Method::Integral);
         assert_eq!((energy.seconds, energy.items), (12.0, 48.0));
         assert!((energy.gross_j - 2880.0).abs() < 1e-6);
         assert!((energy.net_j().unwrap() - 2400.0).abs() < 1e-6);
@@ -386,7 +385,7 @@ mod tests {
         testing::watch(&mut host, DeviceKind::Host, 10.0, 20.0, |_| {
             vec![(Quantity::Busy, 50.0)]
         });
-        assert!(energy(&host).unwrap_err().contains("tells its power"));
+        assert!(energy(&host).unwrap_err().contains("tells no power"));
         let mut short = session("ort:rocm:0");
         short.cases[0].rounds.truncate(2);
         let steady = |_| vec![(Quantity::Power, 100.0)];
@@ -398,13 +397,65 @@ mod tests {
     }
 
     #[test]
-    fn the_energy_of_other_devices_is_named_as_such() {
+    fn the_energy_of_other_devices_is_none_of_the_case() {
         let mut session = session("ort:cpu");
         testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |_| {
             vec![(Quantity::Power, 100.0)]
         });
-        let energy = energy(&session).unwrap();
-        assert!(!energy.is_own);
-        assert!(energy.sentence().contains("does not compute on"));
+        assert!(energy(&session).unwrap_err().contains("tells no power"));
+    }
+
+    #[test]
+    fn a_counter_that_stands_still_or_begins_anew_yields_to_power() {
+        let stuck = |_: f64| 7.0;
+        let anew = |at_s: f64| {
+            if at_s < 9.0 {
+                100.0 * at_s
+            } else {
+                100.0 * (at_s - 9.0)
+            }
+        };
+        for (counter, seconds) in [(&stuck as &dyn Fn(f64) -> f64, 12.0), (&anew, 10.0)] {
+            let mut session = session("ort:rocm:0");
+            testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
+                vec![(Quantity::Power, 100.0), (Quantity::Energy, counter(at_s))]
+            });
+            let energy = energy(&session).unwrap();
+            assert_eq!(energy.seconds, seconds, "{energy:?}");
+            assert!((energy.mean_w() - 100.0).abs() < 1e-6, "{energy:?}");
+        }
+    }
+
+    #[test]
+    fn sittings_are_not_counted_across() {
+        let mut session = session("ort:rocm:0");
+        testing::watch(&mut session, DeviceKind::Amd, 10.0, 6.95, |_| {
+            vec![(Quantity::Power, 100.0)]
+        });
+        let device = session.telemetry.tracks[0].device.clone();
+        session
+            .telemetry
+            .watch(7 * SECOND, 1.0, vec![device], Vec::new());
+        let readings: Vec<Reading> = (7..=16)
+            .map(|second| Reading {
+                device: 0,
+                at_ns: second * SECOND,
+                values: vec![(Quantity::Power, 50.0)],
+            })
+            .collect();
+        session.telemetry.take(&readings);
+        let counted = count(
+            &session.telemetry,
+            &session.cases[0],
+            &[&session.telemetry.tracks[0]],
+            Method::Integral,
+        );
+        // Two rounds before 7 s and four from there on, whatever rate each sitting had.
+        assert_eq!(counted.seconds, 12.0);
+        assert!(
+            (counted.gross_j - 4.0 * 100.0 - 8.0 * 50.0).abs() < 1e-6,
+            "{}",
+            counted.gross_j
+        );
     }
 }

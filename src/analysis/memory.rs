@@ -112,7 +112,7 @@ impl Headroom {
 
     /// The next doubling that does not fit.
     pub fn too_large(&self) -> usize {
-        let mut batch = self.measured.max(1);
+        let mut batch = self.measured.max(1) * 2;
         while batch <= self.largest {
             batch *= 2;
         }

@@ -159,6 +159,12 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     let why = [&pair.before, &pair.after]
         .into_iter()
         .find_map(|row| row.energy.as_ref().err().cloned());
+    let told_by = |row: &CaseRow| {
+        let energy = row.energy.as_ref().ok()?;
+        Some((energy.devices.clone(), energy.method))
+    };
+    let (first, second) = (told_by(&pair.before), told_by(&pair.after));
+    let is_alike = first.is_none() || second.is_none() || first == second;
     let of_energy = [
         metric(
             "Energy per item",
@@ -185,12 +191,29 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     .map(|metric| Metric {
         note: why.clone(),
         ..metric
+    })
+    .map(|metric| {
+        if is_alike {
+            metric
+        } else {
+            not_comparable(metric)
+        }
     });
     let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
     let memory = metric("Peak memory", batch, Better::Lower, needs, bytes);
     let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
     let metrics = of_energy.into_iter().chain([memory]);
     metrics.filter(is_known).collect()
+}
+
+/// Energies of other devices, or told in another way, stand beside each other and are not compared.
+fn not_comparable(metric: Metric) -> Metric {
+    Metric {
+        change: None,
+        gain: None,
+        note: Some("told of different devices, or in different ways".to_owned()),
+        ..metric
+    }
 }
 
 /// Why a 99th percentile is not known.

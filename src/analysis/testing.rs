@@ -121,7 +121,7 @@ pub fn watch(
         .map(|track| track.device.clone())
         .collect();
     devices.push(WatchedDevice::new("test", kind, 0, &id, "Test device"));
-    session.telemetry.watch(rate_hz, devices, Vec::new());
+    session.telemetry.watch(0, rate_hz, devices, Vec::new());
     let readings: Vec<Reading> = (0..=(seconds * rate_hz) as u32)
         .map(|index| f64::from(index) / rate_hz)
         .map(|at_s| Reading {

@@ -87,7 +87,7 @@ pub fn newest(telemetry: &Telemetry, track: &Track, quantity: Quantity) -> Optio
     // What is read once a second is still new at the next reading but one.
     let newest_ns = *track.times_ns.last()?;
     let window = Span {
-        from_ns: newest_ns.saturating_sub(telemetry.longest_step_ns().max(2_500_000_000)),
+        from_ns: newest_ns.saturating_sub(telemetry.longest_step_ns(newest_ns).max(2_500_000_000)),
         to_ns: newest_ns,
     };
     within(track, quantity, window)

@@ -34,6 +34,7 @@ use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
 use crate::domain::session::Session;
 pub use crate::runner::prepare::Place;
 use crate::runner::prepare::{self, Rules};
+use crate::telemetry::sampler::USUAL_HZ;
 use compare::CompareState;
 use curves::CurvesState;
 use history::HistoryState;
@@ -220,7 +221,8 @@ impl App {
             rules.measure.target_ci95_rel = None;
         }
         if wish.energy {
-            rules.measure.allow_for_energy();
+            let rate_hz = self.remembered.watching.rate_hz();
+            rules.measure.allow_for_energy(rate_hz.unwrap_or(USUAL_HZ));
         }
         Some(Plan {
             model: wish.model,

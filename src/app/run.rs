@@ -13,7 +13,7 @@ use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::session::Session;
-use crate::domain::telemetry::Span;
+use crate::domain::telemetry::{Lost, Span};
 use crate::runner::control::Control;
 
 /// Newest samples that the strip shows.
@@ -194,7 +194,7 @@ impl LiveRun {
 
     fn follow(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::CaseOpened { case, .. } => {
+            RunEvent::VisitBegan { case } => {
                 self.attend(*case, "warming up".to_owned());
             }
             RunEvent::RoundStarted { case, round } => {
@@ -321,17 +321,14 @@ impl LiveRun {
                 outcome.is_trouble(),
             ),
             RunEvent::Warned { text } => (text.clone(), true),
-            RunEvent::DeviceLost { device, lost } => {
-                let track = session.telemetry.tracks.get(*device);
-                let name = track.map_or_else(String::new, |track| track.device.short_name());
-                (format!("{name}: {}", lost.why), true)
-            }
+            RunEvent::DeviceLost { device, lost } => (loss(session, *device, lost), true),
             RunEvent::Paused => ("Paused".to_owned(), false),
             RunEvent::Resumed => ("Resumed".to_owned(), false),
             RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
             RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
+            | RunEvent::VisitBegan { .. }
             | RunEvent::RoundStarted { .. }
             | RunEvent::Watched { .. }
             | RunEvent::Idled { .. }
@@ -350,4 +347,11 @@ impl LiveRun {
             is_trouble,
         });
     }
+}
+
+/// Which device stopped to answer, and why.
+fn loss(session: &Session, device: usize, lost: &Lost) -> String {
+    let track = session.telemetry.tracks.get(device);
+    let name = track.map_or_else(String::new, |track| track.device.short_name());
+    format!("{name}: {}", lost.why)
 }

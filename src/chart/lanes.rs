@@ -158,10 +158,11 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
 
 fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, String)> {
     let tracks = telemetry.tracks.iter();
-    let cuts = tracks.filter_map(|track| {
-        let lost = track.lost.as_ref()?;
-        let words = format!("{} gone: {}", track.device.short_name(), lost.why);
-        Some((place(lost.at_ns)?, words))
+    let cuts = tracks.flat_map(|track| {
+        track.losses().filter_map(|lost| {
+            let words = format!("{} gone: {}", track.device.short_name(), lost.why);
+            Some((place(lost.at_ns)?, words))
+        })
     });
     cuts.collect()
 }
@@ -217,6 +218,12 @@ fn lane(
         return None;
     }
     let longest_s = longest_step_s(&readings, telemetry);
+    // What was read in two sittings has nothing to do with each other.
+    let sittings: Vec<f64> = telemetry
+        .asked
+        .iter()
+        .filter_map(|asked| place(asked.from_ns))
+        .collect();
     let points = if placed.len() > 2 * BUCKETS {
         downsample::min_max(&placed, BUCKETS)
     } else {
@@ -225,9 +232,13 @@ fn lane(
     // Where points were left out, neighbours are further apart without a gap.
     let step = points.windows(2).map(|pair| pair[1].0 - pair[0].0);
     let usual = median_step(step.clone().collect());
+    let is_divided = |index: usize| {
+        let (from, to) = (points[index].0, points[index + 1].0);
+        sittings.iter().any(|at| from < *at && *at <= to)
+    };
     let gaps = step
         .enumerate()
-        .filter(|(_, step)| *step > longest_s.max(4.0 * usual));
+        .filter(|(index, step)| *step > longest_s.max(4.0 * usual) || is_divided(*index));
     let text = |value: f64| watched::text(quantity, value);
     let (low, high) = bounds(track, quantity, lowest, highest);
     Some(Lane {
@@ -249,7 +260,8 @@ fn longest_step_s(readings: &[(u64, f64)], telemetry: &Telemetry) -> f64 {
         .windows(2)
         .map(|pair| (pair[1].0 - pair[0].0) as f64 / 1e9);
     let usual = median_step(steps.collect());
-    (telemetry.longest_step_ns() as f64 / 1e9).max(MISSED * usual)
+    let at_ns = readings.last().map_or(0, |reading| reading.0);
+    (telemetry.longest_step_ns(at_ns) as f64 / 1e9).max(MISSED * usual)
 }
 
 fn median_step(mut steps: Vec<f64>) -> f64 {

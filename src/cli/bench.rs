@@ -85,6 +85,9 @@ fn rounds_to_settle(session: &Session) -> u32 {
 
 /// Where runs happen, with the devices watched as the arguments say.
 fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
+    if args.telemetry == 0.0 && (args.energy || args.replay.is_some()) {
+        bail!("--telemetry 0 reads nothing, so that neither --energy nor --replay can be heeded");
+    }
     let watch = if args.telemetry == 0.0 {
         None
     } else {

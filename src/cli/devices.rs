@@ -35,7 +35,10 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
     let environment = machine::environment();
     let mut watching = Watching::begin(&places, LOOK_HZ);
     thread::sleep(LOOK);
-    watching.fetch();
+    let (_, warnings) = watching.fetch();
+    for warning in warnings {
+        output::note(&warning);
+    }
     let telemetry = &watching.telemetry;
     if args.json {
         output::document(&json!({
@@ -100,7 +103,7 @@ impl Watching {
     fn begin(places: &Places, rate_hz: f64) -> Self {
         let survey = survey::survey(places);
         let mut telemetry = Telemetry::default();
-        telemetry.watch(rate_hz, survey.devices.clone(), survey.missing.clone());
+        telemetry.watch(0, rate_hz, survey.devices.clone(), survey.missing.clone());
         Self {
             sampler: Sampler::start(survey, rate_hz),
             telemetry,
@@ -161,6 +164,9 @@ fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
         let left_ns = end_ns.saturating_sub(watching.passed_ns());
         thread::sleep(PRINTED.min(Duration::from_nanos(left_ns)));
         let (readings, warnings) = watching.fetch();
+        if let Some(screen) = screen.as_mut().filter(|_| !warnings.is_empty()) {
+            screen.leave();
+        }
         for warning in warnings {
             output::note(&warning);
         }
@@ -209,6 +215,11 @@ impl Screen {
             lines: 0,
             has_head: false,
         }
+    }
+
+    /// Lets what stands there stand, and begins below it.
+    fn leave(&mut self) {
+        self.lines = 0;
     }
 
     fn show(&mut self, telemetry: &Telemetry, at_ns: u64) -> anyhow::Result<()> {

@@ -1,13 +1,12 @@
 //! What a machine has and does, as text and as documents.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::analysis::watched;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::device::Cpu;
-use crate::domain::telemetry::{
-    DeviceKind, MissingSource, Quantity, Telemetry, Track, WatchedDevice,
-};
+use crate::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
+use crate::export::json;
 
 /// The processor in lines of a name and a value.
 pub fn processor(cpu: &Cpu) -> String {
@@ -179,34 +178,12 @@ pub fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
 /// The devices as a document.
 pub fn document(telemetry: &Telemetry) -> Value {
     let devices = telemetry.tracks.iter().map(|track| {
-        let device = &track.device;
-        json!({
-            "source": device.source,
-            "id": device.id,
-            "name": device.name,
-            "kind": kind(device.kind),
-            "number": device.number,
-            "memory_bytes": device.memory_bytes,
-            "max_clock_mhz": device.max_clock_mhz,
-            "max_memory_clock_mhz": device.max_memory_clock_mhz,
-            "power_limit_w": device.power_limit_w,
-            "driver": device.driver,
-            "settings": device.settings,
-            "now": values(telemetry, track),
-            "lost": track.lost,
-        })
+        let mut device = json::device(&track.device);
+        device["now"] = values(telemetry, track);
+        device["lost"] = track.lost.as_ref().map(json::lost).into();
+        device
     });
     devices.collect()
-}
-
-/// What kind of device, for machines.
-pub fn kind(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Host => "host",
-        DeviceKind::Package => "package",
-        DeviceKind::Nvidia => "nvidia",
-        DeviceKind::Amd => "amd",
-    }
 }
 
 fn values(telemetry: &Telemetry, track: &Track) -> Value {

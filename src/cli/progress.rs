@@ -56,7 +56,7 @@ impl Progress {
                 report.engine,
                 humanize::duration_ns(report.load_ns as f64)
             )),
-            RunEvent::CaseOpened { case, .. } => {
+            RunEvent::VisitBegan { case } => {
                 self.message(&format!(
                     "batch {} warming up, {}",
                     case.batch,
@@ -77,6 +77,7 @@ impl Progress {
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
+            | RunEvent::CaseOpened { .. }
             | RunEvent::WarmedUp { .. }
             | RunEvent::Watched { .. }
             | RunEvent::Idled { .. }

@@ -87,6 +87,11 @@ pub enum RunEvent {
         /// What it said.
         report: SetupReport,
     },
+    /// A case is turned to: what has to come before measuring comes now.
+    VisitBegan {
+        /// Which case.
+        case: CaseKey,
+    },
     /// A case ran for the first time.
     CaseOpened {
         /// Which case.

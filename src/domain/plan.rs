@@ -228,16 +228,19 @@ impl Plan {
 }
 
 impl MeasureRule {
-    /// Time that a case has to be watched before its energy can be told, in milliseconds, with a little
-    /// more for rounds whose readings have a gap.
-    const ENERGY_MS: u64 = 12_000;
+    /// Time that a case has to be watched before its energy can be told, in milliseconds, and readings
+    /// that it takes; with a little more for rounds whose readings have a gap.
+    const FOR_ENERGY: (f64, f64) = (12_000.0, 24.0);
+    /// Very short runs come in large numbers before that time is over.
+    const SAMPLES_FOR_ENERGY: u64 = 1_000_000;
 
-    /// Measures each case for so long that its energy can be told.
-    pub fn allow_for_energy(&mut self) {
-        self.min_time_ms = self.min_time_ms.max(Self::ENERGY_MS);
-        self.max_time_ms = self.max_time_ms.max(2 * Self::ENERGY_MS);
-        // Very short runs come in large numbers before that time is over.
-        self.max_samples = u64::MAX;
+    /// Measures each case for so long that its energy can be told, where devices are read so often.
+    pub fn allow_for_energy(&mut self, rate_hz: f64) {
+        let (least_ms, readings) = Self::FOR_ENERGY;
+        let least_ms = least_ms.max(readings * 1e3 / rate_hz.max(1.0)) as u64;
+        self.min_time_ms = self.min_time_ms.max(least_ms);
+        self.max_time_ms = self.max_time_ms.max(2 * least_ms);
+        self.max_samples = self.max_samples.max(Self::SAMPLES_FOR_ENERGY);
     }
 
     /// What a preset asks for.

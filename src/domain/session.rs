@@ -11,7 +11,7 @@ use super::event::{Beginning, RunEvent, SetupReport, Stamped};
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
-use super::telemetry::Telemetry;
+use super::telemetry::{Telemetry, WatchedDevice};
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,6 +128,7 @@ impl Session {
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
+            | RunEvent::VisitBegan { .. }
             | RunEvent::RoundStarted { .. }
             | RunEvent::Paused
             | RunEvent::Resumed => {}
@@ -153,9 +154,15 @@ impl Session {
                 devices,
                 missing,
             } => {
-                let cards = devices.iter().filter(|device| device.kind.is_gpu());
-                self.environment.gpus = cards.map(Gpu::of).collect();
-                self.telemetry.watch(rate_hz, devices, missing);
+                // Cards of another run that is played back are not here.
+                let is_here =
+                    |device: &&WatchedDevice| device.kind.is_gpu() && !device.is_played_back();
+                let cards: Vec<Gpu> = devices.iter().filter(is_here).map(Gpu::of).collect();
+                if !cards.is_empty() {
+                    self.environment.gpus = cards;
+                }
+                self.telemetry
+                    .watch(stamped.at_ns, rate_hz, devices, missing);
             }
             RunEvent::Idled { span } => self.telemetry.idle.push(span),
             RunEvent::Read { readings } => self.telemetry.take(&readings),

@@ -20,6 +20,16 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
+    /// Its name in documents for machines.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Package => "package",
+            Self::Nvidia => "nvidia",
+            Self::Amd => "amd",
+        }
+    }
+
     /// Whether it is a card with memory of its own.
     pub fn is_gpu(self) -> bool {
         matches!(self, Self::Nvidia | Self::Amd)
@@ -36,6 +46,9 @@ pub struct Setting {
     /// The command that would set it; Powerband never runs it.
     pub command: Option<String>,
 }
+
+/// The source of what is played back.
+pub const PLAYED_BACK: &str = "replay";
 
 /// A device that is watched, with what of it does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +93,11 @@ impl WatchedDevice {
             driver: None,
             settings: Vec::new(),
         }
+    }
+
+    /// Whether what it says was said in another run.
+    pub fn is_played_back(&self) -> bool {
+        self.source == PLAYED_BACK
     }
 
     /// Whether it may be able to tell how much power it draws.
@@ -150,6 +168,9 @@ pub struct Track {
     pub channels: Vec<Channel>,
     /// Where it stopped to answer before the end.
     pub lost: Option<Lost>,
+    /// The same in earlier sittings.
+    #[serde(default)]
+    pub lost_before: Vec<Lost>,
 }
 
 impl Track {
@@ -160,6 +181,7 @@ impl Track {
             times_ns: Vec::new(),
             channels: Vec::new(),
             lost: None,
+            lost_before: Vec::new(),
         }
     }
 
@@ -174,6 +196,11 @@ impl Track {
         let times = self.times_ns.iter().copied();
         let pairs = times.zip(self.values(quantity));
         pairs.filter_map(|(at_ns, value)| Some((at_ns, (*value)?)))
+    }
+
+    /// Every time that it stopped to answer.
+    pub fn losses(&self) -> impl Iterator<Item = &Lost> {
+        self.lost_before.iter().chain(&self.lost)
     }
 
     /// Whether a quantity was read at least once.
@@ -235,11 +262,23 @@ impl Span {
     }
 }
 
+/// From when on devices were asked how often.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Since when, in nanoseconds since the run began.
+    pub from_ns: u64,
+    /// Readings a second.
+    pub rate_hz: f64,
+}
+
 /// What all devices said during a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
     /// How often they were asked, in readings a second; zero where nobody asked.
     pub rate_hz: f64,
+    /// The same for each sitting: readings of two sittings have nothing to do with each other.
+    #[serde(default)]
+    pub asked: Vec<Asked>,
     /// The devices, with what they said.
     pub tracks: Vec<Track>,
     /// Who told nothing.
@@ -252,16 +291,19 @@ impl Telemetry {
     /// Begins to watch, or goes on in a later sitting: devices that were there before keep their place.
     pub fn watch(
         &mut self,
+        from_ns: u64,
         rate_hz: f64,
         devices: Vec<WatchedDevice>,
         missing: Vec<MissingSource>,
     ) {
+        self.asked.retain(|asked| asked.from_ns < from_ns);
+        self.asked.push(Asked { from_ns, rate_hz });
         self.rate_hz = rate_hz;
         self.missing = missing;
         for device in devices {
             if let Some(track) = self.tracks.iter_mut().find(|t| t.device.id == device.id) {
                 track.device = device;
-                track.lost = None;
+                track.lost_before.extend(track.lost.take());
             } else {
                 self.tracks.push(Track::new(device));
             }
@@ -289,13 +331,33 @@ impl Telemetry {
         }
     }
 
-    /// Longest time between two readings that is no gap, in nanoseconds.
-    pub fn longest_step_ns(&self) -> u64 {
-        if self.rate_hz <= 0.0 {
+    /// How often devices were asked at a moment.
+    pub fn rate_at(&self, at_ns: u64) -> f64 {
+        let sitting = self.asked.iter().rfind(|asked| asked.from_ns <= at_ns);
+        sitting.map_or(self.rate_hz, |asked| asked.rate_hz)
+    }
+
+    /// The sitting that a moment belongs to.
+    pub fn sitting_at(&self, at_ns: u64) -> Span {
+        let next = self.asked.partition_point(|asked| asked.from_ns <= at_ns);
+        let begin = next.checked_sub(1).and_then(|index| self.asked.get(index));
+        Span {
+            from_ns: begin.map_or(0, |asked| asked.from_ns),
+            to_ns: self
+                .asked
+                .get(next)
+                .map_or(u64::MAX, |asked| asked.from_ns.saturating_sub(1)),
+        }
+    }
+
+    /// Longest time between two readings near a moment that is no gap, in nanoseconds.
+    pub fn longest_step_ns(&self, at_ns: u64) -> u64 {
+        let rate_hz = self.rate_at(at_ns);
+        if rate_hz <= 0.0 {
             return 0;
         }
         // Three readings in a row may come late on a machine that is busy.
-        (4e9 / self.rate_hz).max(500e6) as u64
+        (4e9 / rate_hz).max(500e6) as u64
     }
 }
 
@@ -318,7 +380,7 @@ mod tests {
     #[test]
     fn what_was_not_read_is_a_gap() {
         let mut telemetry = Telemetry::default();
-        telemetry.watch(10.0, vec![host()], Vec::new());
+        telemetry.watch(0, 10.0, vec![host()], Vec::new());
         telemetry.take(&[
             reading(1, &[(Quantity::Busy, 50.0)]),
             reading(2, &[(Quantity::Power, 9.0)]),
@@ -348,7 +410,7 @@ mod tests {
     #[test]
     fn a_later_sitting_goes_on_in_the_same_track() {
         let mut telemetry = Telemetry::default();
-        telemetry.watch(10.0, vec![host()], Vec::new());
+        telemetry.watch(0, 10.0, vec![host()], Vec::new());
         telemetry.take(&[reading(1, &[(Quantity::Busy, 1.0)])]);
         telemetry.lose(
             0,
@@ -358,10 +420,22 @@ mod tests {
             },
         );
         let card = WatchedDevice::new("nvml", DeviceKind::Nvidia, 0, "0000:01:00.0", "Card");
-        telemetry.watch(20.0, vec![card, host()], Vec::new());
+        telemetry.watch(9, 20.0, vec![card, host()], Vec::new());
         assert_eq!(telemetry.place("host"), Some(0));
         assert_eq!(telemetry.place("0000:01:00.0"), Some(1));
         assert_eq!(telemetry.tracks[0].times_ns, [1]);
         assert_eq!(telemetry.tracks[0].lost, None);
+        assert_eq!(
+            telemetry.tracks[0].losses().count(),
+            1,
+            "nothing is forgotten"
+        );
+        assert_eq!((telemetry.rate_at(5), telemetry.rate_at(9)), (10.0, 20.0));
+        let first = Span {
+            from_ns: 0,
+            to_ns: 8,
+        };
+        assert_eq!(telemetry.sitting_at(8), first);
+        assert_eq!(telemetry.sitting_at(9).to_ns, u64::MAX);
     }
 }

@@ -1,5 +1,7 @@
 //! A session as the JSON document that `bench --json` and `show --json` print.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
@@ -8,7 +10,7 @@ use crate::analysis::energy::Energy;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::watched::Watched;
 use crate::domain::session::{Completion, Session};
-use crate::domain::telemetry::Telemetry;
+use crate::domain::telemetry::{Lost, Telemetry, WatchedDevice};
 use crate::stats::summary::Summary;
 
 /// The whole document.
@@ -54,12 +56,9 @@ fn telemetry(telemetry: &Telemetry) -> Value {
         .iter()
         .map(|track| {
             json!({
-                "device": track.device,
+                "device": device(&track.device),
                 "readings": track.times_ns.len(),
-                "lost": track.lost.as_ref().map(|lost| json!({
-                    "at_s": lost.at_ns as f64 / 1e9,
-                    "why": lost.why,
-                })),
+                "lost": track.losses().last().map(lost),
             })
         })
         .collect();
@@ -68,6 +67,28 @@ fn telemetry(telemetry: &Telemetry) -> Value {
         "devices": devices,
         "missing": telemetry.missing,
     })
+}
+
+/// A device, with what of it does not change.
+pub fn device(device: &WatchedDevice) -> Value {
+    json!({
+        "source": device.source,
+        "id": device.id,
+        "name": device.name,
+        "kind": device.kind.key(),
+        "number": device.number,
+        "memory_bytes": device.memory_bytes,
+        "max_clock_mhz": device.max_clock_mhz,
+        "max_memory_clock_mhz": device.max_memory_clock_mhz,
+        "power_limit_w": device.power_limit_w,
+        "driver": device.driver,
+        "settings": device.settings,
+    })
+}
+
+/// When and why a device stopped to answer.
+pub fn lost(lost: &Lost) -> Value {
+    json!({ "at_s": lost.at_ns as f64 / 1e9, "why": lost.why })
 }
 
 /// What each device did during a case, by the device's place in the session's list.
@@ -94,7 +115,6 @@ fn energy(energy: &Result<Energy, String>) -> Value {
     match energy {
         Ok(energy) => json!({
             "devices": energy.devices,
-            "of_own_device": energy.is_own,
             "method": energy.method.to_string(),
             "rate_hz": energy.rate_hz,
             "readings": energy.readings,
@@ -124,10 +144,14 @@ fn memory(need: Need) -> Value {
 }
 
 fn case(row: &CaseRow) -> Value {
-    let evidence: Map<String, Value> = row
-        .flags
-        .iter()
-        .map(|flag| (flag.name.to_owned(), Value::from(flag.evidence.clone())))
+    // Several devices may earn a case the same flag.
+    let mut evidence: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for flag in &row.flags {
+        evidence.entry(flag.name).or_default().push(&flag.evidence);
+    }
+    let evidence: Map<String, Value> = evidence
+        .into_iter()
+        .map(|(name, seen)| (name.to_owned(), Value::from(seen.join("; "))))
         .collect();
     json!({
         "setup": row.setup_spec,

@@ -204,7 +204,8 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     }
     let variants = variants(place, &chosen.setups)?;
     let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &wish.shapes)?;
-    let plan = plan(wish, &chosen, batches);
+    let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
+    let plan = plan(wish, &chosen, batches, rate_hz);
     let warnings = notices(&ports, &plan, &chosen);
     let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
         Some(variant) => variant.file.path.clone(),
@@ -356,7 +357,7 @@ fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
     }
 }
 
-fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>) -> Plan {
+fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan {
     let mut rules = wish
         .rules
         .clone()
@@ -367,7 +368,7 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>) -> Plan {
         rules.measure.target_ci95_rel = None;
     }
     if wish.energy {
-        rules.measure.allow_for_energy();
+        rules.measure.allow_for_energy(rate_hz);
     }
     if let Some(seconds) = wish.timeout_s {
         let ms = seconds.saturating_mul(1000);

@@ -321,6 +321,7 @@ impl Run<'_, '_> {
         phase: &mut Phase,
     ) -> Result<(), WorkerError> {
         self.ensure_worker(case.setup, phase)?;
+        self.tell(RunEvent::VisitBegan { case });
         self.open_smaller(case, phase)?;
         *phase = Phase::Open;
         self.ensure_open(case)?;
@@ -349,29 +350,41 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Opens what is smaller first, so that the memory that each batch size needs can be told.
+    /// Opens what is smaller first, so that the memory that each batch size needs can be told. What
+    /// fails here fails again at its own visit, and is told there.
     fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
-        if self.alone {
+        if self.alone && self.session.plan.setups.len() > 1 {
             return Ok(());
         }
         let is_next = |other: &Case| {
-            other.setup == case.setup
-                && other.batch < case.batch
-                && other.opening.is_none()
-                && !other.outcome.is_final()
+            other.setup == case.setup && other.batch < case.batch && !other.outcome.is_final()
         };
         let cases = self.session.cases.iter().filter(|other| is_next(other));
         let mut smaller: Vec<CaseKey> = cases.map(Case::key).collect();
         smaller.sort_unstable();
         for other in smaller {
-            self.ensure_worker(case.setup, phase)?;
             match self.ensure_open(other) {
                 Ok(()) => {}
                 Err(WorkerError::Cancelled) => return Err(WorkerError::Cancelled),
-                Err(error) => self.take_failure(other, Phase::Open, error),
+                Err(error) => {
+                    if !error.leaves_worker_usable() {
+                        self.forget_worker(case.setup);
+                    }
+                    break;
+                }
             }
         }
         self.ensure_worker(case.setup, phase)
+    }
+
+    /// The most memory that a case's worker had until now, where that is the need of the case: nothing
+    /// larger was opened in it before.
+    fn peak_of(&self, case: CaseKey) -> Option<u64> {
+        let is_larger = |other: &CaseKey| other.setup == case.setup && other.batch > case.batch;
+        if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
+            return None;
+        }
+        process::peak_bytes(self.workers.get(&case.setup)?.pid())
     }
 
     fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
@@ -390,9 +403,13 @@ impl Run<'_, '_> {
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
-                let worker = self.workers.get(&case.setup);
-                let worker = worker.filter(|_| self.runs_in_worker(case.setup));
-                opening.peak_bytes = worker.and_then(|worker| process::peak_bytes(worker.pid()));
+                // What was told at the first opening stands.
+                let known = self
+                    .session
+                    .case(case)
+                    .and_then(|case| case.opening.as_ref());
+                let known = known.and_then(|opening| opening.peak_bytes);
+                opening.peak_bytes = known.or_else(|| self.peak_of(case));
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())
             }
@@ -466,8 +483,7 @@ impl Run<'_, '_> {
         for (_, worker) in std::mem::take(&mut self.workers) {
             worker.end();
         }
-        self.hand_all_on();
-        self.watcher = None;
+        self.end_watching();
         self.tell(RunEvent::Ended { cancelled });
     }
 }

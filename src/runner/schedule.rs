@@ -83,7 +83,10 @@ pub fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
         return false;
     };
     let time_left = case.spent_ns() < rule.max_time_ms * 1_000_000;
-    let samples_left = case.n_samples() < rule.max_samples * u64::from(MOST_ROUNDS_FACTOR);
+    let samples_left = case.n_samples()
+        < rule
+            .max_samples
+            .saturating_mul(u64::from(MOST_ROUNDS_FACTOR));
     time_left
         && samples_left
         && round < rule.rounds * MOST_ROUNDS_FACTOR

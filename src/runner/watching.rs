@@ -43,8 +43,8 @@ impl Watcher {
         let survey = survey::survey(&request.places);
         let mut telemetry = Telemetry::default();
         let known = before.tracks.iter().map(|track| track.device.clone());
-        telemetry.watch(request.rate_hz, known.collect(), Vec::new());
-        telemetry.watch(request.rate_hz, survey.devices.clone(), Vec::new());
+        telemetry.watch(0, request.rate_hz, known.collect(), Vec::new());
+        telemetry.watch(0, request.rate_hz, survey.devices.clone(), Vec::new());
         let devices = survey.devices.iter();
         let event = RunEvent::Watched {
             rate_hz: request.rate_hz,
@@ -71,6 +71,22 @@ impl Watcher {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
         self.tells_power
             .then(|| Duration::from_millis((seconds * 1e3) as u64))
+    }
+
+    /// What is to be said where the devices are not those of this run.
+    pub fn played_back(devices: &[WatchedDevice]) -> Option<RunEvent> {
+        devices
+            .iter()
+            .any(WatchedDevice::is_played_back)
+            .then(|| RunEvent::Warned {
+                text: "What the devices say is played back from another run, and says nothing of this one."
+                    .to_owned(),
+            })
+    }
+
+    /// How long until every device was read once more.
+    pub fn one_more_reading(&self) -> Duration {
+        Duration::from_millis((1.3e3 / self.rate_hz.max(1.0)) as u64)
     }
 
     /// A stretch that ends now, in the session's time.

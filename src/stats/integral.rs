@@ -2,11 +2,16 @@
 
 /// The area under straight lines between readings `(x, y)`, ascending in x, from one place to another.
 ///
-/// Nothing where two neighbours are further apart than `longest_step`, or the ends are: a gap is not
-/// filled with a guess. Before the first and after the last reading its value is held, for a step at most.
-pub fn area(readings: &[(f64, f64)], from: f64, to: f64, longest_step: f64) -> Option<f64> {
+/// Nothing where two neighbours are further apart than `longest_step`: a gap is not filled with a guess.
+/// Before the first and after the last reading its value is held, for `longest_hold` at most.
+pub fn area(
+    readings: &[(f64, f64)],
+    from: f64,
+    to: f64,
+    (longest_step, longest_hold): (f64, f64),
+) -> Option<f64> {
     let (first, last) = (readings.first()?, readings.last()?);
-    if to < from || first.0 - from > longest_step || to - last.0 > longest_step {
+    if to < from || first.0 - from > longest_hold || to - last.0 > longest_hold {
         return None;
     }
     let mut sum = 0.0;
@@ -28,22 +33,30 @@ pub fn area(readings: &[(f64, f64)], from: f64, to: f64, longest_step: f64) -> O
     Some(sum)
 }
 
-/// The value of a growing counter at a place, on the straight line between its neighbours; held beyond
-/// the ends for a step at most.
-pub fn at(readings: &[(f64, f64)], x: f64, longest_step: f64) -> Option<f64> {
-    let after = readings.partition_point(|reading| reading.0 < x);
-    let before = after.checked_sub(1).and_then(|index| readings.get(index));
-    match (before, readings.get(after)) {
-        (Some(&(x0, y0)), Some(&(x1, y1))) => {
-            let is_near = x1 - x0 <= longest_step;
-            let share = if x1 > x0 { (x - x0) / (x1 - x0) } else { 1.0 };
-            (is_near || x == x1).then_some(y0 + (y1 - y0) * share)
-        }
-        (Some(&(near, y)), None) | (None, Some(&(near, y))) => {
-            ((x - near).abs() <= longest_step).then_some(y)
-        }
-        (None, None) => None,
+/// How much a counter grew from one place to another, on straight lines between its readings.
+///
+/// Nothing where a reading is missing at an end or within, and nothing where the counter fell: it has then
+/// begun anew.
+pub fn growth(readings: &[(f64, f64)], from: f64, to: f64, longest_step: f64) -> Option<f64> {
+    let is_bad = |pair: &[(f64, f64)]| {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        x1 > from && x0 < to && (y1 < y0 || x1 - x0 > longest_step)
+    };
+    if readings.windows(2).any(is_bad) {
+        return None;
     }
+    Some(between(readings, to)? - between(readings, from)?)
+}
+
+/// The value at a place between two readings.
+fn between(readings: &[(f64, f64)], x: f64) -> Option<f64> {
+    let after = readings.partition_point(|reading| reading.0 < x);
+    let &(x1, y1) = readings.get(after)?;
+    if x1 == x {
+        return Some(y1);
+    }
+    let &(x0, y0) = readings.get(after.checked_sub(1)?)?;
+    Some(y0 + (y1 - y0) * (x - x0) / (x1 - x0))
 }
 
 #[cfg(test)]
@@ -55,7 +68,7 @@ mod tests {
         let line: Vec<(f64, f64)> = [0.0, 1.0, 1.5, 4.0].map(|x| (x, 2.0 * x)).to_vec();
         let exact = |from: f64, to: f64| to * to - from * from;
         for (from, to) in [(0.0, 4.0), (0.5, 1.2), (1.1, 3.9), (2.0, 2.0)] {
-            let found = area(&line, from, to, 3.0).unwrap();
+            let found = area(&line, from, to, (3.0, 3.0)).unwrap();
             assert!(
                 (found - exact(from, to)).abs() < 1e-12,
                 "{from}..{to}: {found}"
@@ -74,42 +87,52 @@ mod tests {
             .map(|i| 0.033 + f64::from(i) * 0.1)
             .map(|x| (x, wave(x)))
             .collect();
-        let found = area(&readings, 1.0, 31.0, 0.5).unwrap();
+        let found = area(&readings, 1.0, 31.0, (0.5, 0.5)).unwrap();
         assert!((found / 8850.0 - 1.0).abs() < 1e-3, "{found}");
     }
 
     #[test]
     fn gaps_and_ends_are_not_guessed() {
         let readings = [(1.0, 10.0), (2.0, 10.0), (5.0, 10.0), (6.0, 10.0)];
-        assert_eq!(area(&readings, 1.5, 5.5, 2.0), None, "a gap");
-        let within = area(&readings, 5.2, 5.8, 2.0).unwrap();
+        assert_eq!(area(&readings, 1.5, 5.5, (2.0, 2.0)), None, "a gap");
+        let within = area(&readings, 5.2, 5.8, (2.0, 2.0)).unwrap();
         assert!((within - 6.0).abs() < 1e-9, "beside a gap: {within}");
         assert_eq!(
-            area(&readings, 0.5, 1.5, 2.0),
+            area(&readings, 0.5, 1.5, (2.0, 2.0)),
             Some(10.0),
             "held before the first"
         );
         assert_eq!(
-            area(&readings, 5.5, 7.0, 2.0),
+            area(&readings, 5.5, 7.0, (2.0, 2.0)),
             Some(15.0),
             "held after the last"
         );
-        assert_eq!(area(&readings, 5.5, 9.0, 2.0), None);
-        assert_eq!(area(&[], 0.0, 1.0, 2.0), None);
+        assert_eq!(area(&readings, 5.5, 9.0, (2.0, 2.0)), None);
+        assert_eq!(area(&[], 0.0, 1.0, (2.0, 2.0)), None);
         assert_eq!(
-            area(&readings, 0.2, 0.8, 2.0).map(|a| (a * 1e9).round()),
+            area(&readings, 0.2, 0.8, (2.0, 2.0)).map(|a| (a * 1e9).round()),
             Some(6e9)
         );
     }
 
     #[test]
-    fn counters_are_read_between_their_readings() {
-        let readings = [(1.0, 10.0), (2.0, 20.0), (5.0, 50.0)];
-        assert_eq!(at(&readings, 1.5, 2.0), Some(15.0));
-        assert_eq!(at(&readings, 2.0, 2.0), Some(20.0));
-        assert_eq!(at(&readings, 3.0, 2.0), None, "within a gap");
-        assert_eq!(at(&readings, 5.5, 2.0), Some(50.0));
-        assert_eq!(at(&readings, 9.0, 2.0), None);
-        assert_eq!(at(&[], 9.0, 2.0), None);
+    fn counters_grow_between_their_readings() {
+        let readings = [(1.0, 10.0), (2.0, 20.0), (5.0, 50.0), (6.0, 60.0)];
+        assert_eq!(growth(&readings, 1.5, 2.0, 2.0), Some(5.0));
+        assert_eq!(growth(&readings, 5.0, 6.0, 2.0), Some(10.0));
+        assert_eq!(growth(&readings, 1.5, 5.5, 2.0), None, "a gap within");
+        assert_eq!(
+            growth(&readings, 5.5, 6.5, 2.0),
+            None,
+            "nothing was read after the end"
+        );
+        assert_eq!(
+            growth(&readings, 0.5, 1.5, 2.0),
+            None,
+            "nor before the beginning"
+        );
+        let anew = [(1.0, 10.0), (2.0, 20.0), (3.0, 0.0), (4.0, 10.0)];
+        assert_eq!(growth(&anew, 1.0, 4.0, 2.0), None);
+        assert_eq!(growth(&[], 1.0, 4.0, 2.0), None);
     }
 }

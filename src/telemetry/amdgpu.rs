@@ -25,11 +25,13 @@ impl Source for Amdgpu {
 
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
         let folder = places.root.join("sys/class/drm");
-        let cards: Vec<Card> = files::entries(&folder)
+        let mut cards: Vec<Card> = files::entries(&folder)
             .iter()
             .filter(|path| is_card(&files::name(path)))
             .filter_map(|path| Card::of(&path.join("device")))
             .collect();
+        // In the order of the bus, as ROCm SMI counts them; card10 comes before card2 by its name.
+        cards.sort_by_key(|card| files::name(&card.folder));
         if cards.is_empty() {
             return Err(self.missing(
                 format!("there is no AMD graphics processor in {}", folder.display()),
@@ -210,7 +212,7 @@ pub fn settings(
     });
     let determinism = max_clock_mhz.map(|mhz| Setting {
         name: "Determinism".to_owned(),
-        value: format!("clock up to {mhz:.0} MHz"),
+        value: format!("holds a clock, of at most {mhz:.0} MHz"),
         command: Some(format!(
             "sudo rocm-smi --device {number} --setperfdeterminism {mhz:.0}"
         )),

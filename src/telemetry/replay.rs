@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::source::{Gone, Places, Source, Watch};
-use crate::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
+use crate::domain::telemetry::{
+    MissingSource, PLAYED_BACK, Quantity, Telemetry, Track, WatchedDevice,
+};
 
 /// The telemetry of a session.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl Tape {
     fn new(recorded: Arc<Telemetry>, began: Instant) -> Self {
         let tracks = recorded.tracks.iter();
         let devices = tracks.clone().map(|track| WatchedDevice {
-            source: "replay".to_owned(),
+            source: PLAYED_BACK.to_owned(),
             ..track.device.clone()
         });
         let first = tracks.filter_map(|track| track.times_ns.first()).min();
@@ -63,7 +65,7 @@ impl Tape {
         if let Some(lost) = track.lost.as_ref().filter(|lost| lost.at_ns <= at_ns) {
             return Err(Gone(lost.why.clone()));
         }
-        values.extend(newest(track, at_ns, self.recorded.longest_step_ns()));
+        values.extend(newest(track, at_ns, self.recorded.longest_step_ns(at_ns)));
         Ok(())
     }
 }
@@ -112,7 +114,7 @@ mod tests {
     fn recorded() -> Arc<Telemetry> {
         let mut telemetry = Telemetry::default();
         let card = WatchedDevice::new("nvml", DeviceKind::Nvidia, 0, "0000:01:00.0", "Card");
-        telemetry.watch(10.0, vec![card], Vec::new());
+        telemetry.watch(0, 10.0, vec![card], Vec::new());
         let reading = |at_ms: u64, watts: f64| Reading {
             device: 0,
             at_ns: at_ms * 1_000_000,

@@ -301,7 +301,13 @@ impl Card {
                 let power = extra::average_power_uw(card);
                 power.or_else(|_| extra::current_power_uw(card))? as f64 / 1e6
             }
-            Quantity::Energy => extra::energy(card)?.joules(),
+            // A counter that was never filled in has all bits or none.
+            Quantity::Energy => match extra::energy(card)? {
+                energy if energy.counter == 0 || energy.counter == u64::MAX => {
+                    return Err(RocmErr::RsmiStatusNotSupported);
+                }
+                energy => energy.joules(),
+            },
             Quantity::Voltage => {
                 rocm.get_device_voltage_metric(card, RsmiVoltageMetric::Current)?
             }

@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::source::{Gone, Watch};
 use super::survey::{Opened, Survey};
@@ -20,6 +20,8 @@ pub const USUAL_HZ: f64 = 10.0;
 pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
 /// A source that does not answer for so long is set aside.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long threads may take to end.
+const LEAVE: Duration = Duration::from_millis(300);
 /// Readings that are kept until somebody fetches them: a minute of eight devices at the highest rate.
 const KEPT: usize = 50_000;
 
@@ -50,12 +52,20 @@ struct Shared {
     caught: Mutex<Catch>,
 }
 
+/// What a source's thread and its owner tell each other.
+#[derive(Default)]
+struct LineState {
+    /// Since when it is being asked, on the monotonic clock; zero while it is not.
+    asked_ns: AtomicU64,
+    /// Nobody listens to it any more.
+    set_aside: AtomicBool,
+}
+
 /// One source and its thread.
 struct Line {
     title: &'static str,
     places: Vec<usize>,
-    /// Since when it is being asked, on the monotonic clock; zero while it is not.
-    asked_ns: Arc<AtomicU64>,
+    state: Arc<LineState>,
     /// Nothing once it was set aside.
     thread: Option<JoinHandle<()>>,
 }
@@ -119,16 +129,19 @@ impl Sampler {
 impl Drop for Sampler {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        let now_ns = clock::monotonic_ns();
-        for line in &mut self.lines {
-            let Some(thread) = line.thread.take() else {
-                continue;
-            };
+        let threads = self.lines.iter_mut().filter_map(|line| line.thread.take());
+        let threads: Vec<JoinHandle<()>> = threads.collect();
+        for thread in &threads {
             thread.thread().unpark();
-            // One that is just being asked answers soon, or never.
-            let asked_ns = line.asked_ns.load(Ordering::Relaxed);
-            if asked_ns == 0 || now_ns.saturating_sub(asked_ns) < self.patience_ns / 4 {
-                // A thread that panicked has said so on standard error already.
+        }
+        // One that is just being asked answers soon, or never, and is then left to itself.
+        let deadline = Instant::now() + LEAVE;
+        for thread in threads {
+            while !thread.is_finished() && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(2));
+            }
+            if thread.is_finished() {
+                // One that panicked has said so on standard error already.
                 drop(thread.join());
             }
         }
@@ -143,7 +156,7 @@ impl Shared {
 
 impl Line {
     fn start(opened: Opened, period_ns: u64, shared: &Arc<Shared>) -> Self {
-        let asked_ns = Arc::new(AtomicU64::new(0));
+        let state = Arc::new(LineState::default());
         let places: Vec<usize> = opened.places.iter().flatten().copied().collect();
         let asker = Asker {
             watch: opened.watch,
@@ -155,7 +168,7 @@ impl Line {
                 .filter_map(|(own, place)| Some((own, place?)))
                 .collect(),
             odd: Vec::new(),
-            asked_ns: Arc::clone(&asked_ns),
+            state: Arc::clone(&state),
             shared: Arc::clone(shared),
         };
         let thread = thread::Builder::new()
@@ -171,14 +184,17 @@ impl Line {
         Self {
             title: opened.title,
             places,
-            asked_ns,
+            state,
             thread: thread.ok(),
         }
     }
 
     /// Sets the source aside where it does not answer, or its thread broke down.
     fn look_after(&mut self, now_ns: u64, patience_ns: u64, caught: &mut Catch) {
-        let asked_ns = self.asked_ns.load(Ordering::Relaxed);
+        // What was told to be gone cannot be lost again.
+        let gone: Vec<usize> = caught.lost.iter().map(|lost| lost.0).collect();
+        self.places.retain(|place| !gone.contains(place));
+        let asked_ns = self.state.asked_ns.load(Ordering::Relaxed);
         let silent_ns = if asked_ns == 0 {
             0
         } else {
@@ -189,6 +205,7 @@ impl Line {
             return;
         }
         self.thread = None;
+        self.state.set_aside.store(true, Ordering::Relaxed);
         let why = if is_broken {
             format!("{} broke down while it was asked", self.title)
         } else {
@@ -213,7 +230,7 @@ struct Asker {
     devices: Vec<(usize, usize)>,
     /// What said something impossible, and was told already.
     odd: Vec<(usize, Quantity)>,
-    asked_ns: Arc<AtomicU64>,
+    state: Arc<LineState>,
     shared: Arc<Shared>,
 }
 
@@ -233,7 +250,7 @@ impl Asker {
 
     /// Sleeps; nothing but the end wakes it early.
     fn wait_until(&self, due_ns: u64) -> bool {
-        while !self.shared.stop.load(Ordering::Relaxed) {
+        while !self.is_over() {
             let left_ns = due_ns.saturating_sub(clock::monotonic_ns());
             if left_ns == 0 {
                 return true;
@@ -243,13 +260,21 @@ impl Asker {
         false
     }
 
+    fn is_over(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed) || self.state.set_aside.load(Ordering::Relaxed)
+    }
+
     fn ask_all(&mut self) {
         let worker = Some(self.shared.worker.load(Ordering::Relaxed)).filter(|pid| *pid != 0);
         for (own, device) in self.devices.clone() {
             let mut values = Vec::new();
             let begun_ns = clock::monotonic_ns();
-            self.asked_ns.store(begun_ns, Ordering::Relaxed);
+            self.state.asked_ns.store(begun_ns, Ordering::Relaxed);
             let answer = self.watch.read(own, worker, &mut values);
+            // An answer that came too late is not listened to any more.
+            if self.is_over() {
+                return;
+            }
             let ended_ns = clock::monotonic_ns();
             let at_ns = begun_ns + (ended_ns - begun_ns) / 2;
             match answer {
@@ -259,7 +284,7 @@ impl Asker {
                     self.shared.lock().lost.push((device, at_ns, why));
                 }
             }
-            self.asked_ns.store(0, Ordering::Relaxed);
+            self.state.asked_ns.store(0, Ordering::Relaxed);
         }
     }
 
@@ -291,8 +316,6 @@ impl Asker {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::domain::telemetry::DeviceKind;
 
@@ -420,6 +443,19 @@ mod tests {
         let start = Instant::now();
         drop(sampler);
         assert!(start.elapsed() < Duration::from_mins(1));
+    }
+
+    #[test]
+    fn what_was_set_aside_is_not_heard_again() {
+        let mut sampler = sampler(100.0, 300, |reading, _| {
+            if reading == 3 {
+                thread::sleep(Duration::from_millis(1_500));
+            }
+            Ok(1.0)
+        });
+        fetch_until(&mut sampler, |all| !all.lost.is_empty());
+        thread::sleep(Duration::from_millis(1_800));
+        assert_eq!(sampler.fetch(), Catch::default());
     }
 
     #[test]

@@ -25,7 +25,14 @@ impl Run<'_, '_> {
         let (watcher, event) = Watcher::begin(&request, &self.session.telemetry, self.began_ns);
         let idle_time = watcher.idle_time();
         self.watcher = Some(watcher);
+        let played_back = match &event {
+            RunEvent::Watched { devices, .. } => Watcher::played_back(devices),
+            _ => None,
+        };
         self.tell(event);
+        if let Some(warning) = played_back {
+            self.tell(warning);
+        }
         let Some(idle_time) = idle_time else {
             return;
         };
@@ -49,6 +56,16 @@ impl Run<'_, '_> {
             .into_iter()
             .flatten()
             .for_each(|event| self.tell(event));
+    }
+
+    /// Waits for one reading more, so that the end of the last round lies between two, and ends watching.
+    pub(super) fn end_watching(&mut self) {
+        let wait = self.watcher.as_ref().map(Watcher::one_more_reading);
+        if let Some(wait) = wait.filter(|_| !self.control.is_cancelled()) {
+            thread::sleep(wait);
+        }
+        self.hand_all_on();
+        self.watcher = None;
     }
 
     /// Tells what the devices said until now.

@@ -53,7 +53,7 @@ pub fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
     let mut telemetry = Telemetry::default();
     let seconds = end_ns as f64 / 1e9;
     let rate_hz = (MOST / seconds).min(10.0);
-    telemetry.watch(rate_hz, devices(), vec![missing()]);
+    telemetry.watch(0, rate_hz, devices(), vec![missing()]);
     telemetry.idle.push(Span {
         from_ns: 100_000_000,
         to_ns: 2_100_000_000,

@@ -22,15 +22,23 @@ pub fn tiles(ui: &mut Ui, run: &LiveRun) {
         return;
     };
     let telemetry = &session.telemetry;
+    let has_begun = session.cases.iter().any(|case| case.opening.is_some());
     if telemetry.tracks.is_empty() {
-        label::quiet(ui, "Nobody watches: telemetry is off.");
-        return;
+        let words = match (
+            telemetry.missing.is_empty(),
+            run.stage.is_going_on() && !has_begun,
+        ) {
+            (false, _) => "No device tells anything.",
+            (true, true) => "Looking for devices…",
+            (true, false) => "Nobody watches: telemetry is off.",
+        };
+        label::quiet(ui, words);
+        return missing(ui, telemetry);
     }
     for track in &telemetry.tracks {
         ui.add_space(space::TINY);
         device(ui, telemetry, track);
     }
-    let has_begun = session.cases.iter().any(|case| case.opening.is_some());
     let may_tell_power = |track: &Track| track.device.may_tell_power();
     if run.stage.is_going_on() && !has_begun && telemetry.tracks.iter().any(may_tell_power) {
         label::faint(ui, "Reading the power of the idle machine first.");
