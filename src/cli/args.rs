@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::domain::plan::PresetName;
+use crate::onnx::rewrite::Precision;
 
 /// How fast a neural network runs on this machine, why, and what changed.
 #[derive(Debug, Parser)]
@@ -219,6 +220,9 @@ pub struct ModelArgs {
     /// Write the network to a file.
     #[arg(long, value_name = "FILE.onnx")]
     pub write: Option<PathBuf>,
+    /// In other numbers: float, fp16 or int8 (calibrated on 16 seeded inputs).
+    #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
+    pub precision: Precision,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! `powerband model`: a network's inputs, outputs, size, cost and operators.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -10,10 +11,22 @@ use super::{Context, output};
 use crate::base::{atomic_file, humanize};
 use crate::domain::model::{ModelSummary, Port};
 use crate::onnx::{inspect, source};
+use crate::runner::precision::{self, Converted};
 
 /// Prints it, or writes the network to a file.
 pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     let model = source::open(&args.model, &context.paths.cache)?;
+    let converted = precision::convert(&context.place(), &model, args.precision, &BTreeMap::new());
+    let Converted { file: model, notes } = converted.map_err(|reason| {
+        anyhow::anyhow!(
+            "{} cannot be rewritten to {}: {reason}",
+            model.name,
+            args.precision
+        )
+    })?;
+    for note in notes {
+        output::note(&note);
+    }
     let summary = inspect::summarize(&model.proto, &model.name);
     if let Some(target) = &args.write {
         let bytes = std::fs::read(&model.path)

@@ -19,6 +19,7 @@ use crate::base::humanize;
 use crate::base::process_spec::ProcessSpec;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
+use crate::onnx::rewrite::Precision;
 
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[
@@ -36,6 +37,11 @@ pub const COMMON_KEYS: &[Key] = &[
         help: "most memory that the worker may allocate; beyond it the case is out of memory",
     },
     Key {
+        name: PRECISION_KEY,
+        values: "float, fp16, int8",
+        help: "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
+    },
+    Key {
         name: MODEL_KEY,
         values: "a network or a file",
         help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
@@ -44,6 +50,9 @@ pub const COMMON_KEYS: &[Key] = &[
 
 /// The key with which a setup names a model of its own.
 pub const MODEL_KEY: &str = "model";
+
+/// The key with which a setup asks for other numbers.
+pub const PRECISION_KEY: &str = "precision";
 
 /// An option that a setup may carry.
 #[derive(Clone, Copy, Debug)]
@@ -252,8 +261,17 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
         reason,
     };
     memory_limit(setup).map_err(value_error)?;
+    precision(setup).map_err(value_error)?;
     engine.check(setup).map_err(value_error)?;
     Ok(engine)
+}
+
+/// The numbers that the setup asks for.
+pub fn precision(setup: &Setup) -> Result<Precision, String> {
+    let Some(text) = setup.options.get(PRECISION_KEY) else {
+        return Ok(Precision::Float);
+    };
+    text.parse::<Precision>().map_err(|error| error.to_string())
 }
 
 /// The most memory that the setup's worker may allocate, in bytes.
@@ -313,7 +331,7 @@ mod tests {
         );
         assert!(!fault("trect").contains("fake"));
         assert!(
-            fault("tract,speed=11").contains("it knows threads, memory, model"),
+            fault("tract,speed=11").contains("it knows threads, memory, precision, model"),
             "{}",
             fault("tract,speed=11")
         );

@@ -9,6 +9,7 @@ pub mod file;
 pub mod infer;
 pub mod inspect;
 pub mod proto;
+pub mod rewrite;
 pub mod shapes;
 pub mod source;
 pub mod zoo;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::precision::{self, Converted};
 use super::run::{Earlier, RunRequest};
 use super::watching::WatchRequest;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines::{self, CheckError, Engine};
 use crate::onnx::inspect::InspectError;
+use crate::onnx::rewrite::Precision;
 use crate::onnx::shapes::ShapeError;
 use crate::onnx::source::{ModelFile, SourceError};
 use crate::onnx::{inspect, shapes, source};
@@ -198,11 +200,11 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     let model = source::open(&wish.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let batches = batches(wish, &ports);
-    let chosen = choose_setups(place, wish, &engines);
+    let mut chosen = choose_setups(place, wish, &engines);
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
-    let variants = variants(place, &chosen.setups)?;
+    let variants = variants(place, &model, &wish.shapes, &mut chosen)?;
     let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &wish.shapes)?;
     let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
     let plan = plan(wish, &chosen, batches, rate_hz);
@@ -264,16 +266,42 @@ struct Variant {
     ports: Vec<Port>,
 }
 
-/// The models of their own that setups have, by the setup's place in the plan.
-fn variants(place: &Place, setups: &[Setup]) -> Result<BTreeMap<usize, Variant>, PrepareError> {
+/// The models of their own that setups have, by the setup's place in the plan: others than the plan's, or
+/// the same in other numbers. A model that cannot be rewritten is the reason why its setup does not run.
+fn variants(
+    place: &Place,
+    model: &ModelFile,
+    shapes: &BTreeMap<String, Vec<usize>>,
+    chosen: &mut Chosen,
+) -> Result<BTreeMap<usize, Variant>, PrepareError> {
     let mut variants = BTreeMap::new();
-    for (setup, spec) in setups.iter().enumerate() {
-        let Some(name) = spec.options.get(engines::MODEL_KEY) else {
+    for (setup, spec) in chosen.setups.iter().enumerate() {
+        let own = spec.options.get(engines::MODEL_KEY);
+        let own = own.map(|name| source::open(name, &place.paths.cache));
+        let own = own.transpose()?;
+        let numbers = engines::precision(spec).unwrap_or_default();
+        if numbers == Precision::Float {
+            if let Some(file) = own {
+                let ports = inspect::inputs(&file.proto)?;
+                variants.insert(setup, Variant { file, ports });
+            }
             continue;
-        };
-        let file = source::open(name, &place.paths.cache)?;
-        let ports = inspect::inputs(&file.proto)?;
-        variants.insert(setup, Variant { file, ports });
+        }
+        let original = own.as_ref().unwrap_or(model);
+        match precision::convert(place, original, numbers, shapes) {
+            Ok(Converted { file, notes }) => {
+                let notes = notes.iter().map(|note| format!("{spec}: {note}"));
+                chosen.notes.extend(notes);
+                let ports = inspect::inputs(&file.proto)?;
+                variants.insert(setup, Variant { file, ports });
+            }
+            Err(reason) => {
+                let reason = format!("the model cannot be rewritten to {numbers}: {reason}");
+                if let Some(runtime) = chosen.runtimes.get_mut(setup) {
+                    *runtime = Err(reason);
+                }
+            }
+        }
     }
     Ok(variants)
 }

@@ -13,7 +13,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::command::CommandModel;
 use super::measure;
-use super::protocol::{Hello, Output, Reply, Request, VERSION};
+use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION};
 use crate::domain::case::{CaseKey, Opening};
 use crate::domain::event::SetupReport;
 use crate::domain::setup::Setup;
@@ -85,6 +85,7 @@ impl State {
                 Ok(Reply::Measured(measure::round(self.case(case)?, &rule)?))
             }
             Request::Outputs { case } => Ok(Reply::Outputs(outputs(self.case(case)?)?)),
+            Request::Observe { case } => Ok(Reply::Observed(observed(self.case(case)?)?)),
             Request::Close { case } => {
                 self.cases.remove(&case);
                 Ok(Reply::Closed)
@@ -175,6 +176,23 @@ fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
         spec: tensor.spec,
     };
     Ok(tensors.into_iter().map(output).collect())
+}
+
+/// How far each output reaches; one without a single number that is one is left out.
+fn observed(model: &mut dyn Runnable) -> Result<Vec<Observed>, EngineError> {
+    let tensors = model.outputs()?;
+    let reach = tensors.into_iter().filter_map(|tensor| {
+        let values = tensor.to_f64();
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let low = finite.clone().reduce(f64::min)?;
+        let high = finite.reduce(f64::max)?;
+        Some(Observed {
+            name: tensor.spec.name,
+            low: low as f32,
+            high: high as f32,
+        })
+    });
+    Ok(reach.collect())
 }
 
 /// Holds the worker to the setup's limit; without one, on a processor, to the machine's memory, because

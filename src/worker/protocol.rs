@@ -101,6 +101,11 @@ pub enum Request {
         /// Which case.
         case: CaseKey,
     },
+    /// Run once and tell how far each output reaches.
+    Observe {
+        /// Which case.
+        case: CaseKey,
+    },
     /// Let go of a case and its memory.
     Close {
         /// Which case.
@@ -123,6 +128,8 @@ pub enum Reply {
     Measured(Measured),
     /// To `Outputs`, in the model's order.
     Outputs(Vec<Output>),
+    /// To `Observe`.
+    Observed(Vec<Observed>),
     /// To `Close`.
     Closed,
     /// To any request: the engine cannot, or will not.
@@ -136,6 +143,17 @@ pub struct Output {
     pub spec: TensorSpec,
     /// Its elements, row by row.
     pub values: Vec<f64>,
+}
+
+/// How far the elements of an output reach.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The output.
+    pub name: String,
+    /// The smallest element.
+    pub low: f32,
+    /// The largest element.
+    pub high: f32,
 }
 
 /// A round, as the worker saw it.

@@ -15,9 +15,14 @@ use crate::support;
 
 /// Most that two engines may differ, relative to the largest output.
 const TOLERANCE: f64 = 1e-3;
-const BATCH: usize = 2;
+pub const BATCH: usize = 2;
 
-fn outputs(setup: &str, runtime: Option<PathBuf>, model: &Path, inputs: &[TensorSpec]) -> Vec<f64> {
+pub fn outputs(
+    setup: &str,
+    runtime: Option<PathBuf>,
+    model: &Path,
+    inputs: &[TensorSpec],
+) -> Vec<f64> {
     let cancel = CancelToken::default();
     let limit = Duration::from_mins(5);
     let setup = setup.parse().expect("a setup");

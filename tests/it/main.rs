@@ -12,6 +12,7 @@ mod fake_nvml;
 mod layers;
 mod models;
 mod nvml;
+mod precision;
 mod real_window;
 mod session_compat;
 mod support;

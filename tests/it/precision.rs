@@ -1,0 +1,148 @@
+//! The same network in other numbers: what it computes, and that setups can ask for it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use powerband::onnx::{inspect, shapes, source};
+
+use crate::agreement::{self, BATCH};
+use crate::models::{self, Dim, FLOAT};
+use crate::support::{self, Home};
+
+/// What a network computes on ONNX Runtime.
+fn outputs(model: &Path, library: &Path) -> Vec<f64> {
+    let cache = tempfile::tempdir().expect("a folder");
+    let opened = source::open(&model.display().to_string(), cache.path()).expect("a model");
+    let ports = inspect::inputs(&opened.proto).expect("inputs");
+    let inputs = shapes::resolve(&ports, BATCH, &BTreeMap::default()).expect("shapes");
+    agreement::outputs("ort:cpu", Some(library.to_path_buf()), model, &inputs)
+}
+
+fn cosine(a: &[f64], b: &[f64]) -> f64 {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn a_network_in_other_numbers_computes_nearly_the_same() {
+    let Some(library) = support::onnxruntime() else {
+        return;
+    };
+    let home = Home::new();
+    let write = |file: &str, precision: &str| {
+        let args = [
+            "model",
+            "resnet18@cifar",
+            "--write",
+            file,
+            "--precision",
+            precision,
+            "--json",
+        ];
+        let mut command = home.command(&args);
+        let output = command.env("ORT_DYLIB_PATH", &library).output();
+        let run = support::Run::of(&output.expect("the program starts"));
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        run.json()
+    };
+    let float = write("float.onnx", "float");
+    let half = write("half.onnx", "fp16");
+    let whole = write("whole.onnx", "int8");
+    let bytes = |document: &serde_json::Value| document["constant_bytes"].as_f64().expect("bytes");
+    assert!(
+        (bytes(&half) / bytes(&float) - 0.5).abs() < 0.01,
+        "{half:#}"
+    );
+    assert!(
+        whole["operators"]["QuantizeLinear"].as_u64() > Some(10),
+        "{whole:#}"
+    );
+    let reference = outputs(&home.path("float.onnx"), &library);
+    let by_half = outputs(&home.path("half.onnx"), &library);
+    let by_whole = outputs(&home.path("whole.onnx"), &library);
+    assert_eq!(
+        (by_half.len(), by_whole.len()),
+        (reference.len(), reference.len())
+    );
+    assert_ne!(reference, by_half);
+    let (half, whole) = (cosine(&reference, &by_half), cosine(&reference, &by_whole));
+    assert!(half > 0.9999, "{half}");
+    assert!(whole > 0.998 && whole < half, "{whole}");
+}
+
+#[test]
+fn setups_ask_for_numbers_and_take_turns() {
+    let Some(library) = support::onnxruntime() else {
+        return;
+    };
+    let home = Home::new();
+    let args = [
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "ort",
+        "--setup",
+        "ort,precision=int8",
+        "--setup",
+        "tract,precision=fp16",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "2",
+        "--json",
+    ];
+    let output = home.command(&args).env("ORT_DYLIB_PATH", &library).output();
+    let run = support::Run::of(&output.expect("the program starts"));
+    let document = run.json();
+    let cases = document["cases"].as_array().expect("cases");
+    assert_eq!(cases[0]["outcome"], "finished", "{run:#?}");
+    assert_eq!(cases[1]["outcome"], "finished", "{run:#?}");
+    // Whether an engine can run it is its own affair; that it is told is ours.
+    assert!(
+        cases[2]["outcome"] == "finished" || !cases[2]["reason"].is_null(),
+        "{cases:#?}"
+    );
+    let setups = document["plan"]["setups"].to_string();
+    assert!(
+        setups.contains("int8") && setups.contains("fp16"),
+        "{setups}"
+    );
+}
+
+#[test]
+fn what_cannot_be_rewritten_says_why_and_holds_nobody_up() {
+    let home = Home::new();
+    home.run(&["bench", "resnet18@cifar", "--setup", "tract,precision=int4"])
+        .fails_saying(&["precision", "int4", "fp16 or int8"]);
+    let shape = [Dim::Name("batch"), Dim::Size(4)];
+    let nothing = models::one_node("Relu", &[("x", FLOAT, &shape)], (FLOAT, &shape));
+    let path = home.write("relu.onnx", nothing).display().to_string();
+    let args = [
+        "bench",
+        &path,
+        "--setup",
+        "fake",
+        "--setup",
+        "fake,precision=int8",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--json",
+    ];
+    let run = home.run(&args);
+    let document = run.json();
+    let cases = document["cases"].as_array().expect("cases");
+    assert_eq!(cases[0]["outcome"], "finished", "{run:#?}");
+    assert_eq!(cases[1]["outcome"], "unsupported", "{run:#?}");
+    assert!(
+        cases[1]["reason"]
+            .to_string()
+            .contains("cannot be rewritten to int8"),
+        "{run:#?}"
+    );
+}
