@@ -143,7 +143,7 @@ const COLUMNS: [(Quantity, usize); 7] = [
     (Quantity::Throttle, 16),
 ];
 
-/// The head of the lines that [`line`] makes.
+/// The head of the lines that [`line()`] makes.
 pub fn line_head() -> String {
     let columns = COLUMNS.iter().map(|(quantity, width)| {
         let title = match quantity {
