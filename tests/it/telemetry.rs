@@ -258,7 +258,7 @@ fn the_energy_of_an_nvidia_card_is_what_its_counter_says() {
     let device = &replayed["telemetry"]["devices"][0]["device"];
     assert_eq!(
         (device["kind"].as_str(), device["source"].as_str()),
-        (Some("Nvidia"), Some("replay"))
+        (Some("nvidia"), Some("replay"))
     );
     let power = &replayed["cases"][0]["devices"][0]["quantities"]["power_w"];
     assert_eq!(power["mean"].as_f64(), Some(312.5), "{power}");
@@ -320,7 +320,7 @@ fn the_memory_of_each_batch_is_told_and_grows() {
     // The weights alone are 45 MB.
     assert!(peaks[0] > 40e6, "{peaks:?}");
     let host = &document["telemetry"]["devices"][0];
-    assert_eq!(host["device"]["kind"], "Host", "{host:#}");
+    assert_eq!(host["device"]["kind"], "host", "{host:#}");
     let quantities = &document["cases"][0]["devices"][0]["quantities"];
     assert!(
         quantities["busy_percent"]["max"].as_f64().unwrap() > 0.0,
