@@ -219,7 +219,8 @@ impl Desk {
         self.step_until(&format!("\"{name}\" is there"), PATIENCE, is_there);
         self.steps(2);
         let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::Vec2::from(SIZE));
-        if !window.shrink(40.0).contains(self.get(name).rect().center()) {
+        // Screens end above the strip at the foot, and a click below their end hits nothing.
+        if !window.shrink(64.0).contains(self.get(name).rect().center()) {
             self.get(name).scroll_to_me();
             self.steps(3);
         }
