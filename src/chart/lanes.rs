@@ -103,13 +103,16 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
             })
         })
     });
+    let mut stretches: Vec<Stretch> = stretches.collect();
+    // From left to right, so that a word is left out only where there is no room for it.
+    stretches.sort_by(|a, b| a.from.total_cmp(&b.from));
     let mut x = axis::between("s", seconds(window.from_ns), seconds(window.to_ns));
     (x.low, x.high) = (seconds(window.from_ns), seconds(window.to_ns));
     let (low, high) = (x.low, x.high);
     x.ticks.retain(|tick| (low..=high).contains(&tick.at));
     "s since the run began".clone_into(&mut x.title);
     Lanes {
-        stretches: stretches.collect(),
+        stretches,
         lanes: lanes(&session.telemetry, window, &place, |_| true),
         cuts: cuts(&session.telemetry, &place),
         x,
