@@ -49,6 +49,12 @@ pub fn convert(
     precision: Precision,
     overrides: &BTreeMap<String, Vec<usize>>,
 ) -> Result<Converted, String> {
+    if precision == Precision::Float {
+        return Ok(Converted {
+            file: model.clone(),
+            notes: Vec::new(),
+        });
+    }
     let path = path(place, model, precision);
     if let Some(file) = kept(&path, model, precision) {
         return Ok(Converted {
@@ -56,18 +62,10 @@ pub fn convert(
             notes: Vec::new(),
         });
     }
-    let rewritten = match precision {
-        Precision::Float => {
-            return Ok(Converted {
-                file: model.clone(),
-                notes: Vec::new(),
-            });
-        }
-        Precision::Fp16 => {
-            let options = Fp16Options::default();
-            fp16::rewrite(&model.proto, &options).map_err(|error| error.to_string())?
-        }
-        Precision::Int8 => to_int8(place, model, overrides)?,
+    let rewritten = if precision == Precision::Int8 {
+        to_int8(place, model, overrides)?
+    } else {
+        fp16::rewrite(&model.proto, &Fp16Options::default()).map_err(|error| error.to_string())?
     };
     write(&path, &rewritten)?;
     let file = kept(&path, model, precision)

@@ -8,7 +8,7 @@ use super::source::{Gone, Places, Source, Watch};
 use crate::domain::telemetry::{DeviceKind, MissingSource, Quantity, Setting, WatchedDevice};
 
 /// The maker's number in PCI.
-const AMD: &str = "0x1002";
+pub const AMD: &str = "0x1002";
 
 /// The files below `/sys/class/drm`.
 #[derive(Debug)]
@@ -75,14 +75,22 @@ impl Watch for Cards {
         };
         let before = values.len();
         card.read(values);
-        if values.len() == before && !card.folder.join("vendor").exists() {
-            return Err(Gone(format!(
-                "its files in {} are gone: it fell off the bus, or its driver was unloaded",
-                card.folder.display()
-            )));
+        if values.len() == before {
+            return still_there(&card.folder);
         }
         Ok(())
     }
+}
+
+/// Whether a card's files are still where they were.
+pub fn still_there(folder: &Path) -> Result<(), Gone> {
+    if folder.join("vendor").exists() {
+        return Ok(());
+    }
+    Err(Gone(format!(
+        "its files in {} are gone: it fell off the bus, or its driver was unloaded",
+        folder.display()
+    )))
 }
 
 /// One card: the files that tell something, looked up once.

@@ -30,3 +30,16 @@ pub fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
+
+/// The first word after a name and a colon, in a text that has one of them a line.
+pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_ascii_whitespace().next()
+}
+
+/// The bytes in a line such as `MemTotal:       16316412 kB`.
+pub fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    field(text, name)?.parse::<u64>().ok()?.checked_mul(1024)
+}

@@ -58,7 +58,7 @@ fn describe(root: &Path) -> WatchedDevice {
     let cpu = machine::cpu(root);
     let mut device = WatchedDevice::new("host", DeviceKind::Host, 0, "host", &cpu.model);
     let meminfo = fs::read_to_string(root.join("proc/meminfo")).unwrap_or_default();
-    device.memory_bytes = kibibytes(&meminfo, "MemTotal");
+    device.memory_bytes = files::kibibytes(&meminfo, "MemTotal");
     device.max_clock_mhz = cpu.max_mhz;
     device.settings = settings(cpu.governor, cpu.boost);
     device
@@ -271,18 +271,9 @@ fn ticks(root: &Path) -> Option<Ticks> {
 
 fn memory_used(root: &Path) -> Option<u64> {
     let meminfo = fs::read_to_string(root.join("proc/meminfo")).ok()?;
-    let total = kibibytes(&meminfo, "MemTotal")?;
-    let available = kibibytes(&meminfo, "MemAvailable")?;
+    let total = files::kibibytes(&meminfo, "MemTotal")?;
+    let available = files::kibibytes(&meminfo, "MemAvailable")?;
     Some(total.saturating_sub(available))
-}
-
-/// The bytes in a line such as `MemTotal:       16316412 kB`.
-fn kibibytes(meminfo: &str, name: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    let number = line.split_ascii_whitespace().next()?;
-    number.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The clocks of the cores, as the kernel sees them; virtual machines mostly tell none.

@@ -18,8 +18,8 @@ pub struct ProcessMemory {
 pub fn memory(root: &Path, pid: u32) -> Option<ProcessMemory> {
     let status = fs::read_to_string(root.join(format!("proc/{pid}/status"))).ok()?;
     Some(ProcessMemory {
-        resident_bytes: kibibytes(&status, "VmRSS:")?,
-        peak_bytes: kibibytes(&status, "VmHWM:")?,
+        resident_bytes: files::kibibytes(&status, "VmRSS")?,
+        peak_bytes: files::kibibytes(&status, "VmHWM")?,
     })
 }
 
@@ -38,21 +38,11 @@ pub fn made_way(root: &Path, pid: u32) -> Option<u64> {
     let threads = files::entries(&root.join(format!("proc/{pid}/task")));
     let counts = threads.iter().filter_map(|thread| {
         let status = fs::read_to_string(thread.join("status")).ok()?;
-        field(&status, "nonvoluntary_ctxt_switches:")?
+        files::field(&status, "nonvoluntary_ctxt_switches")?
             .parse::<u64>()
             .ok()
     });
     counts.reduce(|sum, count| sum + count)
-}
-
-fn kibibytes(status: &str, name: &str) -> Option<u64> {
-    field(status, name)?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// The first word after a name.
-fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next()
 }
 
 #[cfg(test)]

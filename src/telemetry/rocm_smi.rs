@@ -14,9 +14,6 @@ use super::source::{Gone, Places, Source, Watch};
 use super::{amdgpu, files};
 use crate::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
-/// The maker's number in PCI.
-const AMD: &str = "0x1002";
-
 /// What every card is asked for.
 const ASKED: [Quantity; 6] = [
     Quantity::Busy,
@@ -244,13 +241,7 @@ impl Card {
 
     /// Whether its files, from which the library reads everything, are still where they were.
     fn still_there(&self) -> Result<(), Gone> {
-        match &self.folder {
-            Some(folder) if !folder.join("vendor").exists() => Err(Gone(format!(
-                "its files in {} are gone: it fell off the bus, or its driver was unloaded",
-                folder.display()
-            ))),
-            _ => Ok(()),
-        }
+        self.folder.as_deref().map_or(Ok(()), amdgpu::still_there)
     }
 
     fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi, values: &mut Vec<(Quantity, f64)>) {
@@ -444,7 +435,9 @@ fn address(id: u64) -> String {
 /// Whether there is a card of AMD's in the folder with all cards.
 fn has_card(cards: &Path) -> bool {
     let mut vendors = files::entries(cards).into_iter();
-    vendors.any(|card| files::text(&card.join("device/vendor")).is_some_and(|text| text == AMD))
+    vendors.any(|card| {
+        files::text(&card.join("device/vendor")).is_some_and(|text| text == amdgpu::AMD)
+    })
 }
 
 /// The folder of the card with an address.
