@@ -42,8 +42,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::SMALL);
         charts(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
-        resources(ui, app, &mut changes);
         cards::pinned(ui, app, &mut changes);
+        resources(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
         cases(ui, app, &mut changes);
     });
