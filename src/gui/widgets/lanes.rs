@@ -1,8 +1,8 @@
 //! Paints [`Lanes`]: one low strip for each quantity, words at the left, one axis of time below all.
 
 use eframe::egui::{
-    self, Align2, Painter, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role,
-    pos2, vec2,
+    self, Align2, Painter, Rangef, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo,
+    accesskit::Role, pos2, vec2,
 };
 
 use crate::analysis::watched;
@@ -25,8 +25,9 @@ const FOOT: f32 = 32.0;
 /// Narrower stretches have no room for their words.
 const NARROWEST: f32 = 22.0;
 
-/// Shows the lanes over the width that there is.
-pub fn show(ui: &mut Ui, shown: &Lanes) -> Response {
+/// Shows the lanes over the width that there is; their time over the same places as another chart's,
+/// where that is said.
+pub fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response {
     let places = places(shown);
     let lanes_height = places.last().map_or(0.0, |last| last.1 + LANE);
     let size = vec2(ui.available_width(), HEAD + lanes_height + FOOT);
@@ -40,6 +41,7 @@ pub fn show(ui: &mut Ui, shown: &Lanes) -> Response {
         outer.min + vec2(words_width, HEAD),
         outer.max - vec2(space::SMALL, FOOT),
     );
+    let plot = time.map_or(plot, |time| Rect::from_x_y_ranges(time, plot.y_range()));
     if plot.width() < 30.0 {
         return response;
     }

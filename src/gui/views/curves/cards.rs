@@ -1,6 +1,6 @@
 //! The cards between charts and table: the best batch within the limit, and the pinned case's samples.
 
-use eframe::egui::{Align, CursorIcon, Label, Layout, RichText, Sense, Ui, vec2};
+use eframe::egui::{Align, CursorIcon, Label, Layout, Rect, RichText, Sense, Ui, vec2};
 
 use super::react;
 use crate::analysis::energy::EnergyKind;
@@ -206,7 +206,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
     }
     label::quiet(ui, &charts.outliers).on_hover_text(far_off::EXPLAINED);
     let width = ui.available_width();
-    ui.horizontal_top(|ui| {
+    let strip = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let left = width * 0.38;
         one(
@@ -225,17 +225,19 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
             "strip",
             &charts.strip,
             true,
-        );
+        )
     });
+    let time = strip.inner.x_range();
     if !charts.lanes.is_empty() {
         ui.add_space(space::SMALL);
         label::caption(ui, "What the devices did meanwhile, over the same time");
-        lanes::show(ui, &charts.lanes);
+        lanes::show(ui, &charts.lanes, Some(time));
     }
 }
 
-fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: bool) {
-    ui.allocate_ui(vec2(width, SAMPLES + 20.0), |ui| {
+/// A chart with words above; the place of its plot.
+fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: bool) -> Rect {
+    let shown = ui.allocate_ui(vec2(width, SAMPLES + 20.0), |ui| {
         ui.vertical(|ui| {
             ui.set_width(width);
             label::caption(ui, words);
@@ -244,7 +246,9 @@ fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: 
                 highlighted: None,
                 zooms,
             };
-            chart::show(ui, id, spec, look);
-        });
+            chart::show(ui, id, spec, look).response.rect
+        })
+        .inner
     });
+    shown.inner
 }

@@ -223,5 +223,5 @@ pub fn over_time(ui: &mut Ui, run: &LiveRun) {
         };
         label::faint(ui, words);
     });
-    lanes::show(ui, &run.lanes);
+    lanes::show(ui, &run.lanes, None);
 }
