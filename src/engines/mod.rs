@@ -10,6 +10,7 @@ pub mod onnxruntime;
 pub mod runtimes;
 pub mod tract;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -65,6 +66,16 @@ pub struct Key {
     pub help: &'static str,
 }
 
+impl Key {
+    /// Whether an option's key is this one, or one of the family that it stands for.
+    fn covers(&self, key: &str) -> bool {
+        match self.name.strip_suffix('*') {
+            Some(family) => key.len() > family.len() && key.starts_with(family),
+            None => self.name == key,
+        }
+    }
+}
+
 /// Why an engine cannot do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum EngineError {
@@ -90,6 +101,9 @@ pub struct EngineInfo {
     pub devices: Vec<String>,
     /// Ways to execute that the library was built with.
     pub providers: Vec<String>,
+    /// What a setup cannot ask for here, as `key=value`, and why.
+    #[serde(default)]
+    pub lacks: BTreeMap<String, String>,
 }
 
 /// What a worker is to load.
@@ -248,7 +262,7 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     if let Some(key) = setup
         .options
         .keys()
-        .find(|key| !known().any(|k| k.name == *key))
+        .find(|key| !known().any(|k| k.covers(key)))
     {
         return Err(CheckError::Key {
             engine: engine.id(),

@@ -1,27 +1,30 @@
 //! The engine `ort`: ONNX Runtime, through the `ort` crate, from a library found at run time.
 //!
 //! A process can load one such library, once; that is one reason why each setup has its own worker.
+//! What a setup may say is in `options`, what computes in `providers` and `plugin`.
+
+mod options;
+mod plugin;
+mod providers;
+mod values;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
 use ort::environment::Environment;
-use ort::ep::{self, ExecutionProvider as _};
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
-use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
+use ort::session::builder::SessionBuilder;
 use ort::session::{IoBinding, Session};
-use ort::value::{DynValue, Tensor as OrtTensor};
 
+use self::options::{Computes, KEYS, Options};
+use self::values::{from_ort, to_ort};
 use super::runtimes;
-use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
-};
+use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable};
 use crate::domain::setup::Setup;
-use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
-
-const OPTIMISATION_LEVELS: [&str; 4] = ["none", "basic", "extended", "all"];
+use crate::domain::tensor::Tensor;
 
 /// The engine.
 pub struct OnnxRuntime;
@@ -36,23 +39,7 @@ impl Engine for OnnxRuntime {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[
-            Key {
-                name: "opt",
-                values: "none, basic, extended, all",
-                help: "graph optimisation (default: all)",
-            },
-            Key {
-                name: "threads",
-                values: "1 to 4096",
-                help: "threads within an operator (default: ONNX Runtime's choice, the physical cores)",
-            },
-            Key {
-                name: "runtime",
-                values: "a version or a path",
-                help: "which ONNX Runtime library, of several",
-            },
-        ]
+        KEYS
     }
 
     fn needs_runtime(&self) -> bool {
@@ -60,14 +47,23 @@ impl Engine for OnnxRuntime {
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
-        if setup.device != "cpu" {
-            return Err(format!(
-                "this version runs ONNX Runtime on the cpu alone, not on {}",
-                setup.device
-            ));
+        let options = Options::of(setup)?;
+        match Computes::of(setup)? {
+            Computes::BuiltIn(provider, wanted) if provider.word == "cpu" => {
+                if let Some((name, _)) = wanted.options.first() {
+                    return Err(format!(
+                        "ep.{name} has no effect on the provider cpu; say which provider= it is for"
+                    ));
+                }
+                if options.strict {
+                    return Err(
+                        "strict=true has an effect with another provider than cpu only".to_owned(),
+                    );
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        optimisation(setup)?;
-        positive(setup, "threads").map(drop)
     }
 
     fn probe(&self, runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -77,24 +73,24 @@ impl Engine for OnnxRuntime {
             library: runtime.map(Path::to_path_buf),
             devices: vec!["cpu".to_owned()],
             providers: providers(),
+            lacks: lacks(),
         })
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
         let (environment, library_ns) = environment(request.runtime)?;
-        let threads = positive(request.setup, "threads").map_err(EngineError::Unsupported)?;
-        let level = optimisation(request.setup).map_err(EngineError::Unsupported)?;
-        let session = session(&environment, level, threads, request.model)
-            .map_err(|error| explain(&error))?;
+        let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
+        let (builder, notes) = builder(&environment, request, &options)?;
+        let session = commit(builder, request.model)?;
         Ok(Box::new(Model {
             session: Rc::new(RefCell::new(session)),
             loaded: Loaded {
                 engine: title(request.runtime),
                 library: request.runtime.map(|path| path.display().to_string()),
-                threads,
+                threads: options.threads,
                 library_ns,
-                feeding: "inputs bound once (IoBinding); outputs are left with the engine",
-                ..Loaded::default()
+                feeding: feeding(request.setup),
+                notes,
             },
         }))
     }
@@ -161,18 +157,57 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
     Ok((environment, start.elapsed().as_nanos() as u64))
 }
 
-fn session(
+/// A session that is told everything that its setup says, and what the user should know of that.
+fn builder(
     environment: &Environment,
-    level: GraphOptimizationLevel,
-    threads: Option<usize>,
-    model: &Path,
-) -> ort::Result<Session> {
-    let mut builder: SessionBuilder =
-        Session::builder(environment)?.with_optimization_level(level)?;
-    if let Some(threads) = threads {
-        builder = builder.with_intra_threads(threads)?;
+    request: &LoadRequest<'_>,
+    options: &Options,
+) -> Result<(SessionBuilder, Vec<String>), EngineError> {
+    let setup = request.setup;
+    let builder = Session::builder(environment).map_err(|error| explain(&error))?;
+    let mut builder = options.tell(builder).map_err(|error| explain(&error))?;
+    let mut notes = Vec::new();
+    match Computes::of(setup).map_err(EngineError::Unsupported)? {
+        Computes::BuiltIn(provider, wanted) => provider.register(&mut builder, &wanted)?,
+        Computes::PlugIn {
+            library,
+            name,
+            wanted,
+        } => {
+            let runtime = request.runtime.unwrap_or_else(|| Path::new(""));
+            let place = (setup.device.as_str(), &wanted);
+            let name = name.as_deref();
+            let said = plugin::register(environment, &mut builder, runtime, &library, name, place)?;
+            notes.push(format!("computes with {said} of {library}"));
+        }
     }
-    builder.commit_from_file(model)
+    if options.strict {
+        builder = builder
+            .with_disable_cpu_fallback()
+            .map_err(|error| explain(&error))?;
+    }
+    Ok((builder, notes))
+}
+
+fn commit(mut builder: SessionBuilder, model: &Path) -> Result<Session, EngineError> {
+    builder.commit_from_file(model).map_err(|error| {
+        let text = error.to_string();
+        if text.contains("fallback to CPU EP has been explicitly disabled") {
+            return EngineError::Unsupported(
+                "the provider cannot run every node of this model, and strict=true forbids to leave any to the CPU; leave strict out to see which nodes".to_owned(),
+            );
+        }
+        explain(&error)
+    })
+}
+
+/// How inputs and outputs travel.
+fn feeding(setup: &Setup) -> &'static str {
+    if setup.device == "cpu" {
+        "inputs bound once (IoBinding); outputs are left with the engine"
+    } else {
+        "inputs copied to the device once (IoBinding); outputs come back to the host in each run"
+    }
 }
 
 fn bind(session: &Session, inputs: &[Tensor]) -> ort::Result<IoBinding> {
@@ -192,19 +227,6 @@ fn bind(session: &Session, inputs: &[Tensor]) -> ort::Result<IoBinding> {
     Ok(binding)
 }
 
-fn optimisation(setup: &Setup) -> Result<GraphOptimizationLevel, String> {
-    match setup.options.get("opt").map_or("all", String::as_str) {
-        "none" => Ok(GraphOptimizationLevel::Disable),
-        "basic" => Ok(GraphOptimizationLevel::Level1),
-        "extended" => Ok(GraphOptimizationLevel::Level2),
-        "all" => Ok(GraphOptimizationLevel::All),
-        other => Err(format!(
-            "opt={other} is no level of optimisation; there are {}",
-            OPTIMISATION_LEVELS.join(", ")
-        )),
-    }
-}
-
 /// Name and version. The library's own build information does not always name its version, its
 /// file name does.
 fn title(runtime: Option<&Path>) -> String {
@@ -218,54 +240,20 @@ fn title(runtime: Option<&Path>) -> String {
 }
 
 fn providers() -> Vec<String> {
-    let known = [
-        ("CPU", ep::CPU::is_available()),
-        ("CUDA", ep::CUDA::is_available()),
-        ("TensorRT", ep::TensorRT::is_available()),
-        ("ROCm", ep::ROCm::is_available()),
-        ("MIGraphX", ep::MIGraphX::is_available()),
-        ("OpenVINO", ep::OpenVINO::is_available()),
-        ("DirectML", ep::DirectML::is_available()),
-        ("CoreML", ep::CoreML::is_available()),
-        ("WebGPU", ep::WebGPU::is_available()),
-        ("XNNPACK", ep::XNNPACK::is_available()),
-    ];
-    known
-        .into_iter()
-        .filter(|(_, there)| matches!(there, Ok(true)))
-        .map(|(name, _)| name.to_owned())
+    let built_in = providers::ALL
+        .iter()
+        .filter(|provider| provider.is_built_in());
+    built_in.map(|provider| provider.title.to_owned()).collect()
+}
+
+/// What setups of this library cannot ask for, and why.
+fn lacks() -> BTreeMap<String, String> {
+    let missing = providers::ALL
+        .iter()
+        .filter(|provider| !provider.is_built_in());
+    missing
+        .map(|provider| (format!("provider={}", provider.word), provider.lack()))
         .collect()
-}
-
-fn to_ort(tensor: &Tensor) -> ort::Result<DynValue> {
-    let dims: Vec<i64> = tensor.spec.dims.iter().map(|&dim| dim as i64).collect();
-    Ok(match tensor.data.clone() {
-        TensorData::F32(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::F64(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::F16(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::I8(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::I16(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::I32(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::I64(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::U8(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-        TensorData::Bool(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
-    })
-}
-
-fn from_ort(name: &str, value: &ort::value::ValueRef<'_>) -> Result<Tensor, EngineError> {
-    macro_rules! read_back {
-        ($($element:ident: $native:ty),*) => {
-            $(if let Ok((shape, data)) = value.try_extract_tensor::<$native>() {
-                let dims = shape.iter().map(|&dim| dim as usize).collect();
-                let spec = TensorSpec { name: name.to_owned(), element: ElementType::$element, dims };
-                return Ok(Tensor { spec, data: TensorData::$element(data.to_vec()) });
-            })*
-        };
-    }
-    read_back!(F32: f32, F16: half::f16, F64: f64, I64: i64, I32: i32, I16: i16, I8: i8, U8: u8, Bool: bool);
-    Err(EngineError::Unsupported(format!(
-        "the output {name} is of a type that is not read back"
-    )))
 }
 
 /// Tells running out of memory and operators that are missing from other failures, by the words

@@ -55,9 +55,8 @@ impl Engine for Tract {
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
         Ok(EngineInfo {
             version: format!("tract {VERSION}"),
-            library: None,
             devices: vec!["cpu".to_owned()],
-            providers: Vec::new(),
+            ..EngineInfo::default()
         })
     }
 
