@@ -160,10 +160,11 @@ impl Place {
     fn load(&self, setup: &str, model: &Path) -> Result<(Worker, SetupReport)> {
         let setup: Setup = setup.parse()?;
         let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
-        let mut worker = Worker::start(&setup, program, LIMIT, &self.cancel)?;
+        let mut worker = Worker::start(&setup, None, program, LIMIT, &self.cancel)?;
         let request = Request::Load {
             setup,
             model: model.to_path_buf(),
+            name: String::new(),
             runtime: Some(self.library.clone()),
         };
         match worker.ask(&request, LIMIT, &self.cancel)? {
@@ -205,6 +206,7 @@ impl<'a> Harness<'a> {
             case,
             inputs: vec![input.clone()],
             seed: 1,
+            feed: Vec::new(),
         })?;
         let rule = WarmUpRule::for_device(false);
         harness.ask(&Request::WarmUp { case, rule })?;
@@ -487,6 +489,7 @@ fn million_samples() -> Result<Session> {
                     spent_ns: samples_ns.iter().sum(),
                     samples_ns,
                     company: None,
+                    ..Round::default()
                 }
             })
             .collect();

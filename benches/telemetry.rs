@@ -229,7 +229,7 @@ fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
     let setup: Setup = spec.parse()?;
     let cancel = CancelToken::default();
     let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
-    let mut worker = Worker::start(&setup, program, LIMIT, &cancel)?;
+    let mut worker = Worker::start(&setup, None, program, LIMIT, &cancel)?;
     let model = source::open("resnet18", folder)?.path;
     let input = TensorSpec {
         name: "input".to_owned(),
@@ -240,12 +240,14 @@ fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
         Request::Load {
             setup,
             model,
+            name: String::new(),
             runtime,
         },
         Request::Open {
             case: CASE,
             inputs: vec![input],
             seed: 1,
+            feed: Vec::new(),
         },
         Request::WarmUp {
             case: CASE,

@@ -383,6 +383,7 @@ fn session(
                 spent_ns: samples_ns.iter().sum(),
                 samples_ns,
                 company: None,
+                ..Round::default()
             });
         }
     }

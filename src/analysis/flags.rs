@@ -299,6 +299,7 @@ mod tests {
             spent_ns: samples_ns.iter().sum(),
             samples_ns: samples_ns.to_vec(),
             company: None,
+            ..Round::default()
         });
         change(&mut case);
         let summary = Summary::of(samples_ns.iter().map(|&ns| ns as f64)).unwrap();

@@ -77,6 +77,7 @@ pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, 
         spent_ns: samples.iter().sum(),
         samples_ns: samples.to_vec(),
         company: None,
+        ..Round::default()
     });
 }
 

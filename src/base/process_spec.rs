@@ -14,6 +14,17 @@ pub struct ProcessSpec {
     pub args: Vec<OsString>,
     /// Variables set on top of our own environment.
     pub env: Vec<(String, OsString)>,
+    /// A script of ours, which is put into a file whose path comes after the arguments.
+    pub script: Option<Script>,
+}
+
+/// A script that an interpreter is to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// What its file is called.
+    pub name: &'static str,
+    /// What is in it.
+    pub text: &'static str,
 }
 
 impl ProcessSpec {
@@ -39,6 +50,13 @@ impl ProcessSpec {
         self
     }
 
+    /// Has the program run a script of ours.
+    #[must_use]
+    pub fn script(mut self, name: &'static str, text: &'static str) -> Self {
+        self.script = Some(Script { name, text });
+        self
+    }
+
     /// The command line as a person would type it, for messages.
     pub fn command_line(&self) -> String {
         let mut words = vec![self.program.display().to_string()];
@@ -50,6 +68,7 @@ impl ProcessSpec {
                 words.push(arg.into_owned());
             }
         }
+        words.extend(self.script.as_ref().map(|script| script.name.to_owned()));
         words.join(" ")
     }
 }

@@ -13,8 +13,29 @@ pub struct CaseKey {
     pub batch: usize,
 }
 
+/// What each run of a round spent on one thing: on the forward pass, on the optimiser.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What it is called.
+    pub name: String,
+    /// The time of each run, in nanoseconds and in the order of the round's samples.
+    #[serde(with = "crate::base::spaced")]
+    pub samples_ns: Vec<u64>,
+}
+
+/// What training came to in a stretch of items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Items in it.
+    pub items: u64,
+    /// Mean loss.
+    pub loss: f64,
+    /// Share of items that were classified rightly.
+    pub accuracy: f64,
+}
+
 /// One visit to a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// Number of the round in the session, from 0.
     pub round: u32,
@@ -28,6 +49,15 @@ pub struct Round {
     /// What else went on meanwhile, where the system tells.
     #[serde(default)]
     pub company: Option<Company>,
+    /// What each run consists of, where the worker tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// What was learned, epoch by epoch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
+    /// The most memory of the device that the engine had, in bytes, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_peak_bytes: Option<u64>,
 }
 
 /// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so

@@ -55,7 +55,7 @@ impl Engine for Command {
         false
     }
 
-    fn worker(&self, setup: &Setup) -> Option<ProcessSpec> {
+    fn worker(&self, setup: &Setup, _runtime: Option<&Path>) -> Option<ProcessSpec> {
         let line = setup.options.get("run")?;
         let speaks = setup
             .options

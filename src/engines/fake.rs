@@ -88,7 +88,7 @@ impl Engine for Fake {
         false
     }
 
-    fn worker(&self, setup: &Setup) -> Option<ProcessSpec> {
+    fn worker(&self, setup: &Setup, _runtime: Option<&Path>) -> Option<ProcessSpec> {
         setup.options.get("worker").map(ProcessSpec::new)
     }
 

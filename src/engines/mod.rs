@@ -7,6 +7,7 @@ pub mod command;
 pub mod fake;
 pub mod install;
 pub mod onnxruntime;
+pub mod pytorch;
 pub mod runtimes;
 pub mod tract;
 
@@ -26,6 +27,7 @@ use crate::onnx::rewrite::Precision;
 pub const ALL: &[&dyn Engine] = &[
     &onnxruntime::OnnxRuntime,
     &tract::Tract,
+    &pytorch::PyTorch,
     &command::Command,
     &fake::Fake,
 ];
@@ -88,6 +90,20 @@ pub enum EngineError {
     /// Anything else, in the engine's words.
     #[error("{0}")]
     Failed(String),
+}
+
+/// What an engine needs that is not a part of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// The library of ONNX Runtime.
+    OnnxRuntime,
+    /// A Python with a package.
+    Python {
+        /// The package, as it is imported.
+        package: &'static str,
+    },
 }
 
 /// What an engine says of itself once it is loaded.
@@ -155,13 +171,18 @@ pub trait Engine: Sync {
         true
     }
 
-    /// Whether it needs a library that is found at run time.
-    fn needs_runtime(&self) -> bool {
-        false
+    /// Whether it can run any ONNX file, and not only networks that it knows by name.
+    fn takes_files(&self) -> bool {
+        true
     }
 
-    /// The worker to start for a setup; nothing for our own executable.
-    fn worker(&self, _setup: &Setup) -> Option<ProcessSpec> {
+    /// What has to be found on the machine first.
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    /// The worker to start for a setup, with what was found; nothing for our own executable.
+    fn worker(&self, _setup: &Setup, _runtime: Option<&Path>) -> Option<ProcessSpec> {
         None
     }
 
@@ -339,7 +360,7 @@ mod tests {
         };
         assert_eq!(fault("tract:cpu,threads=2,memory=4GiB"), "");
         assert!(
-            fault("trect").contains("there are ort, tract"),
+            fault("trect").contains("there are ort, tract, torch"),
             "{}",
             fault("trect")
         );

@@ -22,7 +22,9 @@ use ort::session::{IoBinding, Session};
 use self::options::{Computes, KEYS, Options};
 use self::values::{from_ort, to_ort};
 use super::runtimes;
-use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable};
+use super::{
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
+};
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 
@@ -42,8 +44,8 @@ impl Engine for OnnxRuntime {
         KEYS
     }
 
-    fn needs_runtime(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::OnnxRuntime
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {

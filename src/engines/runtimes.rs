@@ -16,7 +16,9 @@ use self::python::{Variable, path_variable, site_packages_of};
 use self::versions::{WantedVersion, newest_first};
 use crate::base::paths::Paths;
 
-pub use self::python::{parse_site_packages, python_candidates, site_packages_query};
+pub use self::python::{
+    choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
+};
 pub(super) use self::versions::{compare_versions, continues};
 
 mod python;
@@ -65,6 +67,8 @@ pub struct Places {
     pub site_packages: Vec<PathBuf>,
     /// The system's library folders.
     pub system: Vec<PathBuf>,
+    /// Interpreters, each with the folders of its packages, the likeliest first.
+    pub pythons: Vec<(PathBuf, Vec<PathBuf>)>,
 }
 
 /// Which of the places a library came from.
@@ -138,6 +142,9 @@ pub enum RuntimeError {
         /// The command that fetches it.
         command: String,
     },
+    /// No interpreter has a package that is needed, or the setup's is not there.
+    #[error("{0}")]
+    NoPython(String),
     /// There is no library at all.
     #[error(
         "no ONNX Runtime library was found; looked at, in this order:\n{looked}\nto fetch one: {INSTALL}"
@@ -188,6 +195,16 @@ impl Places {
         for folder in folders {
             if !self.site_packages.contains(&folder) {
                 self.site_packages.push(folder);
+            }
+        }
+    }
+
+    /// Adds interpreters, each with the folders of its packages.
+    pub fn add_pythons(&mut self, pythons: impl IntoIterator<Item = (PathBuf, Vec<PathBuf>)>) {
+        for (python, folders) in pythons {
+            self.add_site_packages(folders.iter().cloned());
+            if !self.pythons.iter().any(|(known, _)| *known == python) {
+                self.pythons.push((python, folders));
             }
         }
     }

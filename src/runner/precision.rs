@@ -149,8 +149,8 @@ fn observe_runs(
 ) -> Result<(), String> {
     let cancel = CancelToken::default();
     let (setup, runtime) = engine(place);
-    let mut worker =
-        Worker::start(&setup, &place.program, LIMIT, &cancel).map_err(|error| error.to_string())?;
+    let mut worker = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
+        .map_err(|error| error.to_string())?;
     let mut ask = |request: &Request| {
         let reply = worker.ask(request, LIMIT, &cancel);
         reply.map_err(|error| error.to_string())
@@ -158,6 +158,7 @@ fn observe_runs(
     ask(&Request::Load {
         setup,
         model: file.to_path_buf(),
+        name: String::new(),
         runtime,
     })?;
     for seed in 1..=CALIBRATIONS {
@@ -171,7 +172,12 @@ fn observe_runs(
         }
         let case = CaseKey { setup: 0, batch };
         let inputs = inputs.to_vec();
-        ask(&Request::Open { case, inputs, seed })?;
+        ask(&Request::Open {
+            case,
+            inputs,
+            seed,
+            feed: Vec::new(),
+        })?;
         match ask(&Request::Observe { case })? {
             Reply::Observed(observed) => {
                 for one in observed {

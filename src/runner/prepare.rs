@@ -22,12 +22,12 @@ use crate::domain::plan::{
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
-use crate::engines::{self, CheckError, Engine};
+use crate::engines::{self, CheckError, Engine, Needs};
 use crate::onnx::inspect::InspectError;
 use crate::onnx::rewrite::Precision;
 use crate::onnx::shapes::ShapeError;
 use crate::onnx::source::{ModelFile, SourceError};
-use crate::onnx::{inspect, shapes, source};
+use crate::onnx::{inspect, shapes, source, zoo};
 use crate::store::settings::Settings;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
@@ -326,7 +326,8 @@ fn choose_setups(place: &Place, wish: &Wish, engines: &[&'static dyn Engine]) ->
         let offered = engines::ALL
             .iter()
             .copied()
-            .filter(|engine| engine.is_offered() && engine.stands_alone());
+            .filter(|engine| engine.is_offered() && engine.stands_alone())
+            .filter(|engine| engine.takes_files() || zoo::find(&wish.model).is_some());
         offered
             .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
             .collect()
@@ -339,7 +340,7 @@ fn choose_setups(place: &Place, wish: &Wish, engines: &[&'static dyn Engine]) ->
     };
     let places = candidates
         .iter()
-        .any(|(_, engine)| engine.needs_runtime())
+        .any(|(_, engine)| engine.needs() != Needs::Nothing)
         .then(|| {
             let python = place.python.as_deref();
             probe::places(&place.paths, place.onnxruntime.clone(), python)

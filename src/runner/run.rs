@@ -341,6 +341,9 @@ impl Run<'_, '_> {
                     spent_ns: measured.spent_ns,
                     samples_ns: measured.samples_ns,
                     company: measured.company,
+                    parts: measured.parts,
+                    epochs: measured.epochs,
+                    device_peak_bytes: measured.device_peak_bytes,
                 };
                 self.hand_all_on();
                 self.tell(RunEvent::RoundFinished { case, round });
@@ -399,6 +402,7 @@ impl Run<'_, '_> {
             case,
             inputs,
             seed: self.request.beginning.plan.seed,
+            feed: Vec::new(),
         };
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {

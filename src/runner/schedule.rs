@@ -125,6 +125,7 @@ mod tests {
                 spent_ns: samples.iter().sum(),
                 samples_ns: samples.to_vec(),
                 company: None,
+                ..Round::default()
             })
             .collect();
         case

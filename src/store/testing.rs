@@ -54,6 +54,7 @@ pub fn session() -> Session {
         spent_ns: 3_000,
         samples_ns: vec![1_000, 1_100, 900],
         company: None,
+        ..Round::default()
     });
     session
 }

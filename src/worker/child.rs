@@ -75,9 +75,15 @@ impl State {
             Request::Load {
                 setup,
                 model,
+                name: _,
                 runtime,
             } => self.load(&setup, &model, runtime.as_deref()),
-            Request::Open { case, inputs, seed } => self.open(case, &inputs, seed),
+            Request::Open {
+                case,
+                inputs,
+                seed,
+                feed: _,
+            } => self.open(case, &inputs, seed),
             Request::WarmUp { case, rule } => {
                 Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
             }
@@ -90,6 +96,9 @@ impl State {
                 self.cases.remove(&case);
                 Ok(Reply::Closed)
             }
+            Request::Save { .. } | Request::Export { .. } => Err(EngineError::Unsupported(
+                "this worker writes no files".to_owned(),
+            )),
         }
     }
 

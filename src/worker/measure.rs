@@ -147,7 +147,7 @@ fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, E
         started_monotonic_ns,
         spent_ns,
         samples_ns,
-        company: None,
+        ..Measured::default()
     })
 }
 
@@ -189,7 +189,7 @@ fn open_loop(
                 started_monotonic_ns,
                 spent_ns,
                 samples_ns,
-                company: None,
+                ..Measured::default()
             });
         }
         due_ns += gap_ns();

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use super::process;
 use super::protocol::{Reply, Request};
-use super::supervisor::{Worker, own_worker};
+use super::supervisor::Worker;
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
-use crate::domain::setup::Setup;
+use crate::domain::setup::{Setup, SetupError};
 use crate::engines::runtimes::{self, FoundRuntime, Places};
-use crate::engines::{self, Engine, EngineInfo};
+use crate::engines::{self, Engine, EngineInfo, Needs};
 
 /// A Python that takes longer to name its folders is passed over.
 const PYTHON_LIMIT: Duration = Duration::from_secs(10);
@@ -24,12 +24,14 @@ const ENGINE_LIMIT: Duration = Duration::from_secs(30);
 pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> Places {
     let mut places = Places::new(paths, onnxruntime);
     let cancel = CancelToken::default();
-    let pythons = python
+    let pythons: Vec<PathBuf> = python
         .map(Path::to_path_buf)
         .into_iter()
-        .chain(runtimes::python_candidates());
+        .chain(runtimes::python_candidates())
+        .collect();
     let asked: Vec<_> = pythons
-        .map(|python| runtimes::site_packages_query(&python))
+        .iter()
+        .map(|python| runtimes::site_packages_query(python))
         .collect();
     // Interpreters are slow to start, so all are asked at once.
     let answers: Vec<Vec<PathBuf>> = thread::scope(|scope| {
@@ -46,12 +48,15 @@ pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>
             .collect();
         waiting
             .into_iter()
-            .filter_map(|answer| answer.ok()?.join().ok()?.ok())
-            .filter(|finished| finished.success)
-            .map(|finished| runtimes::parse_site_packages(&finished.stdout))
+            .map(|answer| answer.ok()?.join().ok()?.ok())
+            .map(|finished| finished.filter(|finished| finished.success))
+            .map(|finished| {
+                let told = finished.map(|finished| runtimes::parse_site_packages(&finished.stdout));
+                told.unwrap_or_default()
+            })
             .collect()
     });
-    places.add_site_packages(answers.into_iter().flatten());
+    places.add_pythons(pythons.into_iter().zip(answers));
     places
 }
 
@@ -61,13 +66,13 @@ pub fn runtime_for(
     setup: &Setup,
     places: &Places,
 ) -> Result<Option<FoundRuntime>, String> {
-    if !engine.needs_runtime() {
-        return Ok(None);
-    }
-    let wanted = setup.options.get("runtime").map(String::as_str);
-    runtimes::choose(wanted, places)
-        .map(Some)
-        .map_err(|error| error.to_string())
+    let option = |key: &str| setup.options.get(key).map(String::as_str);
+    let found = match engine.needs() {
+        Needs::Nothing => return Ok(None),
+        Needs::OnnxRuntime => runtimes::choose(option("runtime"), places),
+        Needs::Python { package } => runtimes::choose_python(package, option("python"), places),
+    };
+    found.map(Some).map_err(|error| error.to_string())
 }
 
 /// One way in which an engine is here, or why it is not.
@@ -101,17 +106,17 @@ pub fn survey(
                 answer,
             });
         };
-        if !engine.needs_runtime() {
-            add(None, self::engine(program, engine, None));
-            continue;
-        }
-        let libraries = runtimes::find_all(&places);
+        let libraries = match engine.needs() {
+            Needs::Nothing => {
+                add(None, self::engine(program, engine, None));
+                continue;
+            }
+            Needs::OnnxRuntime => runtimes::find_all(&places),
+            Needs::Python { package } => runtimes::pythons_with(package, &places),
+        };
         if libraries.is_empty() {
-            let missing = runtimes::choose(None, &places)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
-            add(None, Err(missing));
+            let missing = bare(engine).and_then(|setup| runtime_for(engine, &setup, &places));
+            add(None, Err(missing.err().unwrap_or_default()));
         }
         for library in libraries {
             let answer = self::engine(program, engine, Some(&library.path));
@@ -128,8 +133,9 @@ pub fn engine(
     runtime: Option<&Path>,
 ) -> Result<EngineInfo, String> {
     let cancel = CancelToken::default();
-    let mut worker = Worker::start_process(&own_worker(program), ENGINE_LIMIT, &cancel)
-        .map_err(|e| e.to_string())?;
+    let setup = bare(engine)?;
+    let mut worker = Worker::start(&setup, runtime, program, ENGINE_LIMIT, &cancel)
+        .map_err(|error| error.to_string())?;
     let request = Request::Probe {
         engine: engine.id().to_owned(),
         runtime: runtime.map(Path::to_path_buf),
@@ -141,4 +147,12 @@ pub fn engine(
     };
     worker.end();
     answer
+}
+
+/// The setup that says nothing but the engine.
+fn bare(engine: &dyn Engine) -> Result<Setup, String> {
+    engine
+        .id()
+        .parse()
+        .map_err(|error: SetupError| error.to_string())
 }

@@ -4,6 +4,7 @@
 //! threads that block, into a bounded channel; the end of its standard error is kept.
 
 use std::collections::VecDeque;
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -13,10 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::base::cancel::CancelToken;
-use crate::base::process_spec::ProcessSpec;
+use crate::base::process_spec::{ProcessSpec, Script};
 
 /// How much of a child's standard error is kept.
 const STDERR_KEPT: usize = 16 << 10;
@@ -50,6 +53,8 @@ pub struct Process {
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
     ended: Option<ExitStatus>,
+    /// Where its script lies, for as long as it may be read.
+    _script: Option<TempDir>,
 }
 
 /// How a child ended.
@@ -67,7 +72,16 @@ impl Process {
     /// Starts a child whose output is read line by line; `longest` is in bytes.
     pub fn start(spec: &ProcessSpec, longest: usize) -> io::Result<Self> {
         let oom_kills_before = oom_kills();
-        let mut child = command(spec).spawn()?;
+        let mut command = command(spec);
+        let script = spec.script.as_ref().map(written).transpose()?;
+        if let Some(folder) = &script {
+            command.arg(
+                folder
+                    .path()
+                    .join(spec.script.as_ref().map_or("", |s| s.name)),
+            );
+        }
+        let mut child = command.spawn()?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let (sender, lines) = sync_channel(LINES_WAITING);
         if let Some(stdout) = child.stdout.take() {
@@ -89,6 +103,7 @@ impl Process {
             stderr,
             oom_kills_before,
             ended: None,
+            _script: script,
         })
     }
 
@@ -347,6 +362,13 @@ fn bare(spec: &ProcessSpec) -> Command {
         .args(&spec.args)
         .envs(spec.env.iter().map(|(name, value)| (name, value)));
     command
+}
+
+/// A script in a folder of its own, which goes with the process.
+fn written(script: &Script) -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("powerband-").tempdir()?;
+    fs::write(folder.path().join(script.name), script.text)?;
+    Ok(folder)
 }
 
 fn command(spec: &ProcessSpec) -> Command {

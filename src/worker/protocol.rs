@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::case::{CaseKey, Company, Opening, WarmUp};
+use crate::domain::case::{CaseKey, Company, Epoch, Opening, Part, WarmUp};
 use crate::domain::event::SetupReport;
 use crate::domain::plan::{Load, WarmUpRule};
 use crate::domain::setup::Setup;
@@ -70,7 +70,10 @@ pub enum Request {
         setup: Setup,
         /// The ONNX file.
         model: PathBuf,
-        /// The engine's library.
+        /// The model as the plan names it, for a worker that has networks of its own.
+        #[serde(default)]
+        name: String,
+        /// The engine's library, or its interpreter.
         runtime: Option<PathBuf>,
     },
     /// Bind inputs and run once.
@@ -81,6 +84,9 @@ pub enum Request {
         inputs: Vec<TensorSpec>,
         /// Seed of their values.
         seed: u64,
+        /// NumPy files with the inputs, in their order; empty for seeded values.
+        #[serde(default)]
+        feed: Vec<PathBuf>,
     },
     /// Run until warm.
     WarmUp {
@@ -100,6 +106,26 @@ pub enum Request {
     Outputs {
         /// Which case.
         case: CaseKey,
+    },
+    /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
+    Save {
+        /// Which case.
+        case: CaseKey,
+        /// Where to.
+        folder: PathBuf,
+    },
+    /// Write a network that the worker knows by name as an ONNX file.
+    Export {
+        /// How it is run.
+        setup: Setup,
+        /// The model as the plan names it.
+        name: String,
+        /// An ONNX file with weights to take over where they fit; empty for none.
+        model: PathBuf,
+        /// Inputs to trace it with.
+        inputs: Vec<TensorSpec>,
+        /// The file to write.
+        to: PathBuf,
     },
     /// Run once and tell how far each output reaches.
     Observe {
@@ -128,6 +154,10 @@ pub enum Reply {
     Measured(Measured),
     /// To `Outputs`, in the model's order.
     Outputs(Vec<Output>),
+    /// To `Save`: the files, in the model's order.
+    Saved(Vec<PathBuf>),
+    /// To `Export`.
+    Exported(Exported),
     /// To `Observe`.
     Observed(Vec<Observed>),
     /// To `Close`.
@@ -145,6 +175,16 @@ pub struct Output {
     pub values: Vec<f64>,
 }
 
+/// A network that was written as an ONNX file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exported {
+    /// The largest difference between its outputs and those of the network itself, where it was run.
+    pub worst: Option<f64>,
+    /// What the user should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
 /// How far the elements of an output reach.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
@@ -157,7 +197,7 @@ pub struct Observed {
 }
 
 /// A round, as the worker saw it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// When the first sample began, on the monotonic clock.
     pub started_monotonic_ns: u64,
@@ -170,4 +210,13 @@ pub struct Measured {
     /// Who else used the processor meanwhile, where the system tells.
     #[serde(default)]
     pub company: Option<Company>,
+    /// What each run consists of, where the worker tells.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// What was learned, epoch by epoch.
+    #[serde(default)]
+    pub epochs: Vec<Epoch>,
+    /// The most memory of the device that the engine had, in bytes, where it tells.
+    #[serde(default)]
+    pub device_peak_bytes: Option<u64>,
 }

@@ -96,11 +96,13 @@ impl Worker {
     /// Starts the worker that a setup asks for, and shakes hands.
     pub fn start(
         setup: &Setup,
+        runtime: Option<&Path>,
         program: &Path,
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
-        let described = engines::find(&setup.engine).and_then(|engine| engine.worker(setup));
+        let engine = engines::find(&setup.engine);
+        let described = engine.and_then(|engine| engine.worker(setup, runtime));
         Self::start_process(
             &described.unwrap_or_else(|| own_worker(program)),
             limit,

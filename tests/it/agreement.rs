@@ -27,7 +27,7 @@ pub fn outputs(
     let limit = Duration::from_mins(5);
     let setup = setup.parse().expect("a setup");
     let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
-    let mut worker = Worker::start(&setup, program, limit, &cancel).expect("a worker");
+    let mut worker = Worker::start(&setup, None, program, limit, &cancel).expect("a worker");
     let case = CaseKey {
         setup: 0,
         batch: BATCH,
@@ -37,12 +37,14 @@ pub fn outputs(
         Request::Load {
             setup,
             model,
+            name: String::new(),
             runtime,
         },
         Request::Open {
             case,
             inputs: inputs.to_vec(),
             seed: 11,
+            feed: Vec::new(),
         },
         Request::Outputs { case },
     ];

@@ -419,8 +419,8 @@ fn ready(home: &Home, spec: &str) -> Worker {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
     let limit = Duration::from_mins(1);
     let cancel = CancelToken::default();
-    let mut worker =
-        Worker::start(&setup, &program, limit, &cancel).expect("a document as it ought to be");
+    let mut worker = Worker::start(&setup, None, &program, limit, &cancel)
+        .expect("a document as it ought to be");
     let mut ask = |request| {
         worker
             .ask(&request, limit, &cancel)
@@ -430,6 +430,7 @@ fn ready(home: &Home, spec: &str) -> Worker {
     ask(Request::Load {
         setup,
         model: home.path("r.onnx"),
+        name: String::new(),
         runtime: runtime.filter(|_| spec.starts_with("ort")),
     });
     let input = TensorSpec {
@@ -441,6 +442,7 @@ fn ready(home: &Home, spec: &str) -> Worker {
         case: CASE,
         inputs: vec![input],
         seed: 1,
+        feed: Vec::new(),
     });
     worker
 }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::versions::compare_versions;
-use super::{file_name, folders_in};
+use super::{FoundRuntime, Origin, Places, RuntimeError, file_name, folders_in};
 use crate::base::process_spec::ProcessSpec;
 
 /// Asks Python for its folders, never importing from the current one.
@@ -45,6 +45,82 @@ pub fn parse_site_packages(stdout: &str) -> Vec<PathBuf> {
         }
     }
     folders
+}
+
+/// The interpreters that have a package, in their order.
+pub fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> {
+    let having = places.pythons.iter().filter_map(|(python, folders)| {
+        let folder = folders
+            .iter()
+            .find(|folder| folder.join(package).is_dir())?;
+        Some(FoundRuntime {
+            path: python.clone(),
+            version: package_version(folder, package),
+            flavor: None,
+            origin: Origin::Python,
+        })
+    });
+    let mut found: Vec<FoundRuntime> = having.collect();
+    // Several names on PATH may lead to one interpreter; an environment's link is one of its own.
+    let mut folders = Vec::new();
+    found.retain(|runtime| {
+        let of = places
+            .pythons
+            .iter()
+            .find(|(python, _)| *python == runtime.path);
+        let own = of.map(|(_, own)| own.clone());
+        let is_new = !folders.contains(&own);
+        folders.push(own);
+        is_new
+    });
+    found
+}
+
+/// The interpreter that `python=` names, or the first one that has a package.
+pub fn choose_python(
+    package: &str,
+    wanted: Option<&str>,
+    places: &Places,
+) -> Result<FoundRuntime, RuntimeError> {
+    let having = pythons_with(package, places);
+    if let Some(wanted) = wanted {
+        let path = PathBuf::from(wanted);
+        if let Some(known) = having.into_iter().find(|runtime| runtime.path == path) {
+            return Ok(known);
+        }
+        if path.is_file() {
+            // Whether it has the package, it says itself.
+            return Ok(FoundRuntime {
+                path,
+                version: None,
+                flavor: None,
+                origin: Origin::Setup,
+            });
+        }
+        return Err(RuntimeError::NoPython(format!(
+            "python={wanted} is no file; write the whole path of an interpreter, for example /opt/venv/bin/python"
+        )));
+    }
+    having.into_iter().next().ok_or_else(|| {
+        let asked: Vec<String> = places.pythons.iter().map(|(p, _)| p.display().to_string()).collect();
+        RuntimeError::NoPython(match asked.first() {
+            None => format!("no Python was found, and {package} needs one; name it with python=, in the settings or in POWERBAND_PYTHON"),
+            Some(first) => format!(
+                "no Python with the package {package} was found (asked: {}); `{first} -m pip install {package} torchvision` installs it, or name another with python=, in the settings or in POWERBAND_PYTHON",
+                asked.join(", ")
+            ),
+        })
+    })
+}
+
+/// A package's version, by the folder that pip leaves beside it.
+fn package_version(folder: &Path, package: &str) -> Option<String> {
+    let prefix = format!("{package}-");
+    let info = folders_in(folder, &prefix)
+        .into_iter()
+        .find(|path| file_name(path).is_some_and(|name| name.ends_with(".dist-info")))?;
+    let name = file_name(&info)?.strip_prefix(&prefix)?;
+    name.strip_suffix(".dist-info").map(ToOwned::to_owned)
 }
 
 /// A variable that holds a path; an empty one counts as unset.

@@ -29,7 +29,9 @@ impl Run<'_, '_> {
         let limits = plan.limits.clone();
         self.make_room(setup);
         let start_limit = Duration::from_millis(limits.start_ms);
-        let worker = Worker::start(&spec, &self.request.program, start_limit, &self.stop)?;
+        let runtime = self.runtime(setup);
+        let program = &self.request.program;
+        let worker = Worker::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
         let (pid, start_ns) = (worker.pid(), worker.start_ns);
         self.workers.insert(setup, worker);
         self.tell(RunEvent::WorkerStarted { setup, pid });
@@ -37,13 +39,8 @@ impl Run<'_, '_> {
         let request = Request::Load {
             setup: spec,
             model: self.model(setup),
-            runtime: self
-                .request
-                .runtimes
-                .get(setup)
-                .cloned()
-                .and_then(Result::ok)
-                .flatten(),
+            name: self.request.beginning.plan.model.clone(),
+            runtime,
         };
         match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
             Reply::Loaded(mut report) => {
@@ -74,6 +71,12 @@ impl Run<'_, '_> {
         let setup = self.request.beginning.plan.setups.get(setup);
         let engine = setup.and_then(|setup| engines::find(&setup.engine));
         engine.is_some_and(|engine| engine.stands_alone())
+    }
+
+    /// What the setup's engine needs and was found for it.
+    fn runtime(&self, setup: usize) -> Option<PathBuf> {
+        let found = self.request.runtimes.get(setup).cloned();
+        found.and_then(Result::ok).flatten()
     }
 
     pub(super) fn model(&self, setup: usize) -> PathBuf {

@@ -238,6 +238,7 @@ impl Made<'_> {
                 spent_ns,
                 samples_ns,
                 company: None,
+                ..Round::default()
             });
         }
         case
