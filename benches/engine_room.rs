@@ -445,6 +445,7 @@ fn million_samples() -> Result<Session> {
         setups: vec![ORT.parse()?, "tract:cpu".parse()?],
         looks: Vec::new(),
         batches: (0..10).map(|n| 1 << n).collect(),
+        ladder: Vec::new(),
         shapes: Default::default(),
         preset: PresetName::Publish,
         measure: MeasureRule::of(PresetName::Publish),

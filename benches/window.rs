@@ -338,6 +338,7 @@ fn session(
         batches: (0..batches)
             .map(|n| if powers { 1 << n } else { n + 1 })
             .collect(),
+        ladder: Vec::new(),
         shapes: Default::default(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),

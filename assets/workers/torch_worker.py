@@ -751,7 +751,12 @@ def tensors_of(output: Any) -> list[tuple[Optional[str], Any]]:
     if torch.is_tensor(output):
         return [(None, output)]
     if isinstance(output, dict):
-        return [(str(key), tensor) for key, value in output.items() for _, tensor in tensors_of(value)]
+        named = []
+        for key, value in output.items():
+            found = [tensor for _, tensor in tensors_of(value)]
+            names = [str(key)] if len(found) == 1 else [f"{key}.{place}" for place in range(len(found))]
+            named += zip(names, found)
+        return named
     if isinstance(output, (list, tuple)):
         return [found for value in output for found in tensors_of(value)]
     return []
@@ -1368,7 +1373,8 @@ def refusal(error: BaseException, limit: MemoryLimit) -> Refused:
 
 def first_line(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
-    line = text.splitlines()[0]
+    # Some of torch's messages are coloured for a terminal.
+    line = re.sub(r"\x1b\[[0-9;]*m", "", text.splitlines()[0])
     return line if len(line) <= 300 else f"{line[:300]}…"
 
 
@@ -1405,6 +1411,9 @@ def export(recipe: Recipe, request: dict[str, Any]) -> dict[str, Any]:
     if torch_version() < (2, 6):
         raise unsupported(f"writing ONNX files needs PyTorch 2.6 or newer, and this is {torch.__version__}")
     network = build_network(recipe, request["name"], request["model"])
+    if network.kind == "script":
+        raise unsupported(f"{network.title} is TorchScript, which torch.onnx.export does not take any "
+                          "more; give module=MODULE:FUNCTION or a .pt2 file")  # fmt: skip
     module = network.module if network.kind == "exported" else network.module.eval()
     # Two, because a dimension of one would be taken for a constant.
     inputs = make_inputs([with_batch(spec, 2) for spec in request["inputs"]], [], SEED)
@@ -1413,19 +1422,31 @@ def export(recipe: Recipe, request: dict[str, Any]) -> dict[str, Any]:
     names = network.output_names
     if len(names) != len(outputs):
         names = [name or f"output{place}" for place, (name, _) in enumerate(outputs)]
+    try:
+        write_onnx(module, inputs, request, names)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        reason = last_words(error.__cause__ or error)
+        raise failed(f"torch.onnx.export did not write {network.title}: {reason}") from error
+    worst, note = compare_with_onnxruntime(module, request)
+    return {"worst": worst, "notes": [*network.notes, note]}
+
+
+def write_onnx(module: Any, inputs: list[Any], request: dict[str, Any], names: list[str]) -> None:
     torch.onnx.export(
         module,
         tuple(inputs),
         request["to"],
         dynamo=True,
+        # The oldest that this exporter writes, and so what most engines read.
+        opset_version=18,
         external_data=False,
         verbose=False,
         input_names=[spec["name"] for spec in request["inputs"]],
         output_names=names,
         dynamic_shapes=tuple({0: torch.export.Dim("batch")} for _ in inputs),
     )
-    worst, note = compare_with_onnxruntime(module, request)
-    return {"worst": worst, "notes": [*network.notes, note]}
 
 
 def with_batch(spec: dict[str, Any], batch: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ pub mod energy;
 pub mod far_off;
 pub mod flags;
 pub mod history;
+pub mod journey;
 pub mod memory;
 pub mod metrics;
 pub mod pair;

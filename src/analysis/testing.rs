@@ -19,6 +19,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         setups: setups.iter().map(|spec| spec.parse().unwrap()).collect(),
         looks: Vec::new(),
         batches: batches.to_vec(),
+        ladder: Vec::new(),
         shapes: BTreeMap::new(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),

@@ -5,6 +5,7 @@ use crate::domain::environment::Environment;
 use crate::domain::setup::Setup;
 use crate::domain::telemetry::{MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
+use crate::runner::ladders::Here;
 
 /// An engine, in the words of the home screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct EngineState {
     pub words: String,
     /// Whether it runs.
     pub is_ready: bool,
+    /// What it says of itself, where it runs.
+    pub info: Option<EngineInfo>,
 }
 
 /// How far fetching ONNX Runtime is.
@@ -62,16 +65,31 @@ impl MachineState {
             .iter()
             .filter(|engine| engine.id == setup.engine)
             .collect();
-        if own.is_empty() || own.iter().any(|engine| engine.is_ready) {
+        if own.is_empty() {
             return None;
         }
-        own.first().map(|engine| engine.words.clone())
+        let mut ready = own.iter().filter(|engine| engine.is_ready).peekable();
+        if ready.peek().is_none() {
+            return own.first().map(|engine| engine.words.clone());
+        }
+        // One of several libraries may be able to do what another cannot.
+        let lacks = ready.map(|engine| engine.info.as_ref()?.lack(setup));
+        lacks.collect::<Option<Vec<String>>>()?.into_iter().next()
     }
 
     /// Engines that are ready, best first.
     pub fn ready(&self) -> impl Iterator<Item = &EngineState> + Clone {
         let engines = self.engines.iter().flatten();
         engines.filter(|engine| engine.is_ready)
+    }
+
+    /// What ladders ask of the machine.
+    pub fn here(&self) -> Here {
+        let ready = self.ready();
+        let engines = ready.filter_map(|engine| Some((engine.id, engine.info.clone()?)));
+        Here {
+            engines: engines.collect(),
+        }
     }
 
     /// The first engine that is ready: the one that the large button uses first.
@@ -95,12 +113,14 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
                     title: info.version.clone(),
                     words: ready_words(info, library),
                     is_ready: true,
+                    info: Some(info.clone()),
                 },
                 Err(reason) => EngineState {
                     id: found.engine.id(),
                     title: found.engine.title().to_owned(),
                     words: reason.clone(),
                     is_ready: false,
+                    info: None,
                 },
             }
         })

@@ -224,13 +224,19 @@ impl App {
             let rate_hz = self.remembered.watching.rate_hz();
             rules.measure.allow_for_energy(rate_hz.unwrap_or(USUAL_HZ));
         }
+        let batches = wish
+            .batches
+            .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec());
         Some(Plan {
             model: wish.model,
+            ladder: if wish.journey {
+                prepare::ladder(&setups, &wish.looks, &batches)
+            } else {
+                Vec::new()
+            },
             setups,
             looks: wish.looks,
-            batches: wish
-                .batches
-                .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec()),
+            batches,
             shapes: wish.shapes,
             preset: wish.preset,
             measure: rules.measure,

@@ -39,6 +39,8 @@ pub struct Draft {
     pub setups: Vec<DraftSetup>,
     /// Batch sizes as `1,2,4` or `1..64`.
     pub batches: String,
+    /// Whether each setup is a step on the one before.
+    pub journey: bool,
     /// How carefully.
     pub preset: PresetName,
     /// Rounds, where the preset's are not wanted; empty for the preset's.
@@ -58,6 +60,7 @@ impl Default for Draft {
             model: "resnet50".to_owned(),
             setups: Vec::new(),
             batches: "1, 2, 4, 8, 16".to_owned(),
+            journey: false,
             preset: PresetName::Standard,
             rounds: String::new(),
             energy: false,
@@ -89,6 +92,7 @@ impl Draft {
                 })
                 .collect(),
             batches: show_batches(&plan.batches),
+            journey: !plan.ladder.is_empty(),
             preset: plan.preset,
             rounds: String::new(),
             energy: false,
@@ -144,6 +148,7 @@ impl Draft {
             setups,
             looks: self.looks(),
             batches,
+            journey: self.journey,
             shapes,
             preset: self.preset,
             rounds,
@@ -238,6 +243,8 @@ pub enum PlanEdit {
     Batches(String),
     /// Adds a batch size or takes it out.
     ToggleBatch(usize),
+    /// Whether each setup is a step on the one before.
+    Journey(bool),
     /// The preset.
     Preset(PresetName),
     /// The rounds.
@@ -385,6 +392,7 @@ fn apply(draft: &mut Draft, edit: PlanEdit) {
             draft.rules = None;
         }
         PlanEdit::Energy(energy) => draft.energy = energy,
+        PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),

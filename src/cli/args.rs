@@ -43,6 +43,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Did it get faster? Compare two sessions, or the setups of one.
     Compare(CompareArgs),
+    /// What did each step gain, and what did it cost? Show the steps of a session.
+    Journey(JourneyArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
     /// Show a saved session.
@@ -79,12 +81,18 @@ With --rate requests arrive by themselves, and times count from the arrival: res
 load, which is not comparable with the service time of runs one after the other.")]
 pub struct BenchArgs {
     /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
-    #[arg(required_unless_present = "more")]
+    #[arg(required_unless_present_any = ["more", "ladder"])]
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy"])]
     pub more: Option<PathBuf>,
+    /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
+    pub ladder: Option<String>,
+    /// Each setup is a step on the one before, at the first batch size; the last one goes on to the others.
+    #[arg(long)]
+    pub journey: bool,
     /// One way to run it; give it several times to measure several [default: every engine there is].
     #[arg(long = "setup", value_name = "SETUP")]
     pub setups: Vec<String>,
@@ -178,6 +186,28 @@ pub struct CompareArgs {
     /// End with status 1 where a case is called slower, by more than so many percent.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub fail_if_slower: Option<f64>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `journey`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband bench --ladder resnet50-case-study     a journey that comes ready
+  powerband bench resnet50 --journey --batch 1,32 \\
+      --setup torch --setup torch,mode=amp-bf16 --setup ort --setup ort,precision=int8
+  powerband journey SESSION.ron
+
+Each step is compared with the last one before it that was measured, and with the start. Steps of
+different batch sizes are compared by the time of an item. A session without a ladder has its setups
+as steps, at the batch size that --batch names.")]
+pub struct JourneyArgs {
+    /// The session.
+    pub session: PathBuf,
+    /// The batch size of the steps, for a session without a ladder [default: its smallest].
+    #[arg(long, value_name = "N")]
+    pub batch: Option<usize>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

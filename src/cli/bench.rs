@@ -19,6 +19,7 @@ use crate::export::json;
 use crate::onnx::shapes;
 use crate::runner::batches;
 use crate::runner::control::Control;
+use crate::runner::ladders::{self, Here};
 use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{Recorder, Target};
 use crate::runner::run::RunRequest;
@@ -38,7 +39,7 @@ pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.more {
         return add_rounds(context, args, path);
     }
-    let wish = wish(args)?;
+    let wish = wish(context, args)?;
     let target = args
         .out
         .clone()
@@ -102,7 +103,28 @@ fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
     })
 }
 
-fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
+/// What a ladder measures here, or the bare wish for a model.
+fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
+    let Some(id) = &args.ladder else {
+        return Ok(Wish {
+            journey: args.journey,
+            ..Wish::new(args.model.as_deref().unwrap_or_default())
+        });
+    };
+    let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;
+    let found = super::engines::survey(context).into_iter();
+    let ready = found.filter_map(|found| Some((found.engine.id(), found.answer.ok()?)));
+    let wish = ladder.wish(&Here {
+        engines: ready.collect(),
+    });
+    Ok(Wish {
+        journey: args.journey || wish.journey,
+        ..wish
+    })
+}
+
+fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
+    let begun = begun(context, args)?;
     let setups = args
         .setups
         .iter()
@@ -118,14 +140,18 @@ fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
         .map(|text| shapes::parse_override(text))
         .collect::<Result<BTreeMap<_, _>, _>>()?;
     Ok(Wish {
-        setups,
-        batches,
+        setups: if args.ladder.is_some() {
+            begun.setups
+        } else {
+            setups
+        },
+        batches: batches.or(begun.batches),
         shapes,
         preset: args.preset,
         rounds: args.rounds,
         timeout_s: args.timeout,
         seed: args.seed,
-        name: args.name.clone(),
+        name: args.name.clone().or(begun.name),
         load: load(args)?,
         energy: args.energy,
         keeping: if args.one_at_a_time {
@@ -133,7 +159,7 @@ fn wish(args: &BenchArgs) -> anyhow::Result<Wish> {
         } else {
             Keeping::Together
         },
-        ..Wish::new(args.model.as_deref().unwrap_or_default())
+        ..begun
     })
 }
 

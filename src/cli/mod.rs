@@ -12,6 +12,7 @@ mod devices_text;
 mod engines;
 mod history;
 mod home;
+mod journey;
 mod model;
 mod output;
 mod progress;
@@ -147,6 +148,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         None | Some(Command::Worker) => Ok(ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),

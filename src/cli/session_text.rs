@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{comparison_text, resources};
+use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
 use crate::base::humanize::{self, UNKNOWN};
@@ -18,7 +18,7 @@ pub fn whole(session: &Session) -> String {
         table(&rows),
         troubles(&rows),
         resources::table(session, &rows),
-        verdicts(session, &rows),
+        journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
         notes(session),

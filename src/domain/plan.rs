@@ -179,6 +179,15 @@ pub struct Look {
     pub colour: Option<usize>,
 }
 
+/// A step of a ladder: one case, and what it adds to the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// What it is called: `Mixed precision`.
+    pub title: String,
+    /// The case.
+    pub case: CaseKey,
+}
+
 /// Setups × batch sizes × rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -191,6 +200,9 @@ pub struct Plan {
     pub looks: Vec<Look>,
     /// Batch sizes, ascending.
     pub batches: Vec<usize>,
+    /// Steps that lead from a start to an end; where there are any, only their cases are measured.
+    #[serde(default)]
+    pub ladder: Vec<Step>,
     /// Whole shapes that the user gave for inputs whose dimensions the model leaves open.
     pub shapes: BTreeMap<String, Vec<usize>>,
     /// The preset that `measure` and `warm_up` started from.
@@ -218,11 +230,15 @@ impl Plan {
         named.or_else(|| self.setups.get(setup).map(ToString::to_string))
     }
 
-    /// Every case, setup by setup.
+    /// Every case, setup by setup: all batch sizes of each, or those of the ladder.
     pub fn cases(&self) -> Vec<CaseKey> {
         let batches = &self.batches;
+        let is_wanted = |case: &CaseKey| {
+            self.ladder.is_empty() || self.ladder.iter().any(|step| step.case == *case)
+        };
         (0..self.setups.len())
             .flat_map(|setup| batches.iter().map(move |&batch| CaseKey { setup, batch }))
+            .filter(is_wanted)
             .collect()
     }
 }

@@ -122,6 +122,21 @@ pub struct EngineInfo {
     pub lacks: BTreeMap<String, String>,
 }
 
+impl EngineInfo {
+    /// Why it cannot run a setup, as far as it can be told before it is tried; nothing where it may.
+    pub fn lack(&self, setup: &Setup) -> Option<String> {
+        let kind = setup.device.split(':').next().unwrap_or_default();
+        let device = format!("device={kind}");
+        let options = setup.options.iter().flat_map(|(key, value)| {
+            value
+                .split('+')
+                .map(move |word| format!("{key}={}", word.trim()))
+        });
+        let mut asked = options.chain([device]);
+        asked.find_map(|asked| self.lacks.get(&asked).cloned())
+    }
+}
+
 /// What a worker is to load.
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
@@ -348,6 +363,31 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn what_is_not_here_is_known_before_it_is_tried() {
+        let lack = |key: &str| (key.to_owned(), format!("no {key}"));
+        let info = EngineInfo {
+            lacks: [
+                lack("mode=compile"),
+                lack("device=cuda"),
+                lack("provider=openvino"),
+            ]
+            .into(),
+            ..EngineInfo::default()
+        };
+        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        assert_eq!(of("torch:cpu,mode=amp-bf16"), None);
+        assert_eq!(
+            of("torch:cpu,mode=channels-last+compile").as_deref(),
+            Some("no mode=compile")
+        );
+        assert_eq!(of("torch:cuda:1").as_deref(), Some("no device=cuda"));
+        assert_eq!(
+            of("ort,provider=openvino").as_deref(),
+            Some("no provider=openvino")
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod batches;
 pub mod control;
 pub mod equipment;
 mod keeping;
+pub mod ladders;
 pub mod precision;
 pub mod prepare;
 pub mod record;

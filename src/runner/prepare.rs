@@ -17,7 +17,7 @@ use crate::domain::case::CaseKey;
 use crate::domain::event::Beginning;
 use crate::domain::model::{ModelRef, Port};
 use crate::domain::plan::{
-    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Keeping, Load, Look, MeasureRule, Plan, PresetName, Step, TimeLimits, WarmUpRule,
 };
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
@@ -90,6 +90,9 @@ pub struct Wish {
     pub looks: Vec<Look>,
     /// Batch sizes; without any, the usual ones, or the one that the model fixes.
     pub batches: Option<Vec<usize>>,
+    /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
+    /// the other batch sizes.
+    pub journey: bool,
     /// Whole shapes of inputs whose dimensions the model leaves open.
     pub shapes: BTreeMap<String, Vec<usize>>,
     /// How carefully.
@@ -120,6 +123,7 @@ impl Wish {
             setups: Vec::new(),
             looks: Vec::new(),
             batches: None,
+            journey: false,
             shapes: BTreeMap::new(),
             preset: PresetName::Standard,
             rules: None,
@@ -145,6 +149,7 @@ impl Wish {
             setups: plan.setups.clone(),
             looks: plan.looks.clone(),
             batches: Some(plan.batches.clone()),
+            journey: !plan.ladder.is_empty(),
             shapes: plan.shapes.clone(),
             preset: plan.preset,
             // Only what the preset does not say: whoever picks another preset then gets all of it.
@@ -412,6 +417,11 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         model: wish.model.clone(),
         setups: chosen.setups.clone(),
         looks: chosen.looks.clone(),
+        ladder: if wish.journey {
+            ladder(&chosen.setups, &chosen.looks, &batches)
+        } else {
+            Vec::new()
+        },
         batches,
         shapes: wish.shapes.clone(),
         preset: wish.preset,
@@ -422,6 +432,29 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         load: wish.load,
         keeping: wish.keeping,
     }
+}
+
+/// The steps of a journey: every setup at the first batch size, then the last setup at the others.
+pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> {
+    let Some((&first, larger)) = batches.split_first() else {
+        return Vec::new();
+    };
+    let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
+    let climbed = setups.iter().enumerate().map(|(setup, spec)| Step {
+        title: label(setup).unwrap_or_else(|| spec.to_string()),
+        case: CaseKey {
+            setup,
+            batch: first,
+        },
+    });
+    let grown = larger.iter().map(|&batch| Step {
+        title: format!("Batch {batch}"),
+        case: CaseKey {
+            setup: setups.len().saturating_sub(1),
+            batch,
+        },
+    });
+    climbed.chain(grown).collect()
 }
 
 fn beginning(

@@ -24,6 +24,7 @@ pub fn session() -> Session {
                 colour: None,
             }],
             batches: vec![1, 2],
+            ladder: Vec::new(),
             shapes: BTreeMap::new(),
             preset: PresetName::Quick,
             measure: MeasureRule::of(PresetName::Quick),

@@ -184,6 +184,7 @@ impl Made<'_> {
                 .collect(),
             looks: self.speeds.iter().map(look).collect(),
             batches: self.batches.to_vec(),
+            ladder: Vec::new(),
             shapes: std::collections::BTreeMap::new(),
             preset: PresetName::Standard,
             measure: MeasureRule {
@@ -306,6 +307,7 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
         title: title.to_owned(),
         words: words.to_owned(),
         is_ready,
+        info: None,
     };
     let tract = engine("tract", "tract 0.23.9", "cpu · built in", true);
     if with_onnxruntime {

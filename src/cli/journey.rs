@@ -1,0 +1,149 @@
+//! `powerband journey`: the steps of a session, what each one gained and what it cost.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use super::args::JourneyArgs;
+use super::output;
+use crate::analysis::case_rows;
+use crate::analysis::comparison::Pair;
+use crate::analysis::journey::{self, Journey, Rung};
+use crate::analysis::metrics::times;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::session::Session;
+use crate::export::comparison::pair;
+use crate::store::session_file;
+
+/// Prints the steps of a session.
+pub fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
+    let session = session_file::read(&args.session)?.session;
+    let batches = &session.plan.batches;
+    let batch = match args.batch {
+        Some(batch) if !batches.contains(&batch) => {
+            let known: Vec<String> = batches.iter().map(ToString::to_string).collect();
+            bail!(
+                "{} has no batch size {batch}; it has {}",
+                args.session.display(),
+                known.join(", ")
+            );
+        }
+        Some(batch) => batch,
+        None => batches.first().copied().unwrap_or(1),
+    };
+    let journey = of(&session, batch);
+    if args.json {
+        output::document(&document(&journey))?;
+    } else {
+        output::answer(&text(&journey))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of(session: &Session, batch: usize) -> Journey {
+    journey::of(session, &case_rows::of(session), batch)
+}
+
+/// The steps of a session whose plan has a ladder; nothing for one without.
+pub fn of_ladder(session: &Session) -> Option<String> {
+    let is_ladder = !session.plan.ladder.is_empty();
+    is_ladder.then(|| text(&of(session, 1)))
+}
+
+fn text(journey: &Journey) -> String {
+    let header = [
+        "Step",
+        "Batch",
+        "Median",
+        "Throughput",
+        "Over the step before",
+        "95 %",
+        "Verdict",
+        "Over the start",
+        "95 %",
+        "Ready after",
+        "Pays after",
+        "Memory",
+    ];
+    let lines: Vec<Vec<String>> = journey.rungs.iter().map(line).collect();
+    let mut text = humanize::table(&header, &lines, 1);
+    let troubles = journey.rungs.iter().filter_map(|rung| {
+        let trouble = rung.trouble.as_ref()?;
+        Some(format!("· {} was not measured: {trouble}\n", rung.title))
+    });
+    let remarks = journey.remarks.iter().map(|remark| format!("· {remark}\n"));
+    let said: String = troubles.chain(remarks).collect();
+    if !said.is_empty() {
+        text.push('\n');
+        text.push_str(&said);
+    }
+    text
+}
+
+fn line(rung: &Rung) -> Vec<String> {
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let median = rung
+        .row
+        .as_ref()
+        .and_then(|row| Some(row.latency_ns.as_ref()?.median));
+    let rate = rung.row.as_ref().and_then(|row| row.throughput_per_s);
+    let gain = |pair: &Option<Pair>| {
+        let ratio = pair.as_ref().and_then(|pair| pair.ratio);
+        let interval = ratio.and_then(|ratio| ratio.ci95);
+        [
+            or_unknown(ratio.map(|ratio| times(ratio.speed_up))),
+            or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
+        ]
+    };
+    let [before, before_interval] = gain(&rung.over_before);
+    let [start, start_interval] = gain(&rung.over_start);
+    let verdict = rung
+        .over_before
+        .as_ref()
+        .map(|pair| pair.verdict.call.name().to_owned());
+    vec![
+        rung.title.clone(),
+        rung.case.batch.to_string(),
+        or_unknown(median.map(humanize::duration_ns)),
+        or_unknown(rate.map(|rate| format!("{}/s", humanize::significant(rate, 3)))),
+        before,
+        before_interval,
+        or_unknown(verdict),
+        start,
+        start_interval,
+        or_unknown(rung.cost.preparation_ns.map(humanize::duration_ns)),
+        or_unknown(
+            rung.cost
+                .pays_after_runs
+                .map(|runs| format!("{} runs", humanize::count(runs as u64))),
+        ),
+        or_unknown(
+            rung.cost
+                .memory
+                .map(|need| humanize::bytes(need.bytes as u64)),
+        ),
+    ]
+}
+
+fn document(journey: &Journey) -> Value {
+    let steps: Vec<Value> = journey.rungs.iter().map(step).collect();
+    json!({ "steps": steps, "remarks": journey.remarks })
+}
+
+fn step(rung: &Rung) -> Value {
+    let row = rung.row.as_ref();
+    json!({
+        "title": rung.title,
+        "setup": row.map(|row| row.setup_spec.clone()),
+        "batch": rung.case.batch,
+        "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
+        "throughput_per_s": row.and_then(|row| row.throughput_per_s),
+        "trouble": rung.trouble,
+        "over_before": rung.over_before.as_ref().map(pair),
+        "over_start": rung.over_start.as_ref().map(pair),
+        "preparation_ms": rung.cost.preparation_ns.map(|ns| ns / 1e6),
+        "pays_after_runs": rung.cost.pays_after_runs,
+        "memory_bytes": rung.cost.memory.map(|need| need.bytes),
+    })
+}
