@@ -1,12 +1,16 @@
 //! Numbers in, numbers out: no session, no I/O, no clock.
 
 pub mod bootstrap;
+pub mod closeness;
 pub mod downsample;
 pub mod fit;
 pub mod histogram;
 pub mod integral;
 pub mod outliers;
+pub mod pareto;
 pub mod percentiles;
+pub mod ranking;
 pub mod ratio;
+pub mod share;
 pub mod student;
 pub mod summary;
