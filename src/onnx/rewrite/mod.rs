@@ -2,9 +2,10 @@
 //!
 //! A model comes from `source`; what comes out is a model again, for the engines. `fp16` halves the
 //! floats, `int8` turns the layers into whole numbers with the help of ranges that the caller
-//! measures on the network of `observe`, and `fold` merges normalisations into convolutions. Nothing
-//! here runs a network.
+//! measures on the network of `observe`, and `fold` merges normalisations into convolutions.
+//! `batch` leaves the numbers alone and fixes the size of the batch. Nothing here runs a network.
 
+pub mod batch;
 mod fold;
 pub mod fp16;
 mod halving;
@@ -182,6 +183,32 @@ pub enum RewriteError {
         low: f32,
         /// Its upper end.
         high: f32,
+    },
+    /// Inputs that cannot be fed.
+    #[error("the network's batch cannot be fixed: {why}")]
+    Input {
+        /// What is wrong with them.
+        why: String,
+    },
+    /// A batch that the file rules out.
+    #[error(
+        "the network's batch is fixed at {fixed}, so it cannot be given a batch of {asked}. Export it \
+         with an open first dimension"
+    )]
+    FixedBatch {
+        /// What the file says.
+        fixed: usize,
+        /// What was asked for.
+        asked: usize,
+    },
+    /// No dimension that could take the batch, or no batch.
+    #[error(
+        "the network cannot be given a batch of {asked}: no input has a dimension that could take it. \
+         Export it with an open first dimension, and ask for a batch of 1 or more"
+    )]
+    NoBatch {
+        /// What was asked for.
+        asked: usize,
     },
 }
 
