@@ -14,6 +14,7 @@ pub mod export;
 pub mod gui;
 pub mod onnx;
 pub mod runner;
+pub mod samples;
 pub mod stats;
 pub mod store;
 pub mod telemetry;
