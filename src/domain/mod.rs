@@ -4,6 +4,7 @@ pub mod case;
 pub mod device;
 pub mod environment;
 pub mod event;
+pub mod examination;
 pub mod model;
 pub mod outcome;
 pub mod plan;
