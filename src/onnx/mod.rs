@@ -8,6 +8,7 @@ pub mod cost;
 pub mod file;
 pub mod infer;
 pub mod inspect;
+pub mod ort_profile;
 pub mod proto;
 pub mod rewrite;
 pub mod shapes;
