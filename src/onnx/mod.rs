@@ -6,6 +6,7 @@
 
 pub mod cost;
 pub mod file;
+pub mod fusion;
 pub mod infer;
 pub mod inspect;
 pub mod ort_profile;
