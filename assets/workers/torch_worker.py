@@ -114,10 +114,12 @@ def engine_name() -> str:
 MIXED = {"amp-bf16": "bfloat16", "amp-fp16": "float16"}
 WHOLE = {"bf16": "bfloat16", "fp16": "float16"}
 COMPILERS = ("compile", "script", "tensorrt")
+COMPILE_MODES = ("default", "reduce-overhead", "max-autotune")
 MODE_WORDS = ("eager", *MIXED, *WHOLE, "channels-last", *COMPILERS)
 # Learning rates where the setup gives none; the optimisers that are steered by the size of their
 # gradients would fly apart with that of plain descent.
 OPTIMISERS = {"sgd": 0.1, "adam": 0.001, "adamw": 0.001}
+MOMENTUM = 0.9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,6 +207,7 @@ def read_recipe(setup: dict[str, Any]) -> Recipe:
     recipe.choice("task", ("infer", "train"), "infer")
     recipe.choice("deterministic", ("true", "false"), "false")
     recipe.choice("tf32", ("on", "off"), "on")
+    recipe.choice("compile_mode", COMPILE_MODES, "default")
     if recipe.trains:
         check_training(recipe)
     return recipe
@@ -227,6 +230,9 @@ def check_words(recipe: Recipe) -> None:
 
 def check_training(recipe: Recipe) -> None:
     optimiser = recipe.choice("optimiser", tuple(OPTIMISERS), "sgd")
+    recipe.number("lr", OPTIMISERS[optimiser])
+    recipe.number("momentum", MOMENTUM)
+    recipe.whole("epoch_items")
     if "momentum" in recipe.options and optimiser != "sgd":
         raise unsupported(f"momentum belongs to optimiser=sgd, and {optimiser} has its own")
     if recipe.compiler in ("script", "tensorrt"):
@@ -633,7 +639,7 @@ def place(recipe: Recipe, module: Any) -> Any:
 
 def compiled(recipe: Recipe, module: Any) -> Any:
     """Compiles for each shape by itself: code for any batch size is slower than code for one."""
-    mode = recipe.choice("compile_mode", ("default", "reduce-overhead", "max-autotune"), "default")
+    mode = recipe.options.get("compile_mode", "default")
     if not os.environ.get("CXX") and not shutil.which("g++") and shutil.which("clang++"):
         os.environ["CXX"] = "clang++"
     try:
@@ -691,7 +697,6 @@ def be_deterministic() -> None:
     random.seed(SEED)
     numpy.random.seed(SEED)
     torch.manual_seed(SEED)
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
     torch.use_deterministic_algorithms(True, warn_only=True)
@@ -997,7 +1002,7 @@ def make_optimiser(recipe: Recipe, parameters: Any) -> Any:
     name = recipe.choice("optimiser", tuple(OPTIMISERS), "sgd")
     rate = recipe.number("lr", OPTIMISERS[name])
     if name == "sgd":
-        momentum = recipe.number("momentum", 0.9)
+        momentum = recipe.number("momentum", MOMENTUM)
         return torch.optim.SGD(parameters, lr=rate, momentum=momentum)
     return {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name](parameters, lr=rate)
 
@@ -1291,7 +1296,8 @@ def company(before: Optional[dict[str, int]]) -> Optional[dict[str, int]]:
 UNITS = {"": 1, "b": 1, "k": 2**10, "kib": 2**10, "kb": 10**3, "m": 2**20, "mib": 2**20, "mb": 10**6,
          "g": 2**30, "gib": 2**30, "gb": 10**9}  # fmt: skip
 OUT_OF_MEMORY = re.compile(
-    r"can't allocate memory|cannot allocate memory|not enough memory|out of memory|bad_alloc", re.I
+    r"can't allocate memory|cannot allocate memory|not enough memory|out of memory|bad_alloc|alloc_failed",
+    re.I,
 )
 
 
@@ -1547,6 +1553,9 @@ class Worker:
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         recipe = read_recipe(request["setup"])
+        if recipe.options.get("deterministic") == "true":
+            # Read once, when a card's library begins.
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         library_ns = import_torch()
         start = time.perf_counter_ns()
         self.limit = memory_limit(recipe)
@@ -1581,8 +1590,7 @@ class Worker:
         if recipe is None or network is None:
             raise failed("no model was loaded")
         specs, seed = request["inputs"], request["seed"]
-        if recipe.on_card:
-            torch.cuda.reset_peak_memory_stats()
+        self.reset_device_peak()
         start = time.perf_counter_ns()
         case: Any
         if recipe.trains:
@@ -1614,6 +1622,10 @@ class Worker:
                 'export it with dynamic_shapes=({0: torch.export.Dim("batch")},)'
             ) from error
 
+    def reset_device_peak(self) -> None:
+        if self.recipe is not None and self.recipe.on_card:
+            torch.cuda.reset_peak_memory_stats()
+
     def device_peak(self) -> dict[str, int]:
         """The most of the card's memory that torch had in use since it was last reset."""
         if self.recipe is None or not self.recipe.on_card:
@@ -1639,6 +1651,7 @@ class Worker:
             return {"Warm": warm_up(case, request["rule"])}
 
     def measure(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.reset_device_peak()
         with self.running(request) as case, undisturbed():
             before = counters()
             done = measure_round(case, request["rule"])

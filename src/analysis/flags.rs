@@ -3,7 +3,7 @@
 //! A flag never changes a number. The rules are those of the measuring method; those that follow from
 //! what the devices say are in [`super::device_flags`].
 
-use super::device_flags;
+use super::{device_flags, examined};
 use crate::base::humanize;
 use crate::domain::case::{Case, Company};
 use crate::domain::session::Session;
@@ -66,6 +66,7 @@ pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
         slow_first_run(case, summary),
         too_few_samples(summary),
         not_interleaved(session, case),
+        examined::fallback(session, case),
     ]
     .into_iter()
     .flatten()

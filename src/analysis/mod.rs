@@ -6,6 +6,7 @@ pub mod comparison;
 pub mod conditions;
 pub mod device_flags;
 pub mod energy;
+pub mod examined;
 pub mod far_off;
 pub mod flags;
 pub mod history;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::sessions::{Findings, LIVE, series};
+use crate::analysis::examined;
 use crate::analysis::progress::{self, Progress};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
@@ -265,14 +266,11 @@ impl LiveRun {
         };
         let name =
             |case: &CaseKey| format!("{} batch {}", session.setup_label(case.setup), case.batch);
+        let of = |setup, words: &str| format!("{}: {words}", session.setup_label(setup));
         let (text, is_trouble) = match &stamped.event {
-            RunEvent::WorkerStarted { setup, pid } => (
-                format!(
-                    "{}: worker started, process {pid}",
-                    session.setup_label(*setup)
-                ),
-                false,
-            ),
+            RunEvent::WorkerStarted { setup, pid } => {
+                (of(*setup, &format!("worker started, process {pid}")), false)
+            }
             RunEvent::SetupReady { setup, report } => (
                 format!(
                     "{}: {} loaded the model in {}",
@@ -282,6 +280,9 @@ impl LiveRun {
                 ),
                 false,
             ),
+            RunEvent::Examined { setup, examination } => {
+                (of(*setup, &examined::in_short(examination)), false)
+            }
             RunEvent::CaseOpened { case, opening } => (
                 format!(
                     "{}: first run took {}",

@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal as _};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
+use crate::analysis::examined;
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{RunEvent, Stamped};
@@ -55,6 +56,11 @@ impl Progress {
                 session.setup_label(*setup),
                 report.engine,
                 humanize::duration_ns(report.load_ns as f64)
+            )),
+            RunEvent::Examined { setup, examination } => self.line(&format!(
+                "{}: {}",
+                session.setup_label(*setup),
+                examined::in_short(examination)
             )),
             RunEvent::VisitBegan { case } => {
                 self.message(&format!(

@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
+use crate::analysis::examined;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
+
+/// So many of the things that happened to a network's nodes are told.
+const PATTERNS: usize = 5;
 
 /// Everything about a session.
 pub fn whole(session: &Session) -> String {
@@ -15,6 +19,7 @@ pub fn whole(session: &Session) -> String {
     let parts = [
         head(session),
         engines(session),
+        graphs(session),
         table(&rows),
         troubles(&rows),
         resources::table(session, &rows),
@@ -28,6 +33,22 @@ pub fn whole(session: &Session) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What each engine made of the model.
+fn graphs(session: &Session) -> String {
+    let mut text = String::new();
+    for (&setup, examination) in &session.examinations {
+        let label = session.setup_label(setup);
+        text.push_str(&format!("{label}: {}\n", examined::in_short(examination)));
+        for pattern in examined::patterns(examination, PATTERNS) {
+            text.push_str(&format!("    {pattern}\n"));
+        }
+        for note in &examination.notes {
+            text.push_str(&format!("    {note}\n"));
+        }
+    }
+    text
 }
 
 fn head(session: &Session) -> String {

@@ -28,8 +28,8 @@ pub struct Part {
 pub struct Epoch {
     /// Items in it.
     pub items: u64,
-    /// Mean loss.
-    pub loss: f64,
+    /// Mean loss; nothing where it was no finite number.
+    pub loss: Option<f64>,
     /// Share of items that were classified rightly.
     pub accuracy: f64,
 }

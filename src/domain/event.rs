@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::{CaseKey, Opening, Round, WarmUp};
 use super::environment::Environment;
+use super::examination::Examination;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -79,6 +80,13 @@ pub enum RunEvent {
         setup: usize,
         /// Its process.
         pid: u32,
+    },
+    /// What an engine makes of a setup's model was looked at.
+    Examined {
+        /// Which setup.
+        setup: usize,
+        /// What was seen.
+        examination: Box<Examination>,
     },
     /// A worker has loaded the model.
     SetupReady {

@@ -42,6 +42,9 @@ const HEAVY_SHARE: f64 = 0.01;
 /// What became of a network once an engine had prepared it, and where its nodes ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Examination {
+    /// Who was asked to run it: `CUDA`.
+    #[serde(default)]
+    pub asked: String,
     /// Runs that the times are means of.
     pub runs: u32,
     /// Nodes of the file by type.
@@ -193,10 +196,10 @@ impl Examination {
         self.nodes.iter().filter(changes).collect()
     }
 
-    /// What ran on the processor although `asked` was to run it; nothing where the processor was
+    /// What ran on the processor although somebody else was to run it; nothing where the processor was
     /// asked for, or ran nothing. Copies are no fallback: they serve one.
-    pub fn fallback(&self, asked: &str) -> Option<Fallback> {
-        if provider_name(asked) == CPU {
+    pub fn fallback(&self) -> Option<Fallback> {
+        if provider_name(&self.asked) == CPU {
             return None;
         }
         let fell = |node: &&NodeRun| node.provider == CPU && !is_copy(&node.op);
@@ -340,6 +343,7 @@ mod tests {
 
     fn examined(nodes: &[NodeRun]) -> Examination {
         Examination {
+            asked: "CUDAExecutionProvider".to_owned(),
             runs: 3,
             nodes: nodes.to_vec(),
             ..Examination::default()
@@ -388,19 +392,23 @@ mod tests {
             ran("Shape", "CPU", 10),
             ran("Gather", "CPU", 20),
         ]);
-        let fallback = shapes.fallback("CUDAExecutionProvider").unwrap();
+        let fallback = shapes.fallback().unwrap();
         assert_eq!(fallback.nodes, 2);
         assert!(!fallback.is_worth_telling());
-        assert_eq!(shapes.fallback("CPU"), None);
-        assert_eq!(examined(&[ran("Conv", "CUDA", 1)]).fallback("CUDA"), None);
+        let on_purpose = Examination {
+            asked: "CPU".to_owned(),
+            ..shapes
+        };
+        assert_eq!(on_purpose.fallback(), None);
+        assert_eq!(examined(&[ran("Conv", "CUDA", 1)]).fallback(), None);
     }
 
     #[test]
     fn work_on_the_processor_is_worth_telling_by_kind_and_by_time() {
         let by_kind = examined(&[ran("Conv", "CUDA", 100_000), ran("NonZero", "CPU", 1)]);
-        assert!(by_kind.fallback("CUDA").unwrap().is_worth_telling());
+        assert!(by_kind.fallback().unwrap().is_worth_telling());
         let by_time = examined(&[ran("Conv", "CUDA", 900), ran("Concat", "CPU", 100)]);
-        let fallback = by_time.fallback("CUDA").unwrap();
+        let fallback = by_time.fallback().unwrap();
         assert_eq!(fallback.share_of_time, 0.1);
         assert!(fallback.is_worth_telling());
     }

@@ -8,6 +8,7 @@ use super::case::{Case, CaseKey};
 use super::device::Gpu;
 use super::environment::Environment;
 use super::event::{Beginning, RunEvent, SetupReport, Stamped};
+use super::examination::Examination;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -57,6 +58,9 @@ pub struct Session {
     /// For each setup that has a model of its own, that model, by its place in the plan.
     #[serde(default)]
     pub variants: BTreeMap<usize, ModelRef>,
+    /// What the engines made of their models, by the setup's place in the plan.
+    #[serde(default)]
+    pub examinations: BTreeMap<usize, Examination>,
     /// The profiler that was attached, whose cost is in every number.
     #[serde(default)]
     pub profiler: Option<String>,
@@ -101,6 +105,7 @@ impl Session {
             elapsed_ns: 0,
             warnings: beginning.warnings,
             variants: beginning.variants,
+            examinations: BTreeMap::new(),
             profiler: None,
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
@@ -136,6 +141,9 @@ impl Session {
                 if let Some(slot) = self.reports.get_mut(setup) {
                     *slot = Some(report);
                 }
+            }
+            RunEvent::Examined { setup, examination } => {
+                self.examinations.insert(setup, *examination);
             }
             RunEvent::CaseOpened { case, opening } => {
                 self.with_case(case, |case| case.opening = Some(opening));
@@ -199,6 +207,7 @@ impl Session {
             reports: self.reports.clone(),
             warnings: self.warnings.clone(),
             variants: self.variants.clone(),
+            examinations: self.examinations.clone(),
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::humanize;
 use crate::base::process_spec::ProcessSpec;
+use crate::domain::examination::Examination;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 use crate::onnx::rewrite::Precision;
@@ -211,6 +212,23 @@ pub trait Engine: Sync {
 
     /// Loads no model, only the engine, and says what it is. Called in a worker.
     fn probe(&self, runtime: Option<&Path>) -> Result<EngineInfo, EngineError>;
+
+    /// Whether it can say which nodes it made of a network's and where they ran.
+    fn examines(&self) -> bool {
+        false
+    }
+
+    /// Runs a model a few times and says what it made of it. Called in a worker that measures nothing.
+    fn examine(
+        &self,
+        _request: &LoadRequest<'_>,
+        _inputs: &[Tensor],
+    ) -> Result<Examination, EngineError> {
+        Err(EngineError::Unsupported(format!(
+            "{} does not tell what it makes of a network",
+            self.title()
+        )))
+    }
 
     /// Loads a model. Called in a worker.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError>;

@@ -3,6 +3,7 @@
 //! A process can load one such library, once; that is one reason why each setup has its own worker.
 //! What a setup may say is in `options`, what computes in `providers` and `plugin`.
 
+mod examine;
 mod options;
 mod plugin;
 mod providers;
@@ -25,6 +26,7 @@ use super::runtimes;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
 };
+use crate::domain::examination::Examination;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 
@@ -77,6 +79,18 @@ impl Engine for OnnxRuntime {
             providers: providers(),
             lacks: lacks(),
         })
+    }
+
+    fn examines(&self) -> bool {
+        true
+    }
+
+    fn examine(
+        &self,
+        request: &LoadRequest<'_>,
+        inputs: &[Tensor],
+    ) -> Result<Examination, EngineError> {
+        examine::examine(request, inputs)
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
@@ -201,6 +215,17 @@ fn commit(mut builder: SessionBuilder, model: &Path) -> Result<Session, EngineEr
         }
         explain(&error)
     })
+}
+
+/// Who is to run a setup, as people write it.
+fn provider_title(setup: &Setup) -> String {
+    match Computes::of(setup) {
+        Ok(Computes::BuiltIn(provider, _)) => provider.title.to_owned(),
+        Ok(Computes::PlugIn { name, library, .. }) => {
+            name.unwrap_or_else(|| plugin::stem(&library))
+        }
+        Err(_unreadable) => String::new(),
+    }
 }
 
 /// How inputs and outputs travel.

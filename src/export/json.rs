@@ -9,6 +9,7 @@ use crate::analysis::comparison;
 use crate::analysis::energy::Energy;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::watched::Watched;
+use crate::domain::examination::Examination;
 use crate::domain::session::{Completion, Session};
 use crate::domain::telemetry::{Lost, Telemetry, WatchedDevice};
 use crate::stats::summary::Summary;
@@ -45,8 +46,46 @@ fn setups(session: &Session) -> Vec<Value> {
     let specs = (0..session.plan.setups.len()).map(|setup| session.setup_spec(setup));
     specs
         .zip(&session.reports)
-        .map(|(setup, report)| json!({ "setup": setup, "report": report }))
+        .enumerate()
+        .map(|(place, (setup, report))| {
+            json!({
+                "setup": setup,
+                "report": report,
+                "examination": session.examinations.get(&place).map(examination),
+            })
+        })
         .collect()
+}
+
+/// What the engine made of the model; the nodes one by one are in the session's file.
+fn examination(examined: &Examination) -> Value {
+    let providers = examined.providers().into_iter().map(|share| {
+        json!({
+            "provider": share.provider,
+            "nodes": share.nodes,
+            "share_of_nodes": share.share_of_nodes,
+            "share_of_time": share.share_of_time,
+        })
+    });
+    let patterns =
+        examined.fusions.patterns().into_iter().map(
+            |pattern| json!({ "from": pattern.from, "to": pattern.to, "count": pattern.count }),
+        );
+    json!({
+        "asked": examined.asked,
+        "nodes_before": examined.before,
+        "nodes_after": examined.after(),
+        "providers": providers.collect::<Vec<_>>(),
+        "copies_between_devices": examined.copies().len(),
+        "became": patterns.collect::<Vec<_>>(),
+        "added": examined.fusions.added_by_op(),
+        "fallback": examined.fallback().map(|fallback| json!({
+            "nodes": fallback.nodes,
+            "operators": fallback.ops,
+            "share_of_time": fallback.share_of_time,
+        })),
+        "notes": examined.notes,
+    })
 }
 
 /// Who was watched and how often; the readings are in the session's file.

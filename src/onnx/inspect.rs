@@ -71,10 +71,6 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
             (None, Vec::new())
         }
     };
-    let mut operators = BTreeMap::new();
-    for node in proto::nodes(model) {
-        *operators.entry(operator(node)).or_insert(0) += 1;
-    }
     let external = |tensor: &&TensorProto| tensor.data_location == Some(1);
     let elsewhere = model
         .graph
@@ -96,7 +92,7 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         constant_bytes: model.graph.as_ref().map_or(0, constant_bytes),
         macs,
         cost_at,
-        operators,
+        operators: operators(model),
         notes,
     }
 }
@@ -198,6 +194,15 @@ fn listed(counts: &BTreeMap<String, u64>) -> String {
 }
 
 /// The operator's name, with its domain where that is not ONNX's own.
+/// Nodes by operator.
+pub fn operators(model: &ModelProto) -> BTreeMap<String, u64> {
+    let mut operators = BTreeMap::new();
+    for node in proto::nodes(model) {
+        *operators.entry(operator(node)).or_insert(0) += 1;
+    }
+    operators
+}
+
 fn operator(node: &NodeProto) -> String {
     match node.domain.as_str() {
         "" | "ai.onnx" => node.op_type.clone(),

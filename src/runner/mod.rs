@@ -11,3 +11,4 @@ pub mod record;
 pub mod run;
 pub mod schedule;
 pub mod watching;
+pub mod wish;

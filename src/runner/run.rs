@@ -3,6 +3,7 @@
 //! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
+mod examining;
 mod meanwhile;
 mod workers;
 
@@ -104,6 +105,7 @@ pub fn run(
         workers: BTreeMap::new(),
         opened: BTreeSet::new(),
         warmed: BTreeSet::new(),
+        unexamined: BTreeSet::new(),
         peaks: BTreeMap::new(),
         request,
         journal,
@@ -137,6 +139,8 @@ struct Run<'a, 'o> {
     /// Whether a worker is ended before another one is started.
     alone: bool,
     workers: BTreeMap<usize, Worker>,
+    /// Setups that were looked at and told nothing.
+    unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
     peaks: BTreeMap<usize, u64>,
     /// Cases that their living worker has opened.

@@ -4,9 +4,9 @@
 //! output are diverted to standard error, so that they cannot garble the protocol.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
@@ -19,6 +19,7 @@ use crate::domain::event::SetupReport;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{Tensor, TensorSpec};
 use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
+use crate::samples::npy;
 
 /// Speaks until its standard input closes.
 pub fn run() -> io::Result<()> {
@@ -82,8 +83,8 @@ impl State {
                 case,
                 inputs,
                 seed,
-                feed: _,
-            } => self.open(case, &inputs, seed),
+                feed,
+            } => self.open(case, &inputs, seed, &feed),
             Request::WarmUp { case, rule } => {
                 Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
             }
@@ -96,7 +97,24 @@ impl State {
                 self.cases.remove(&case);
                 Ok(Reply::Closed)
             }
-            Request::Save { .. } | Request::Export { .. } => Err(EngineError::Unsupported(
+            Request::Examine {
+                setup,
+                model,
+                runtime,
+                inputs,
+                seed,
+            } => {
+                let engine = find(&setup.engine)?;
+                let request = LoadRequest {
+                    setup: &setup,
+                    model: &model,
+                    runtime: runtime.as_deref(),
+                };
+                let examined = engine.examine(&request, &seeded(&inputs, seed))?;
+                Ok(Reply::Examined(Box::new(examined)))
+            }
+            Request::Save { case, folder } => save(self.case(case)?, &folder),
+            Request::Export { .. } => Err(EngineError::Unsupported(
                 "this worker writes no files".to_owned(),
             )),
         }
@@ -142,15 +160,17 @@ impl State {
         case: CaseKey,
         inputs: &[TensorSpec],
         seed: u64,
+        feed: &[PathBuf],
     ) -> Result<Reply, EngineError> {
         let model = self
             .model
             .as_mut()
             .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
-        let tensors: Vec<Tensor> = (seed..)
-            .zip(inputs)
-            .map(|(seed, spec)| Tensor::seeded(spec, seed))
-            .collect();
+        let tensors = if feed.is_empty() {
+            seeded(inputs, seed)
+        } else {
+            fed(inputs, feed)?
+        };
         let start = Instant::now();
         let mut runnable = model.open(&tensors, case.batch)?;
         let open_ns = start.elapsed().as_nanos() as u64;
@@ -185,6 +205,55 @@ fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
         spec: tensor.spec,
     };
     Ok(tensors.into_iter().map(output).collect())
+}
+
+/// Made-up values.
+fn seeded(inputs: &[TensorSpec], seed: u64) -> Vec<Tensor> {
+    let numbered = (seed..).zip(inputs);
+    numbered
+        .map(|(seed, spec)| Tensor::seeded(spec, seed))
+        .collect()
+}
+
+/// Values out of files, which have to be what the model takes.
+fn fed(inputs: &[TensorSpec], files: &[PathBuf]) -> Result<Vec<Tensor>, EngineError> {
+    let wrong = |what: String| EngineError::Failed(what);
+    if inputs.len() != files.len() {
+        return Err(wrong(format!(
+            "the model takes {} inputs, and {} files were given",
+            inputs.len(),
+            files.len()
+        )));
+    }
+    let read = inputs.iter().zip(files).map(|(spec, file)| {
+        let tensor = npy::read(file, &spec.name).map_err(|error| wrong(error.to_string()))?;
+        if tensor.spec != *spec {
+            return Err(wrong(format!(
+                "{} holds {} {:?}, and the input {} takes {} {:?}",
+                file.display(),
+                tensor.spec.element,
+                tensor.spec.dims,
+                spec.name,
+                spec.element,
+                spec.dims
+            )));
+        }
+        Ok(tensor)
+    });
+    read.collect()
+}
+
+/// Runs once and writes the outputs down, in the model's order.
+fn save(model: &mut dyn Runnable, folder: &Path) -> Result<Reply, EngineError> {
+    let tensors = model.outputs()?.into_iter().enumerate();
+    let written = tensors.map(|(place, tensor)| {
+        let file = folder.join(format!("{place}.npy"));
+        fs::write(&file, npy::write(&tensor)).map_err(|error| {
+            EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
+        })?;
+        Ok(file)
+    });
+    Ok(Reply::Saved(written.collect::<Result<_, EngineError>>()?))
 }
 
 /// How far each output reaches; one without a single number that is one is left out.

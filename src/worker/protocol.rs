@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::case::{CaseKey, Company, Epoch, Opening, Part, WarmUp};
 use crate::domain::event::SetupReport;
+use crate::domain::examination::Examination;
 use crate::domain::plan::{Load, WarmUpRule};
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
@@ -107,6 +108,19 @@ pub enum Request {
         /// Which case.
         case: CaseKey,
     },
+    /// Say what the engine makes of a model and where its nodes run. Asked in a process of its own.
+    Examine {
+        /// How it is run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The engine's library.
+        runtime: Option<PathBuf>,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+    },
     /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
     Save {
         /// Which case.
@@ -154,6 +168,8 @@ pub enum Reply {
     Measured(Measured),
     /// To `Outputs`, in the model's order.
     Outputs(Vec<Output>),
+    /// To `Examine`.
+    Examined(Box<Examination>),
     /// To `Save`: the files, in the model's order.
     Saved(Vec<PathBuf>),
     /// To `Export`.

@@ -110,7 +110,7 @@ pub fn register(
 }
 
 /// What a library is registered as where the setup does not say. Some providers take it as their name.
-fn stem(library: &str) -> String {
+pub fn stem(library: &str) -> String {
     let stem = Path::new(library).file_stem().unwrap_or_default();
     let stem = stem.to_string_lossy();
     let mut name = stem.split('.').next().unwrap_or_default();

@@ -47,6 +47,19 @@ const TAILS: [&str; 20] = [
 /// How far to look behind a tensor for the node that reads it in another form.
 const FORMS: usize = 4;
 
+/// Names the nodes that have none, because a profile tells nodes by name; whether there were any.
+pub fn name_nodes(model: &mut ModelProto) -> bool {
+    let nodes = model.graph.iter_mut().flat_map(|graph| &mut graph.node);
+    let mut any = false;
+    for (index, node) in nodes.enumerate() {
+        if node.name.is_empty() {
+            node.name = format!("{}_{index}", node.op_type);
+            any = true;
+        }
+    }
+    any
+}
+
 /// Says what became of each node of the file, and what was added.
 pub fn compare(original: &ModelProto, prepared: &ModelProto) -> Fusions {
     let file = Graph::new(original);

@@ -28,6 +28,7 @@ impl Run<'_, '_> {
         };
         let limits = plan.limits.clone();
         self.make_room(setup);
+        self.examine(setup)?;
         let start_limit = Duration::from_millis(limits.start_ms);
         let runtime = self.runtime(setup);
         let program = &self.request.program;
@@ -74,7 +75,7 @@ impl Run<'_, '_> {
     }
 
     /// What the setup's engine needs and was found for it.
-    fn runtime(&self, setup: usize) -> Option<PathBuf> {
+    pub(super) fn runtime(&self, setup: usize) -> Option<PathBuf> {
         let found = self.request.runtimes.get(setup).cloned();
         found.and_then(Result::ok).flatten()
     }
