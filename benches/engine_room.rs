@@ -454,6 +454,7 @@ fn million_samples() -> Result<Session> {
         seed: 1,
         load: Load::Closed,
         keeping: Keeping::Together,
+        judging: None,
     };
     let mut session = Session::begin(Beginning {
         name: "a million samples".to_owned(),

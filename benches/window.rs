@@ -347,6 +347,7 @@ fn session(
         seed: 1,
         load: Load::Closed,
         keeping: Keeping::Together,
+        judging: None,
     };
     let mut session = Session::begin(Beginning {
         name: name.to_owned(),

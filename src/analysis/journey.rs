@@ -7,6 +7,7 @@ use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
 use super::memory::Need;
 use super::verdict::Call;
+use crate::domain::accuracy::Accuracy;
 use crate::domain::case::CaseKey;
 use crate::domain::plan::Step;
 use crate::domain::session::Session;
@@ -37,6 +38,8 @@ pub struct Rung {
     pub over_start: Option<Pair>,
     /// What it takes.
     pub cost: Cost,
+    /// How close what it computes is to the reference, where that was looked at.
+    pub accuracy: Option<Accuracy>,
 }
 
 /// What a step takes.
@@ -140,6 +143,7 @@ fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Ru
         pays_after(pair, before.cost.preparation_ns?, cost.preparation_ns?)
     });
     Rung {
+        accuracy: session.accuracies.get(&step.case.setup).cloned(),
         over_start: start.and_then(against),
         over_before,
         title: step.title,

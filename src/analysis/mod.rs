@@ -1,5 +1,6 @@
 //! Session in, findings out. Pure: no I/O, no clock.
 
+pub mod accuracy;
 pub mod batch_curve;
 pub mod case_rows;
 pub mod comparison;

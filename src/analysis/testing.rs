@@ -28,6 +28,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         seed: 1,
         load: Load::Closed,
         keeping: Keeping::Together,
+        judging: None,
     }
 }
 

@@ -245,6 +245,7 @@ impl App {
             seed: 0,
             load: wish.load,
             keeping: wish.keeping,
+            judging: wish.judging,
         })
     }
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use super::sessions::{Findings, LIVE, series};
-use crate::analysis::examined;
 use crate::analysis::progress::{self, Progress};
+use crate::analysis::{accuracy, examined};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::lanes::{self, Lanes};
@@ -282,6 +282,9 @@ impl LiveRun {
             ),
             RunEvent::Examined { setup, examination } => {
                 (of(*setup, &examined::in_short(examination)), false)
+            }
+            RunEvent::Judged { setup, accuracy } => {
+                (of(*setup, &accuracy::in_short(accuracy)), false)
             }
             RunEvent::CaseOpened { case, opening } => (
                 format!(

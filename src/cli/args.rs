@@ -85,7 +85,7 @@ pub struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
@@ -117,6 +117,13 @@ pub struct BenchArgs {
     /// Measure each case for at least ten seconds, which is what energies need.
     #[arg(long)]
     pub energy: bool,
+    /// Compare what each setup computes with the network in floats, on so many inputs [default: 64].
+    #[arg(long, value_name = "INPUTS", num_args = 0..=1, require_equals = true, default_missing_value = "64")]
+    pub accuracy: Option<u64>,
+    /// The same on inputs of your own: pictures in a folder for each class, a CSV of file,label, or .npy
+    /// files. With labels the top-1 and top-5 accuracies are told as well.
+    #[arg(long, value_name = "PATH")]
+    pub samples: Option<PathBuf>,
     /// Play back what the devices said in another session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,

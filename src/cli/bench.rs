@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
 use crate::analysis::case_rows;
 use crate::analysis::comparison::{self, Comparison};
-use crate::domain::plan::{Keeping, Load};
+use crate::domain::plan::{Judging, Keeping, Load};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::engines;
@@ -154,6 +154,7 @@ fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
         name: args.name.clone().or(begun.name),
         load: load(args)?,
         energy: args.energy,
+        judging: judging(args)?.or(begun.judging),
         keeping: if args.one_at_a_time {
             Keeping::OneAtATime
         } else {
@@ -161,6 +162,26 @@ fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
         },
         ..begun
     })
+}
+
+/// On what the outputs are compared, where they are.
+fn judging(args: &BenchArgs) -> anyhow::Result<Option<Judging>> {
+    if args.accuracy.is_none() && args.samples.is_none() {
+        return Ok(None);
+    }
+    let inputs = args.accuracy.unwrap_or(Judging::USUAL);
+    if inputs == 0 {
+        bail!("--accuracy=0 compares nothing; give a number of inputs, for example --accuracy=64");
+    }
+    let samples = match &args.samples {
+        None => None,
+        Some(path) if path.exists() => Some(std::path::absolute(path)?.display().to_string()),
+        Some(path) => bail!(
+            "--samples {}: there is no such file or folder",
+            path.display()
+        ),
+    };
+    Ok(Some(Judging { inputs, samples }))
 }
 
 fn load(args: &BenchArgs) -> anyhow::Result<Load> {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
 use super::output;
-use crate::analysis::case_rows;
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{self, Journey, Rung};
 use crate::analysis::metrics::times;
+use crate::analysis::{accuracy, case_rows};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::export::comparison::pair;
@@ -65,6 +65,8 @@ fn text(journey: &Journey) -> String {
         "Ready after",
         "Pays after",
         "Memory",
+        "Worst cosine",
+        "Same choice",
     ];
     let lines: Vec<Vec<String>> = journey.rungs.iter().map(line).collect();
     let mut text = humanize::table(&header, &lines, 1);
@@ -98,6 +100,8 @@ fn line(rung: &Rung) -> Vec<String> {
     };
     let [before, before_interval] = gain(&rung.over_before);
     let [start, start_interval] = gain(&rung.over_start);
+    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
+    let same_choice = rung.accuracy.as_ref().and_then(|found| found.same_choice);
     let verdict = rung
         .over_before
         .as_ref()
@@ -116,13 +120,15 @@ fn line(rung: &Rung) -> Vec<String> {
         or_unknown(
             rung.cost
                 .pays_after_runs
-                .map(|runs| format!("{} runs", humanize::count(runs as u64))),
+                .map(|runs| humanize::of_many(runs as u64, "run")),
         ),
         or_unknown(
             rung.cost
                 .memory
                 .map(|need| humanize::bytes(need.bytes as u64)),
         ),
+        or_unknown(distance.map(|distance| accuracy::cosine(distance.worst_cosine))),
+        or_unknown(same_choice.and_then(accuracy::percent)),
     ]
 }
 
@@ -145,5 +151,6 @@ fn step(rung: &Rung) -> Value {
         "preparation_ms": rung.cost.preparation_ns.map(|ns| ns / 1e6),
         "pays_after_runs": rung.cost.pays_after_runs,
         "memory_bytes": rung.cost.memory.map(|need| need.bytes),
+        "accuracy": rung.accuracy,
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
-use crate::analysis::examined;
+use crate::analysis::{accuracy, examined};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -23,6 +23,7 @@ pub fn whole(session: &Session) -> String {
         table(&rows),
         troubles(&rows),
         resources::table(session, &rows),
+        accuracies(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
@@ -33,6 +34,50 @@ pub fn whole(session: &Session) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// How close what each setup computes is to the reference.
+fn accuracies(session: &Session) -> String {
+    let Some(first) = session.accuracies.values().next() else {
+        return String::new();
+    };
+    let header = [
+        "Setup",
+        "Worst cosine",
+        "Mean cosine",
+        "Largest error",
+        "Same choice",
+        "Top-1",
+        "Top-5",
+    ];
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let lines: Vec<Vec<String>> = session
+        .accuracies
+        .iter()
+        .map(|(&setup, found)| {
+            let distance = found.distance.as_ref();
+            vec![
+                session.setup_label(setup),
+                or_unknown(distance.map(|d| accuracy::cosine(d.worst_cosine))),
+                or_unknown(distance.map(|d| accuracy::cosine(d.mean_cosine))),
+                or_unknown(distance.map(|d| humanize::significant(d.max_error, 2))),
+                or_unknown(found.same_choice.and_then(accuracy::percent)),
+                or_unknown(found.top1.and_then(accuracy::percent)),
+                or_unknown(found.top5.and_then(accuracy::percent)),
+            ]
+        })
+        .collect();
+    let mut text = format!(
+        "Accuracy on {}, against {}\n",
+        first.inputs, first.reference
+    );
+    text.push_str(&humanize::table(&header, &lines, 1));
+    for (&setup, found) in &session.accuracies {
+        if let Some(trouble) = &found.trouble {
+            text.push_str(&format!("· {}: {trouble}\n", session.setup_label(setup)));
+        }
+    }
+    text
 }
 
 /// What each engine made of the model.

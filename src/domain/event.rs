@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::Accuracy;
 use super::case::{CaseKey, Opening, Round, WarmUp};
 use super::environment::Environment;
 use super::examination::Examination;
@@ -160,6 +161,13 @@ pub enum RunEvent {
         device: usize,
         /// When and why.
         lost: Lost,
+    },
+    /// What a setup computes was compared with the reference.
+    Judged {
+        /// Which setup.
+        setup: usize,
+        /// How close it is.
+        accuracy: Box<Accuracy>,
     },
     /// Something the user should know.
     Warned {

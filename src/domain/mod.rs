@@ -1,5 +1,6 @@
 //! The nouns: plain data that every other layer speaks in. No I/O, no clock, no threads.
 
+pub mod accuracy;
 pub mod case;
 pub mod device;
 pub mod environment;

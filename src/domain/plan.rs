@@ -179,6 +179,20 @@ pub struct Look {
     pub colour: Option<usize>,
 }
 
+/// On which inputs the setups' outputs are compared with the network's own in floats.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judging {
+    /// So many inputs, or all samples where there are fewer.
+    pub inputs: u64,
+    /// A folder, list or file of the user's own inputs; nothing for made-up ones.
+    pub samples: Option<String>,
+}
+
+impl Judging {
+    /// Inputs where nobody says how many.
+    pub const USUAL: u64 = 64;
+}
+
 /// A step of a ladder: one case, and what it adds to the one before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -221,6 +235,9 @@ pub struct Plan {
     /// How the workers are kept.
     #[serde(default)]
     pub keeping: Keeping,
+    /// Whether and on what the setups' outputs are compared.
+    #[serde(default)]
+    pub judging: Option<Judging>,
 }
 
 impl Plan {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::Accuracy;
 use super::case::{Case, CaseKey};
 use super::device::Gpu;
 use super::environment::Environment;
@@ -61,6 +62,9 @@ pub struct Session {
     /// What the engines made of their models, by the setup's place in the plan.
     #[serde(default)]
     pub examinations: BTreeMap<usize, Examination>,
+    /// How close what the setups compute is to the reference, by their places in the plan.
+    #[serde(default)]
+    pub accuracies: BTreeMap<usize, Accuracy>,
     /// The profiler that was attached, whose cost is in every number.
     #[serde(default)]
     pub profiler: Option<String>,
@@ -106,6 +110,7 @@ impl Session {
             warnings: beginning.warnings,
             variants: beginning.variants,
             examinations: BTreeMap::new(),
+            accuracies: BTreeMap::new(),
             profiler: None,
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
@@ -175,6 +180,9 @@ impl Session {
             RunEvent::Idled { span } => self.telemetry.idle.push(span),
             RunEvent::Read { readings } => self.telemetry.take(&readings),
             RunEvent::DeviceLost { device, lost } => self.telemetry.lose(device, lost),
+            RunEvent::Judged { setup, accuracy } => {
+                self.accuracies.insert(setup, *accuracy);
+            }
             RunEvent::Warned { text } => self.warnings.push(text),
             RunEvent::Ended { cancelled } => {
                 self.completion = if cancelled {
@@ -208,6 +216,7 @@ impl Session {
             warnings: self.warnings.clone(),
             variants: self.variants.clone(),
             examinations: self.examinations.clone(),
+            accuracies: self.accuracies.clone(),
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),

@@ -52,6 +52,7 @@ fn setups(session: &Session) -> Vec<Value> {
                 "setup": setup,
                 "report": report,
                 "examination": session.examinations.get(&place).map(examination),
+                "accuracy": session.accuracies.get(&place),
             })
         })
         .collect()

@@ -4,7 +4,7 @@
 //! A step that cannot be made here stays in the plan and says why: what is missing is a finding, too. To
 //! add one: a line in [`ALL`].
 
-use crate::domain::plan::Look;
+use crate::domain::plan::{Judging, Look};
 use crate::domain::setup::Setup;
 use crate::engines::EngineInfo;
 use crate::runner::prepare::Wish;
@@ -92,6 +92,10 @@ impl Ladder {
             looks,
             batches: Some(self.batches.to_vec()),
             journey: self.is_journey,
+            judging: Some(Judging {
+                inputs: Judging::USUAL,
+                samples: None,
+            }),
             name: Some(self.title.to_owned()),
             ..Wish::new(self.model)
         }

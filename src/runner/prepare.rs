@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::precision::{self, Converted};
+use super::run::judging::Reference;
 use super::run::{Earlier, RunRequest};
 use super::watching::WatchRequest;
 use super::wish::preset_rules;
@@ -122,7 +123,16 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         Some(variant) => variant.file.path.clone(),
         None => model.path.clone(),
     });
+    let reference = plan.judging.is_some().then(|| {
+        let (setup, runtime) = precision::trusted(place);
+        Reference {
+            setup,
+            runtime,
+            model: model.path.clone(),
+        }
+    });
     Ok(RunRequest {
+        reference,
         models: models.collect(),
         beginning: Beginning {
             variants: variants
@@ -325,6 +335,7 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         seed: wish.seed.unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
         load: wish.load,
         keeping: wish.keeping,
+        judging: wish.judging.clone(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
 mod examining;
+pub mod judging;
 mod meanwhile;
 mod workers;
 
@@ -42,6 +43,8 @@ pub struct RunRequest {
     pub inputs: BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>,
     /// The session that is to get more rounds; nothing for a new one.
     pub earlier: Option<Earlier>,
+    /// What the outputs are compared with, where they are.
+    pub reference: Option<judging::Reference>,
     /// How the devices are watched meanwhile; nothing for not at all.
     pub watch: Option<WatchRequest>,
 }
@@ -118,6 +121,7 @@ pub fn run(
     run.refuse_what_does_not_fit();
     run.begin_watching();
     run.measure_rounds();
+    run.judge();
     run.finish();
     (run.session, run.journal)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::plan::{
-    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
 use crate::domain::setup::Setup;
 
@@ -52,6 +52,8 @@ pub struct Wish {
     pub keeping: Keeping,
     /// Whether each case is measured long enough for its energy to be told.
     pub energy: bool,
+    /// Whether and on what the setups' outputs are compared.
+    pub judging: Option<Judging>,
     /// What the session is called; without one, as the model.
     pub name: Option<String>,
 }
@@ -74,6 +76,7 @@ impl Wish {
             load: Load::Closed,
             keeping: Keeping::Together,
             energy: false,
+            judging: None,
             name: None,
         }
     }
@@ -98,6 +101,7 @@ impl Wish {
             seed: Some(plan.seed),
             load: plan.load,
             keeping: plan.keeping,
+            judging: plan.judging.clone(),
             ..Self::new(&plan.model)
         }
     }

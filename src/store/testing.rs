@@ -33,6 +33,7 @@ pub fn session() -> Session {
             seed: 7,
             load: Load::Closed,
             keeping: Keeping::Together,
+            judging: None,
         },
         model: ModelRef {
             name: "resnet18@cifar".to_owned(),

@@ -196,6 +196,7 @@ impl Made<'_> {
             seed: 1,
             load: Load::Closed,
             keeping: Keeping::Together,
+            judging: None,
         }
     }
 

@@ -1,0 +1,95 @@
+//! What a setup's distance from the reference comes to, in words.
+
+use crate::base::humanize;
+use crate::domain::accuracy::{Accuracy, Hits};
+
+/// In a line: `cosine 0.99998 at worst, same choice for 64 of 64`; or why it is not known.
+pub fn in_short(accuracy: &Accuracy) -> String {
+    let mut parts = Vec::new();
+    if let Some(distance) = &accuracy.distance {
+        parts.push(format!("cosine {} at worst", cosine(distance.worst_cosine)));
+        parts.push(format!(
+            "largest error {}",
+            humanize::significant(distance.max_error, 2)
+        ));
+    }
+    let hits = |name: &str, hits: Hits| format!("{name} {} of {}", hits.hits, hits.of);
+    parts.extend(
+        accuracy
+            .same_choice
+            .map(|found| hits("same choice for", found)),
+    );
+    parts.extend(accuracy.top1.map(|found| hits("top-1 right for", found)));
+    parts.extend(accuracy.top5.map(|found| hits("top-5 right for", found)));
+    parts.extend(accuracy.trouble.clone());
+    parts.join(", ")
+}
+
+/// A cosine with as many digits as tell it from 1: `0.99998`, `0.97`.
+pub fn cosine(cosine: f64) -> String {
+    let distance = 1.0 - cosine;
+    if distance <= 5e-10 {
+        return "1".to_owned();
+    }
+    // Two digits of the distance, rounded down, so that what is not 1 never reads as 1.
+    let digits = (1.0 - distance.abs().log10().floor()).clamp(2.0, 9.0);
+    let scale = 10_f64.powf(digits);
+    format!(
+        "{:.*}",
+        digits as usize,
+        // What is a whole number but for the last bit of a float stays it.
+        (cosine * scale + 1e-6).floor() / scale
+    )
+}
+
+/// A share of hits: `98.4 %`.
+pub fn percent(hits: Hits) -> Option<String> {
+    let share = hits.share()? * 100.0;
+    Some(if hits.hits == hits.of {
+        "100 %".to_owned()
+    } else {
+        format!("{share:.1} %")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::accuracy::Distance;
+
+    #[test]
+    fn a_cosine_that_is_not_one_does_not_read_as_one() {
+        assert_eq!(cosine(1.0), "1");
+        assert_eq!(cosine(0.999_999_6), "0.99999960");
+        assert_eq!(cosine(0.999_78), "0.99978");
+        assert_eq!(cosine(0.97), "0.970");
+        assert_eq!(cosine(-0.5), "-0.50");
+    }
+
+    #[test]
+    fn a_line_has_what_is_known() {
+        let accuracy = Accuracy {
+            distance: Some(Distance {
+                max_error: 0.0123,
+                worst_cosine: 0.999_78,
+                ..Distance::default()
+            }),
+            same_choice: Some(Hits { hits: 63, of: 64 }),
+            ..Accuracy::default()
+        };
+        assert_eq!(
+            in_short(&accuracy),
+            "cosine 0.99978 at worst, largest error 0.012, same choice for 63 of 64"
+        );
+        let lost = Accuracy {
+            trouble: Some("it does not run".to_owned()),
+            ..Accuracy::default()
+        };
+        assert_eq!(in_short(&lost), "it does not run");
+        assert_eq!(
+            percent(Hits { hits: 63, of: 64 }).as_deref(),
+            Some("98.4 %")
+        );
+        assert_eq!(percent(Hits { hits: 0, of: 0 }), None);
+    }
+}

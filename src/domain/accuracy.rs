@@ -1,0 +1,59 @@
+//! How close what a setup computes is to what the network computes in floats.
+
+use serde::{Deserialize, Serialize};
+
+/// A setup's outputs beside those of the reference, for the same inputs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// Who computed the reference: `ONNX Runtime 1.31.0, float, not optimised`.
+    pub reference: String,
+    /// The inputs: `64 seeded inputs`.
+    pub inputs: String,
+    /// How many.
+    pub items: u64,
+    /// How far the two are apart, in the first output; nothing where they cannot be compared.
+    pub distance: Option<Distance>,
+    /// Items whose largest value is in the same place as the reference's; nothing for outputs that are no
+    /// choice between classes.
+    pub same_choice: Option<Hits>,
+    /// Items whose label has the largest value; nothing without labels.
+    #[serde(default)]
+    pub top1: Option<Hits>,
+    /// Items whose label is among the five largest values.
+    #[serde(default)]
+    pub top5: Option<Hits>,
+    /// Why something of this is not known.
+    #[serde(default)]
+    pub trouble: Option<String>,
+}
+
+/// How far two outputs are apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distance {
+    /// The largest difference of two values.
+    pub max_error: f64,
+    /// The mean of the differences of all values.
+    pub mean_error: f64,
+    /// The largest difference as a share of the reference's largest magnitude, where it has one.
+    pub relative_error: Option<f64>,
+    /// The lowest cosine of the angle between an item and its reference.
+    pub worst_cosine: f64,
+    /// The mean of the cosines.
+    pub mean_cosine: f64,
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hits {
+    /// So many.
+    pub hits: u64,
+    /// Of so many.
+    pub of: u64,
+}
+
+impl Hits {
+    /// As a share; zero of none is not known.
+    pub fn share(self) -> Option<f64> {
+        (self.of > 0).then(|| self.hits as f64 / self.of as f64)
+    }
+}
