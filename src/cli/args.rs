@@ -257,9 +257,21 @@ pub struct ModelArgs {
     /// Write the network to a file.
     #[arg(long, value_name = "FILE.onnx")]
     pub write: Option<PathBuf>,
-    /// In other numbers: float, fp16 or int8 (calibrated on 16 seeded inputs).
+    /// In other numbers: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
     pub precision: Precision,
+    /// With this batch size written into it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub fixed_batch: Option<u32>,
+    /// Inputs of your own to calibrate on: pictures, a CSV, or .npy files.
+    #[arg(long, value_name = "PATH")]
+    pub calibration: Option<PathBuf>,
+    /// How ranges follow from what was seen: minmax, percentile, or percentile:99.9.
+    #[arg(long, value_name = "HOW", default_value = "minmax")]
+    pub ranges: String,
+    /// Operators or nodes that stay in floats.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub keep_float: Vec<String>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -10,19 +10,17 @@ use super::args::ModelArgs;
 use super::{Context, output};
 use crate::base::{atomic_file, humanize};
 use crate::domain::model::{ModelSummary, Port};
+use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
 use crate::onnx::{inspect, source};
 use crate::runner::precision::{self, Converted};
 
 /// Prints it, or writes the network to a file.
 pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     let model = source::open(&args.model, &context.paths.cache)?;
-    let converted = precision::convert(&context.place(), &model, args.precision, &BTreeMap::new());
+    let recipe = recipe(args)?;
+    let converted = precision::convert(&context.place(), &model, &recipe, &BTreeMap::new());
     let Converted { file: model, notes } = converted.map_err(|reason| {
-        anyhow::anyhow!(
-            "{} cannot be rewritten to {}: {reason}",
-            model.name,
-            args.precision
-        )
+        anyhow::anyhow!("{} cannot be rewritten ({recipe}): {reason}", model.name)
     })?;
     for note in notes {
         output::note(&note);
@@ -61,6 +59,19 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be done to the network first.
+fn recipe(args: &ModelArgs) -> anyhow::Result<Recipe> {
+    let recipe = Recipe {
+        precision: args.precision,
+        batch: args.fixed_batch.map(|batch| batch as usize),
+        leave_out: args.keep_float.clone(),
+        calibration: args.calibration.clone(),
+        ranges: parse_ranges(&args.ranges).map_err(anyhow::Error::msg)?,
+    };
+    recipe.check().map_err(anyhow::Error::msg)?;
+    Ok(recipe)
 }
 
 fn ports(ports: &[Port]) -> Vec<serde_json::Value> {

@@ -23,6 +23,8 @@ use crate::domain::examination::Examination;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 use crate::onnx::rewrite::Precision;
+use crate::onnx::rewrite::ranges::Method;
+use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
 
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[
@@ -44,6 +46,26 @@ pub const COMMON_KEYS: &[Key] = &[
         name: PRECISION_KEY,
         values: "float, fp16, int8",
         help: "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
+    },
+    Key {
+        name: "keep_float",
+        values: "operators or nodes, joined by +",
+        help: "what stays in floats where the model is rewritten",
+    },
+    Key {
+        name: "calibration",
+        values: "a folder of pictures, a CSV, or .npy files",
+        help: "inputs that the ranges of 8-bit values are found with (default: 16 seeded ones)",
+    },
+    Key {
+        name: "ranges",
+        values: "minmax, percentile, percentile:99.9",
+        help: "how the ranges of 8-bit values follow from what was seen (default: minmax)",
+    },
+    Key {
+        name: "fixed_batch",
+        values: "a batch size",
+        help: "rewrite the model first: this batch size is written into it, which some engines optimise better",
     },
     Key {
         name: MODEL_KEY,
@@ -329,17 +351,29 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
         reason,
     };
     memory_limit(setup).map_err(value_error)?;
-    precision(setup).map_err(value_error)?;
+    recipe(setup).map_err(value_error)?;
     engine.check(setup).map_err(value_error)?;
     Ok(engine)
 }
 
-/// The numbers that the setup asks for.
-pub fn precision(setup: &Setup) -> Result<Precision, String> {
-    let Some(text) = setup.options.get(PRECISION_KEY) else {
-        return Ok(Precision::Float);
+/// What the setup wants done to its model first.
+pub fn recipe(setup: &Setup) -> Result<Recipe, String> {
+    let option = |key: &str| setup.options.get(key).map(String::as_str);
+    let precision = option(PRECISION_KEY).map(str::parse::<Precision>);
+    let leave_out =
+        option("keep_float").map(|text| text.split('+').map(|name| name.trim().to_owned()));
+    let recipe = Recipe {
+        precision: precision
+            .transpose()
+            .map_err(|error| error.to_string())?
+            .unwrap_or_default(),
+        batch: positive(setup, "fixed_batch")?,
+        leave_out: leave_out.into_iter().flatten().collect(),
+        calibration: option("calibration").map(PathBuf::from),
+        ranges: option("ranges").map_or(Ok(Method::MinMax), parse_ranges)?,
     };
-    text.parse::<Precision>().map_err(|error| error.to_string())
+    recipe.check()?;
+    Ok(recipe)
 }
 
 /// The most memory that the setup's worker may allocate, in bytes.
@@ -424,7 +458,7 @@ mod tests {
         );
         assert!(!fault("trect").contains("fake"));
         assert!(
-            fault("tract,speed=11").contains("it knows threads, memory, precision, model"),
+            fault("tract,speed=11").contains("it knows threads, memory, precision, keep_float"),
             "{}",
             fault("tract,speed=11")
         );

@@ -194,6 +194,12 @@ fn listed(counts: &BTreeMap<String, u64>) -> String {
 }
 
 /// The operator's name, with its domain where that is not ONNX's own.
+/// The names of the outputs, in order.
+pub fn outputs(model: &ModelProto) -> Vec<String> {
+    let outputs = model.graph.iter().flat_map(|graph| &graph.output);
+    outputs.map(|output| output.name.clone()).collect()
+}
+
 /// Nodes by operator.
 pub fn operators(model: &ModelProto) -> BTreeMap<String, u64> {
     let mut operators = BTreeMap::new();

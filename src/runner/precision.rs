@@ -1,11 +1,15 @@
-//! The same network in other numbers: rewritten once, and kept beside the networks that are made here.
+//! The same network rewritten, in other numbers or with a fixed batch: once, and kept beside the networks
+//! that are made here.
 //!
-//! For 8 bits the ranges of the values have to be known, so a worker runs the network on seeded inputs.
+//! For 8 bits the ranges of the values have to be known, so a worker runs the network on inputs, seeded
+//! ones or the user's own.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
 
 use super::prepare::Place;
 use crate::base::cancel::CancelToken;
@@ -14,18 +18,23 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::{Tensor, TensorSpec};
 use crate::engines;
 use crate::onnx::file;
+use crate::onnx::rewrite::batch;
 use crate::onnx::rewrite::fp16::{self, Fp16Options};
 use crate::onnx::rewrite::int8::{self, Int8Options};
 use crate::onnx::rewrite::ranges::{Method, Ranges};
+use crate::onnx::rewrite::recipe::Recipe;
 use crate::onnx::rewrite::{Precision, Rewritten, observe};
 use crate::onnx::source::{self, ModelFile};
 use crate::onnx::{inspect, shapes};
+use crate::samples::{self, SampleSet, npy};
 use crate::worker::probe;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
 
-/// Inputs that the ranges are taken from.
+/// Seeded inputs that the ranges are taken from.
 const CALIBRATIONS: u64 = 16;
+/// Inputs of the user's own that are taken at most, spread over all there are.
+const MOST_SAMPLES: usize = 256;
 /// Loading a network and running it a few times takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);
 /// Raised whenever a rewrite changes what it makes, so that nothing old is taken for it.
@@ -46,65 +55,122 @@ pub struct Converted {
 pub fn convert(
     place: &Place,
     model: &ModelFile,
-    precision: Precision,
+    recipe: &Recipe,
     overrides: &BTreeMap<String, Vec<usize>>,
 ) -> Result<Converted, String> {
-    if precision == Precision::Float {
-        return Ok(Converted {
-            file: model.clone(),
-            notes: Vec::new(),
-        });
-    }
-    let path = path(place, model, precision);
-    if let Some(file) = kept(&path, model, precision) {
-        return Ok(Converted {
-            file,
-            notes: Vec::new(),
-        });
-    }
-    let rewritten = if precision == Precision::Int8 {
-        to_int8(place, model, overrides)?
-    } else {
-        fp16::rewrite(&model.proto, &Fp16Options::default()).map_err(|error| error.to_string())?
-    };
-    write(&path, &rewritten)?;
-    let file = kept(&path, model, precision)
-        .ok_or_else(|| format!("{} cannot be read back", path.display()))?;
-    Ok(Converted {
+    let as_it_is = |file| Converted {
         file,
-        notes: rewritten.notes,
-    })
+        notes: Vec::new(),
+    };
+    if recipe.is_plain() {
+        return Ok(as_it_is(model.clone()));
+    }
+    let calibration = calibration(model, recipe)?;
+    let path = path(place, model, recipe, calibration.as_ref());
+    if let Some(file) = kept(&path, model, recipe) {
+        return Ok(as_it_is(file));
+    }
+    let mut notes = Vec::new();
+    let mut proto = model.proto.clone();
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    match recipe.precision {
+        Precision::Float => {}
+        Precision::Fp16 => {
+            let options = Fp16Options {
+                leave_out: recipe.leave_out.clone(),
+                ..Fp16Options::default()
+            };
+            let rewritten = fp16::rewrite(&proto, &options).map_err(|error| told(&error))?;
+            (proto, notes) = (rewritten.model, rewritten.notes);
+        }
+        Precision::Int8 => {
+            let rewritten = to_int8(place, model, recipe, calibration.as_ref(), overrides)?;
+            (proto, notes) = (rewritten.model, rewritten.notes);
+        }
+    }
+    if let Some(size) = recipe.batch {
+        let rewritten = batch::rewrite(&proto, size).map_err(|error| told(&error))?;
+        proto = rewritten.model;
+        notes.extend(rewritten.notes);
+    }
+    write(&path, |path| file::save(path, &proto))?;
+    let file = kept(&path, model, recipe)
+        .ok_or_else(|| format!("{} cannot be read back", path.display()))?;
+    Ok(Converted { file, notes })
 }
 
-/// Where a model is kept in other numbers.
-fn path(place: &Place, model: &ModelFile, precision: Precision) -> PathBuf {
+/// The user's own inputs for finding ranges, some of them where there are many.
+fn calibration(model: &ModelFile, recipe: &Recipe) -> Result<Option<SampleSet>, String> {
+    let Some(path) = &recipe.calibration else {
+        return Ok(None);
+    };
+    let told = |error: samples::SampleError| error.to_string();
+    let ports = inspect::inputs(&model.proto).map_err(|error| error.to_string())?;
+    let inputs = shapes::resolve(&ports, 1, &BTreeMap::new()).map_err(|error| error.to_string())?;
+    let [spec] = &inputs[..] else {
+        return Err(format!(
+            "calibration is for a network with one input, and this one has {}",
+            inputs.len()
+        ));
+    };
+    let set = samples::open(path).map_err(told)?;
+    let set = set.for_input(spec).map_err(told)?;
+    let cancel = CancelToken::default();
+    set.sound(MOST_SAMPLES, &cancel).map(Some).map_err(told)
+}
+
+/// Where a model is kept rewritten: a recipe and inputs of the user's own have their checksum in the name.
+fn path(place: &Place, model: &ModelFile, recipe: &Recipe, set: Option<&SampleSet>) -> PathBuf {
     let digits = model.sha256.get(..DIGITS).unwrap_or(&model.sha256);
-    let stem: String = model
-        .name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_@.".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
-    let file = format!("{stem}-{digits}-{precision}-r{REVISION}.onnx");
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_@.".contains(c);
+    let tidy = |text: &str| text.replace(|c| !plain(c), "_");
+    let is_usual = recipe.leave_out.is_empty()
+        && recipe.calibration.is_none()
+        && recipe.ranges == Method::MinMax;
+    let particulars = if is_usual {
+        String::new()
+    } else {
+        format!("-{}", checksum(recipe, set))
+    };
+    let (stem, what) = (tidy(&model.name), tidy(&recipe.to_string()));
+    let file = format!("{stem}-{digits}-{what}{particulars}-r{REVISION}.onnx");
     place.paths.cache.join("models").join(file)
 }
 
+/// Of everything that the rewritten network depends on beside the original.
+fn checksum(recipe: &Recipe, set: Option<&SampleSet>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(format!("{recipe:?}"));
+    for item in set.iter().flat_map(|set| &set.items) {
+        // A file that was changed has another time or size.
+        let about = fs::metadata(&item.path);
+        let about = about.map(|about| (about.len(), about.modified().ok()));
+        hash.update(format!("{} {:?} {about:?}", item.path.display(), item.part));
+    }
+    let digest = hash.finalize();
+    digest
+        .iter()
+        .take(DIGITS / 2)
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
 /// What was written before. Files are written beside their place and moved, so that none is half there.
-fn kept(path: &Path, model: &ModelFile, precision: Precision) -> Option<ModelFile> {
+fn kept(path: &Path, model: &ModelFile, recipe: &Recipe) -> Option<ModelFile> {
     if !path.is_file() {
         return None;
     }
     let mut file = source::open(&path.display().to_string(), Path::new("")).ok()?;
-    file.name = format!("{} {precision}", model.name);
+    file.name = format!("{} {recipe}", model.name);
     Some(file)
 }
 
-fn write(path: &Path, rewritten: &Rewritten) -> Result<(), String> {
+/// Writes a file, with the folder that it belongs in.
+fn write<E: std::fmt::Display>(
+    path: &Path,
+    save: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), String> {
     let cannot = |reason: String| {
         format!(
             "the rewritten network cannot be kept in {}: {reason}",
@@ -114,16 +180,21 @@ fn write(path: &Path, rewritten: &Rewritten) -> Result<(), String> {
     path.parent()
         .map_or(Ok(()), fs::create_dir_all)
         .map_err(|error| cannot(error.to_string()))?;
-    file::save(path, &rewritten.model).map_err(|error| cannot(error.to_string()))
+    save(path).map_err(|error| cannot(error.to_string()))
 }
 
-/// Runs the network on seeded inputs for the ranges of its values, then rewrites it.
+/// Runs the network for the ranges of its values, then rewrites it.
 fn to_int8(
     place: &Place,
     model: &ModelFile,
+    recipe: &Recipe,
+    own: Option<&SampleSet>,
     overrides: &BTreeMap<String, Vec<usize>>,
 ) -> Result<Rewritten, String> {
-    let options = Int8Options::default();
+    let options = Int8Options {
+        leave_out: recipe.leave_out.clone(),
+        ..Int8Options::default()
+    };
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let observed = observe::outputs(&model.proto, &options).map_err(|e| told(&e))?;
     let ports = inspect::inputs(&model.proto).map_err(|e| told(&e))?;
@@ -132,64 +203,124 @@ fn to_int8(
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
     let file = folder.path().join("observed.onnx");
     file::save(&file, &observed).map_err(|e| told(&e))?;
-    let mut ranges = Ranges::new(Method::MinMax);
-    observe_runs(place, &file, &inputs, batch, &mut ranges).map_err(|error| {
+    let mut observer = Observer {
+        folder: folder.path(),
+        method: recipe.ranges,
+        ranges: Ranges::new(recipe.ranges),
+        outputs: inspect::outputs(&observed),
+        case: CaseKey { setup: 0, batch },
+    };
+    observer.run(place, &file, &inputs, own).map_err(|error| {
         format!("the network could not be run for the ranges of its values: {error}")
     })?;
-    int8::rewrite(&model.proto, &ranges.finish(), &options).map_err(|e| told(&e))
+    int8::rewrite(&model.proto, &observer.ranges.finish(), &options).map_err(|e| told(&e))
 }
 
 /// Gathers the ranges of everything that the observed network tells, and of its inputs.
-fn observe_runs(
-    place: &Place,
-    file: &Path,
-    inputs: &[TensorSpec],
-    batch: usize,
-    ranges: &mut Ranges,
-) -> Result<(), String> {
-    let cancel = CancelToken::default();
-    let (setup, runtime) = trusted(place);
-    let mut worker = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
-        .map_err(|error| error.to_string())?;
-    let mut ask = |request: &Request| {
-        let reply = worker.ask(request, LIMIT, &cancel);
-        reply.map_err(|error| error.to_string())
-    };
-    ask(&Request::Load {
-        setup,
-        model: file.to_path_buf(),
-        name: String::new(),
-        runtime,
-    })?;
-    for seed in 1..=CALIBRATIONS {
-        for (number, spec) in (seed..).zip(inputs) {
-            let values: Vec<f32> = Tensor::seeded(spec, number)
-                .to_f64()
-                .iter()
-                .map(|value| *value as f32)
-                .collect();
-            ranges.add(&spec.name, &values);
+struct Observer<'a> {
+    folder: &'a Path,
+    method: Method,
+    ranges: Ranges,
+    /// What the observed network tells, in its order.
+    outputs: Vec<String>,
+    case: CaseKey,
+}
+
+impl Observer<'_> {
+    fn run(
+        &mut self,
+        place: &Place,
+        file: &Path,
+        inputs: &[TensorSpec],
+        own: Option<&SampleSet>,
+    ) -> Result<(), String> {
+        let cancel = CancelToken::default();
+        let (setup, runtime) = trusted(place);
+        let mut worker = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
+            .map_err(|error| error.to_string())?;
+        let mut ask = |request: &Request| {
+            let reply = worker.ask(request, LIMIT, &cancel);
+            reply.map_err(|error| error.to_string())
+        };
+        ask(&Request::Load {
+            setup,
+            model: file.to_path_buf(),
+            name: String::new(),
+            runtime,
+        })?;
+        let batch = self.case.batch;
+        let visits = own.map_or(CALIBRATIONS, |set| (set.items.len() / batch) as u64);
+        if visits == 0 {
+            return Err(format!("the samples are fewer than one batch of {batch}"));
         }
-        let case = CaseKey { setup: 0, batch };
-        let inputs = inputs.to_vec();
+        for visit in 0..visits {
+            let tensors: Vec<Tensor> = if let (Some(set), [spec]) = (own, inputs) {
+                let first = visit as usize * batch;
+                let places: Vec<usize> = (first..first + batch).collect();
+                vec![
+                    set.tensor(&places, spec)
+                        .map_err(|error| error.to_string())?,
+                ]
+            } else {
+                let numbered = (visit + 1..).zip(inputs);
+                numbered
+                    .map(|(seed, spec)| Tensor::seeded(spec, seed))
+                    .collect()
+            };
+            self.visit(&tensors, &mut ask)?;
+        }
+        worker.end();
+        Ok(())
+    }
+
+    /// One run on these inputs.
+    fn visit(
+        &mut self,
+        tensors: &[Tensor],
+        ask: &mut impl FnMut(&Request) -> Result<Reply, String>,
+    ) -> Result<(), String> {
+        let case = self.case;
+        let mut feed = Vec::with_capacity(tensors.len());
+        for (place, tensor) in tensors.iter().enumerate() {
+            self.ranges.add(&tensor.spec.name, &floats(tensor));
+            let file = self.folder.join(format!("input-{place}.npy"));
+            fs::write(&file, npy::write(tensor)).map_err(|error| error.to_string())?;
+            feed.push(file);
+        }
         ask(&Request::Open {
             case,
-            inputs,
-            seed,
-            feed: Vec::new(),
+            inputs: tensors.iter().map(|tensor| tensor.spec.clone()).collect(),
+            seed: 0,
+            feed,
         })?;
-        match ask(&Request::Observe { case })? {
+        let observed = match self.method {
+            Method::MinMax => ask(&Request::Observe { case })?,
+            // A percentile needs every value.
+            Method::Percentile(_) => ask(&Request::Save {
+                case,
+                folder: self.folder.to_path_buf(),
+            })?,
+        };
+        match observed {
             Reply::Observed(observed) => {
                 for one in observed {
-                    ranges.add(&one.name, &[one.low, one.high]);
+                    self.ranges.add(&one.name, &[one.low, one.high]);
+                }
+            }
+            Reply::Saved(files) => {
+                for (file, name) in files.iter().zip(&self.outputs) {
+                    let tensor = npy::read(file, name).map_err(|error| error.to_string())?;
+                    self.ranges.add(name, &floats(&tensor));
                 }
             }
             other => return Err(format!("an answer to another question: {other:?}")),
         }
-        ask(&Request::Close { case })?;
+        ask(&Request::Close { case }).map(drop)
     }
-    worker.end();
-    Ok(())
+}
+
+fn floats(tensor: &Tensor) -> Vec<f32> {
+    tensor.to_f64().iter().map(|value| *value as f32).collect()
 }
 
 /// Who is trusted with a network in floats: ONNX Runtime without rewriting the graph where it is here,

@@ -23,7 +23,6 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines::{self, CheckError, Engine, Needs};
 use crate::onnx::inspect::InspectError;
-use crate::onnx::rewrite::Precision;
 use crate::onnx::shapes::ShapeError;
 use crate::onnx::source::{ModelFile, SourceError};
 use crate::onnx::{inspect, shapes, source, zoo};
@@ -198,8 +197,8 @@ fn variants(
         let own = spec.options.get(engines::MODEL_KEY);
         let own = own.map(|name| source::open(name, &place.paths.cache));
         let own = own.transpose()?;
-        let numbers = engines::precision(spec).unwrap_or_default();
-        if numbers == Precision::Float {
+        let recipe = engines::recipe(spec).unwrap_or_default();
+        if recipe.is_plain() {
             if let Some(file) = own {
                 let ports = inspect::inputs(&file.proto)?;
                 variants.insert(setup, Variant { file, ports });
@@ -207,7 +206,7 @@ fn variants(
             continue;
         }
         let original = own.as_ref().unwrap_or(model);
-        match precision::convert(place, original, numbers, shapes) {
+        match precision::convert(place, original, &recipe, shapes) {
             Ok(Converted { file, notes }) => {
                 let notes = notes.iter().map(|note| format!("{spec}: {note}"));
                 chosen.notes.extend(notes);
@@ -215,7 +214,7 @@ fn variants(
                 variants.insert(setup, Variant { file, ports });
             }
             Err(reason) => {
-                let reason = format!("the model cannot be rewritten to {numbers}: {reason}");
+                let reason = format!("the model cannot be rewritten ({recipe}): {reason}");
                 if let Some(runtime) = chosen.runtimes.get_mut(setup) {
                     *runtime = Err(reason);
                 }

@@ -15,6 +15,7 @@ mod parts;
 mod placing;
 mod quantity;
 pub mod ranges;
+pub mod recipe;
 mod types;
 
 use std::fmt;

@@ -68,7 +68,17 @@ impl Run<'_, '_> {
             .filter(|setup| !self.session.accuracies.contains_key(setup))
             .filter(is_measured)
             .collect();
-        let Some(&batch) = plan.batches.first() else {
+        // A setup may have a batch size of its own; where there is none for all, the others are judged.
+        let fits = |setup: &usize, batch| {
+            let case = CaseKey {
+                setup: *setup,
+                batch,
+            };
+            matches!(self.request.inputs.get(&case), Some(Ok(_)))
+        };
+        let for_all = |batch: &&usize| wanted.iter().all(|setup| fits(setup, **batch));
+        let common = plan.batches.iter().find(for_all);
+        let Some(&batch) = common.or_else(|| plan.batches.first()) else {
             return;
         };
         if wanted.is_empty() || self.control.is_cancelled() {
@@ -109,7 +119,17 @@ impl Run<'_, '_> {
                 inputs: feed.about.clone(),
                 ..Accuracy::default()
             };
-            let accuracy = match self.outputs_of(setup, &feed, folder.path()) {
+            let case = CaseKey { setup, batch };
+            let misfit = self
+                .request
+                .inputs
+                .get(&case)
+                .and_then(|inputs| inputs.clone().err());
+            let outputs = match misfit {
+                Some(reason) => Err(reason),
+                None => self.outputs_of(setup, &feed, folder.path()),
+            };
+            let accuracy = match outputs {
                 Ok(outputs) => compare(&feed, &truth, &outputs, begun.clone()),
                 Err(reason) => Err(reason),
             };
