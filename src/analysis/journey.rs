@@ -12,6 +12,9 @@ use crate::domain::case::CaseKey;
 use crate::domain::plan::Step;
 use crate::domain::session::Session;
 
+/// What is said of a step whose turn is still to come.
+const NOT_YET: &str = "not measured yet";
+
 /// Steps in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journey {
@@ -40,6 +43,13 @@ pub struct Rung {
     pub cost: Cost,
     /// How close what it computes is to the reference, where that was looked at.
     pub accuracy: Option<Accuracy>,
+}
+
+impl Rung {
+    /// Whether its turn is still to come.
+    pub fn is_waiting(&self) -> bool {
+        self.trouble.as_deref() == Some(NOT_YET)
+    }
 }
 
 /// What a step takes.
@@ -110,11 +120,7 @@ fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Ru
     let trouble = match (&row, found) {
         (Some(_), _) => None,
         (None, None) => Some("this case is not in the plan".to_owned()),
-        (None, Some(row)) => Some(
-            row.outcome
-                .sentence()
-                .unwrap_or_else(|| "not measured yet".to_owned()),
-        ),
+        (None, Some(row)) => Some(row.outcome.sentence().unwrap_or_else(|| NOT_YET.to_owned())),
     };
     let side = |case: CaseKey| Side {
         session,

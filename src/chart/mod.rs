@@ -4,6 +4,7 @@ pub mod axis;
 pub mod curves;
 pub mod energy;
 pub mod history;
+pub mod journey;
 pub mod lanes;
 pub mod memory;
 pub mod palette;

@@ -101,7 +101,7 @@ pub enum Stroke {
     Curve,
     /// A thin line without markers.
     Thin,
-    /// A filled column from zero at each point, as wide as `bar_width`.
+    /// A filled column from zero at each point, as wide as `bar_width`, with its interval on it.
     Bars,
     /// A mark at each point and no line.
     Dots,
@@ -164,6 +164,13 @@ pub enum Mark {
         /// Coordinate along y.
         y: f64,
         /// Words.
+        text: String,
+    },
+    /// A number above a point, where there is room.
+    Value {
+        /// Coordinates of the point.
+        at: (f64, f64),
+        /// The number.
         text: String,
     },
 }

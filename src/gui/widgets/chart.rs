@@ -59,12 +59,8 @@ pub struct Touched {
 pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     let size = vec2(ui.available_width(), look.height);
     let (outer, whole) = ui.allocate_exact_size(size, Sense::hover());
-    let sees = format!(
-        "{} chart, {}",
-        spec.title,
-        crate::base::humanize::of_many(spec.series.len() as u64, "series")
-    );
-    let whole = whole.accessible_name(sees.trim_end_matches('s'));
+    let sees = format!("{} chart, {} series", spec.title, spec.series.len());
+    let whole = whole.accessible_name(sees);
     let roles = theme::roles(ui);
     let left = label_width(ui, &spec.y) + 10.0;
     let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, FOOT));
@@ -89,6 +85,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     canvas.axes(spec, outer);
     for series in &spec.series {
         canvas.markers(series);
+        canvas.whiskers(series);
     }
     let mut said = Vec::new();
     for mark in &spec.marks {
@@ -305,7 +302,7 @@ impl Canvas<'_> {
             .into_iter()
             .chain(ticks.iter().rev().skip(1).rev());
         for tick in order {
-            let at = pos2(self.place(tick.at, spec.y.low).x, self.inner.bottom() + 5.0);
+            let at = pos2(self.place(tick.at, spec.y.low).x, self.inner.bottom() + 7.0);
             let words = tick.text.clone();
             let galley = self
                 .painter
@@ -367,6 +364,45 @@ impl Canvas<'_> {
         }
     }
 
+    /// The intervals of bars. What reaches over the top of the chart is left open there.
+    fn whiskers(&self, series: &Series) {
+        let points = series.points.iter();
+        for point in points.filter(|_| series.stroke == Drawing::Bars) {
+            let Some((low, high)) = point.band else {
+                continue;
+            };
+            let color = faded(self.roles.text, series.id, self.highlighted);
+            let stroke = Stroke::new(1.5, color);
+            let x = self.place(point.x, 0.0).x;
+            let inside = self.inner.y_range();
+            let [low, high] = [low, high].map(|end| self.place(point.x, end).y);
+            let span = Rangef::new(inside.clamp(high), inside.clamp(low));
+            self.painter.vline(x, span, stroke);
+            for end in [low, high].into_iter().filter(|end| inside.contains(*end)) {
+                let cap = Rangef::new(x - 4.0, x + 4.0);
+                self.painter.hline(cap, end, stroke);
+            }
+        }
+    }
+
+    /// A number above a point; beside it where that is above the chart.
+    fn value(&self, at: (f64, f64), text: &str, said: &mut Vec<Rect>) {
+        let font = theme::numbers(text::CAPTION);
+        let color = self.roles.text;
+        let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
+        let point = self.place(at.0, at.1);
+        let place = if point.y - galley.size().y - 3.0 < self.inner.top() {
+            let top = pos2(point.x + 5.0, point.y.max(self.inner.top()));
+            Align2::LEFT_TOP.anchor_size(top, galley.size())
+        } else {
+            Align2::CENTER_BOTTOM.anchor_size(point - vec2(0.0, 3.0), galley.size())
+        };
+        if !said.iter().any(|other| other.intersects(place)) {
+            self.painter.galley(place.min, galley, color);
+            said.push(place);
+        }
+    }
+
     /// Words that would lie over earlier ones are left out; `said` has the places of those.
     fn mark(&self, mark: &Mark, said: &mut Vec<Rect>) {
         let small = theme::words(text::CAPTION);
@@ -421,6 +457,7 @@ impl Canvas<'_> {
                         .vline(x, self.inner.y_range(), Stroke::new(1.0, self.roles.line));
                 }
             }
+            Mark::Value { at, text } => self.value(*at, text, said),
             Mark::Level { y, text } => {
                 let y = self.place(0.0, *y).y;
                 let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
@@ -489,12 +526,14 @@ impl Canvas<'_> {
             .filter(|series| series.stroke != Drawing::Thin)
         {
             for point in &series.points {
-                let reach = if series.stroke == Drawing::Bars {
-                    (self.place(point.x, 0.0).x - hand.x).abs()
+                let (reach, most) = if series.stroke == Drawing::Bars {
+                    let x = self.place(point.x, 0.0).x;
+                    let half = self.place(point.x + spec.bar_width / 2.0, 0.0).x - x;
+                    ((x - hand.x).abs(), half.max(REACH))
                 } else {
-                    self.place(point.x, point.y).distance(hand)
+                    (self.place(point.x, point.y).distance(hand), REACH)
                 };
-                if reach < REACH && best.is_none_or(|(least, ..)| reach < least) {
+                if reach < most && best.is_none_or(|(least, ..)| reach < least) {
                     best = Some((reach, series, point));
                 }
             }
