@@ -225,6 +225,24 @@ pub const ALL: &[Command] = &[
     command("clear-plan", "Begin a new plan", "Ctrl+Shift+N", |_| {
         Ok(plan(PlanEdit::Clear))
     }),
+    command(
+        "plan-resnet50-case-study",
+        "Plan: ResNet-50 case study",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("resnet50-case-study"))),
+    ),
+    command(
+        "plan-densenet121-suite",
+        "Plan: DenseNet-121 suite",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("densenet121-suite"))),
+    ),
+    command(
+        "plan-everything",
+        "Plan: Everything this machine can do",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("everything"))),
+    ),
     command("median", "Curves: median", "", |_| {
         Ok(Action::Curves(Curves::Statistic(Statistic::Median)))
     }),
@@ -508,6 +526,15 @@ mod tests {
         assert_eq!(distinct.len(), with_keys.len());
         for command in ALL.iter().filter(|command| !command.keys.is_empty()) {
             assert!(command.keys.parse::<Shortcut>().is_ok(), "{}", command.keys);
+        }
+    }
+
+    #[test]
+    fn every_plan_that_comes_ready_has_a_command() {
+        for ladder in crate::app::plan::ladders() {
+            let id = format!("plan-{}", ladder.id);
+            let command = ALL.iter().find(|command| command.id == id).unwrap();
+            assert_eq!(command.title, format!("Plan: {}", ladder.title));
         }
     }
 

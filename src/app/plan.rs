@@ -10,7 +10,8 @@ use crate::domain::setup::Setup;
 use crate::engines;
 use crate::onnx::{shapes, zoo};
 pub use crate::runner::batches::{parse as parse_batches, show as show_batches};
-use crate::runner::prepare::{Rules, Wish};
+use crate::runner::ladders;
+use crate::runner::prepare::{DEFAULT_BATCHES, Rules, Wish};
 
 /// Steps of undo that are kept.
 const UNDO_STEPS: usize = 200;
@@ -73,15 +74,24 @@ impl Default for Draft {
 impl Draft {
     /// The plan of a session, to be run again.
     pub fn of(plan: &Plan, name: &str) -> Self {
-        let looks = plan
+        Self::of_wish(&Wish {
+            name: Some(name.to_owned()),
+            ..Wish::of(plan)
+        })
+    }
+
+    /// What somebody wishes for, to be changed or run.
+    pub fn of_wish(wish: &Wish) -> Self {
+        let looks = wish
             .looks
             .iter()
             .cloned()
             .chain(std::iter::repeat(Look::default()));
+        let batches = wish.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
         Self {
-            name: name.to_owned(),
-            model: plan.model.clone(),
-            setups: plan
+            name: wish.name.clone().unwrap_or_default(),
+            model: wish.model.clone(),
+            setups: wish
                 .setups
                 .iter()
                 .zip(looks)
@@ -91,12 +101,12 @@ impl Draft {
                     colour: look.colour,
                 })
                 .collect(),
-            batches: show_batches(&plan.batches),
-            journey: !plan.ladder.is_empty(),
-            preset: plan.preset,
-            rounds: String::new(),
-            energy: false,
-            shapes: plan
+            batches: show_batches(batches),
+            journey: wish.journey,
+            preset: wish.preset,
+            rounds: wish.rounds.map_or_else(String::new, |n| n.to_string()),
+            energy: wish.energy,
+            shapes: wish
                 .shapes
                 .iter()
                 .map(|(name, dims)| {
@@ -105,7 +115,7 @@ impl Draft {
                 })
                 .collect::<Vec<_>>()
                 .join("\n"),
-            rules: Wish::of(plan).rules,
+            rules: wish.rules.clone(),
         }
     }
 
@@ -263,6 +273,8 @@ pub enum PlanEdit {
     Keep,
     /// Makes a kept plan the plan.
     Use(PathBuf),
+    /// Makes a plan that comes ready the plan, as far as it can be made here; by its name.
+    Ladder(&'static str),
     /// Throws a kept plan away.
     Forget(PathBuf),
 }
@@ -326,7 +338,11 @@ impl Planner {
         match edit {
             PlanEdit::Undo => self.step(true),
             PlanEdit::Redo => self.step(false),
-            PlanEdit::ChooseModel | PlanEdit::Keep | PlanEdit::Use(_) | PlanEdit::Forget(_) => {}
+            PlanEdit::ChooseModel
+            | PlanEdit::Keep
+            | PlanEdit::Use(_)
+            | PlanEdit::Ladder(_)
+            | PlanEdit::Forget(_) => {}
             edit => {
                 let typing = is_typing(&edit).then(|| std::mem::discriminant(&edit));
                 let before = self.draft.clone();
@@ -457,6 +473,11 @@ fn toggle_batch(draft: &mut Draft, batch: usize) {
 /// The built-in networks: what a plan calls each, and what people do.
 pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     zoo::ALL.iter().map(|model| (model.id, model.title))
+}
+
+/// Plans that come ready.
+pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
+    ladders::ALL.iter()
 }
 
 /// What engines are called in a spelling.

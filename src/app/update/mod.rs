@@ -23,6 +23,7 @@ use crate::app::{App, Ask, Output, plans, work};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::chart::{lanes, samples};
+use crate::runner::ladders;
 use crate::store::trash::discard;
 
 /// Buckets of a strip: more than any screen has columns for it.
@@ -196,6 +197,12 @@ impl App {
                     self.planner.replace(draft);
                 }
             }
+            PlanEdit::Ladder(id) => {
+                if let Ok(ladder) = ladders::find(id) {
+                    let wish = ladder.wish(&self.machine.here());
+                    self.planner.replace(Draft::of_wish(&wish));
+                }
+            }
             PlanEdit::Forget(path) => {
                 let (path, paths) = (path.clone(), self.place.paths.clone());
                 self.jobs.spawn("forget-plan", move |outlet| {
@@ -207,7 +214,7 @@ impl App {
             }
             _ => {}
         }
-        if let PlanEdit::Use(_) | PlanEdit::Clear | PlanEdit::Add(_) = edit {
+        if let PlanEdit::Use(_) | PlanEdit::Ladder(_) | PlanEdit::Clear | PlanEdit::Add(_) = edit {
             self.screen = Screen::Plan;
         }
         self.planner.edit(edit);

@@ -5,7 +5,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 use crate::analysis::plan_estimate;
 use crate::app::App;
 use crate::app::action::{Action, Run};
-use crate::app::plan::{self, DraftSetup, Fault, Field, ModelFacts, PlanEdit};
+use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit};
 use crate::app::plans;
 use crate::base::humanize;
 use crate::chart::palette;
@@ -43,6 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 card(ui, |ui| cost(ui, app, &faults));
                 card(ui, |ui| preset(ui, app, &faults, &mut edits));
                 card(ui, |ui| kept(ui, app, &mut edits));
+                card(ui, |ui| ready_made(ui, &mut edits));
             });
         });
     });
@@ -123,10 +124,14 @@ fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
     } else {
         0.0
     };
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.add_space(indent);
-        ui.add(egui::Label::new(RichText::new(words).size(text::CAPTION).color(color)).wrap());
+    ui.scope(|ui| {
+        // As low as its words, not as a control.
+        ui.spacing_mut().interact_size.y = 0.0;
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            ui.add_space(indent);
+            ui.add(egui::Label::new(RichText::new(words).size(text::CAPTION).color(color)).wrap());
+        });
     });
 }
 
@@ -220,6 +225,7 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
             }
         });
     });
+    journey(ui, draft, edits);
     if draft.setups.is_empty() {
         label::quiet(
             ui,
@@ -245,6 +251,27 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
             );
         }
     }
+}
+
+/// Whether the setups are steps, and what that means for the batch sizes.
+fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    let mut is_on = draft.journey;
+    ui.checkbox(&mut is_on, "Each setup is a step on the one before")
+        .on_hover_text("A journey: every setup is measured at the first batch size, and the last one goes on to the others. The Journey screen shows what each step gained over the one before and over the start.");
+    if is_on != draft.journey {
+        edits.push(PlanEdit::Journey(is_on));
+    }
+    let batches = plan::parse_batches(&draft.batches).unwrap_or_default();
+    let (true, Some((first, larger))) = (is_on, batches.split_first()) else {
+        return;
+    };
+    let words = if larger.is_empty() {
+        format!("Every step at batch {first}.")
+    } else {
+        let larger = plan::show_batches(larger).replace(',', ", ");
+        format!("Every step at batch {first}; the last setup goes on to {larger}.")
+    };
+    label::quiet_line(ui, &words);
 }
 
 fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
@@ -410,7 +437,12 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     let setups = humanize::of_many(plan.setups.len() as u64, "setup");
     let batches = humanize::of_many(plan.batches.len() as u64, "batch size");
     let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
-    label::faint(ui, &format!("{setups} × {batches} × {rounds}"));
+    if plan.ladder.is_empty() {
+        label::faint(ui, &format!("{setups} × {batches} × {rounds}"));
+    } else {
+        let steps = humanize::of_many(plan.ladder.len() as u64, "step");
+        label::faint(ui, &format!("{steps} × {rounds}"));
+    }
 }
 
 fn preset(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
@@ -463,6 +495,21 @@ fn help(preset: PresetName) -> &'static str {
         PresetName::Publish => {
             "For numbers that leave the house: a minute or more a case, up to p99."
         }
+    }
+}
+
+/// Plans that come ready, each with what it shows.
+fn ready_made(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
+    label::card_title(ui, "Ready-made plans");
+    for ladder in plan::ladders() {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::HAIR;
+            let name = format!("Ready-made plan {}", ladder.title);
+            if ui.button(ladder.title).accessible_name(name).clicked() {
+                edits.push(PlanEdit::Ladder(ladder.id));
+            }
+            label::quiet(ui, ladder.about);
+        });
     }
 }
 
