@@ -65,7 +65,7 @@ circle-x clipboard-copy clock cog command copy cpu database download ellipsis
 external-link eye eye-off file file-plus filter flag folder folder-open gauge
 git-compare-arrows grip-vertical hard-drive house image info keyboard layers library
 list-checks loader-circle maximize-2 memory-stick minus monitor moon network
-panel-left pause pencil pin play plus redo-2 refresh-cw rotate-ccw rotate-cw save
+panel-left pause pencil pin play plus redo-2 refresh-cw rotate-ccw rotate-cw route save
 search settings-2 skip-forward sliders-horizontal square star sun table tag target
 terminal timer trash-2 triangle-alert undo-2 x zap
 """.split()

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::compare::Pick;
 use super::history::Following;
+use super::journey::Looking;
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
@@ -37,6 +38,8 @@ pub enum Action {
     Compare(Compare),
     /// About the history of a case.
     History(History),
+    /// About the steps of a session.
+    Journey(Journey),
     /// About the files of the library.
     Library(Library),
 }
@@ -195,6 +198,15 @@ pub enum Compare {
 pub enum History {
     /// Which case is followed.
     Follow(Following),
+    /// Copies the table, tab-separated.
+    CopyTable,
+}
+
+/// About the steps of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Journey {
+    /// Whose steps are shown.
+    Look(Looking),
     /// Copies the table, tab-separated.
     CopyTable,
 }

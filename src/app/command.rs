@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::App;
-use super::action::{Action, Compare, Curves, History, Library, Machine, Run, Sessions, Shell};
+use super::action::{
+    Action, Compare, Curves, History, Journey, Library, Machine, Run, Sessions, Shell,
+};
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
@@ -60,10 +62,13 @@ pub const ALL: &[Command] = &[
     command("go-history", "Go to History", "Ctrl+6", |_| {
         Ok(Action::Go(Screen::History))
     }),
-    command("go-library", "Go to Library", "Ctrl+7", |_| {
+    command("go-journey", "Go to Journey", "Ctrl+7", |_| {
+        Ok(Action::Go(Screen::Journey))
+    }),
+    command("go-library", "Go to Library", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Library))
     }),
-    command("go-settings", "Go to Settings", "Ctrl+8", |_| {
+    command("go-settings", "Go to Settings", "Ctrl+9", |_| {
         Ok(Action::Go(Screen::Settings))
     }),
     command("palette", "Find a command", "Ctrl+K", |app| {
@@ -339,6 +344,7 @@ pub const ALL: &[Command] = &[
         |app| match app.screen {
             Screen::Compare => Ok(Action::Compare(Compare::CopyTable)),
             Screen::History => Ok(Action::History(History::CopyTable)),
+            Screen::Journey => Ok(Action::Journey(Journey::CopyTable)),
             _ => Ok(Action::Curves(Curves::CopyTable)),
         },
     ),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::compare::Pick;
 use super::curves::Pinned;
 use super::history::Followed;
+use super::journey::Climbed;
 use super::machine::EngineState;
 use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
@@ -62,6 +63,8 @@ pub enum Message {
     Compared(Pick, Pick, Arc<Comparison>),
     /// A case was followed through the library.
     Followed(Box<Followed>),
+    /// The steps of a session were compared.
+    Climbed(Box<Climbed>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
     /// A run that was over goes on.

@@ -10,6 +10,7 @@ pub mod curves;
 pub mod history;
 pub mod inbox;
 pub mod jobs;
+pub mod journey;
 pub mod keys;
 pub mod library;
 pub mod machine;
@@ -39,6 +40,7 @@ use compare::CompareState;
 use curves::CurvesState;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
+use journey::{Climbed, JourneyState};
 use library::LibraryState;
 use machine::MachineState;
 use notices::{Notices, Weight};
@@ -102,6 +104,8 @@ pub struct App {
     pub compare: CompareState,
     /// The history of a case.
     pub history: HistoryState,
+    /// The steps of a session.
+    pub journey: JourneyState,
     /// The library.
     pub library: LibraryState,
     /// What the user should know.
@@ -135,6 +139,7 @@ impl App {
             curves: CurvesState::default(),
             compare: CompareState::default(),
             history: HistoryState::default(),
+            journey: JourneyState::default(),
             library: LibraryState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),
@@ -341,6 +346,7 @@ impl App {
         self.compare.redraw(&self.sessions, &self.curves.options);
         self.history.is_stale = true;
         self.follow_if_wanted();
+        self.climb_if_wanted();
     }
 
     /// A case is followed while its screen is shown: that means to read many files.
@@ -372,6 +378,42 @@ impl App {
         self.history.is_stale = false;
         self.jobs
             .spawn("history", move |outlet| work::follow(&search, outlet));
+    }
+
+    /// Steps are compared while their screen is shown. Those of a run that goes on are found on its own
+    /// thread, because only that has the samples.
+    fn climb_if_wanted(&mut self) {
+        self.journey.settle(&self.sessions);
+        let wanted = self.journey.wanted(&self.sessions);
+        let wanted = wanted.filter(|_| self.screen == Screen::Journey);
+        if let Some((looking, open)) = wanted.and_then(|l| Some((l, self.sessions.get(l.session)?)))
+        {
+            let (session, rows) = (Arc::clone(&open.session), Arc::clone(&open.findings.rows));
+            if open.id == LIVE {
+                self.journey.result = open.findings.journey.clone().map(|journey| Climbed {
+                    looking,
+                    session,
+                    journey,
+                });
+            } else {
+                self.journey.busy = Some(looking);
+                self.jobs.spawn("journey", move |outlet| {
+                    work::climb(looking, session, &rows, outlet);
+                });
+            }
+        }
+        self.journey.redraw(&self.sessions);
+    }
+
+    /// The steps of a session were found.
+    fn climbed(&mut self, found: Climbed) {
+        if self.journey.busy == Some(found.looking) {
+            self.journey.busy = None;
+        }
+        if self.journey.looking == Some(found.looking) {
+            self.journey.result = Some(found);
+        }
+        self.climb_if_wanted();
     }
 
     fn compare_if_wanted(&mut self) {

@@ -77,6 +77,7 @@ impl App {
                 }
                 self.follow_if_wanted();
             }
+            Message::Climbed(found) => self.climbed(*found),
             Message::Pinned(pinned) => {
                 if self.curves.pin == Some(pinned.pin) {
                     self.curves.pinned = Some(Arc::from(pinned));
@@ -228,6 +229,7 @@ impl App {
             on_disk: OnDisk::Same,
         });
         self.curves.redraw(&self.sessions);
+        self.climb_if_wanted();
     }
 
     fn run_over(&mut self, over: RunOver) {
@@ -256,6 +258,7 @@ impl App {
         let grown = grown.map(|open| open.id);
         let id = grown.unwrap_or_else(|| self.sessions.new_id());
         self.compare.result = None;
+        self.journey.run_is_over(id);
         self.sessions.put(OpenSession {
             id,
             path,

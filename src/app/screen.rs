@@ -1,4 +1,4 @@
-//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+8.
+//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+9.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub enum Screen {
     Compare,
     /// One case through time.
     History,
+    /// Steps, and what each one gained.
+    Journey,
     /// Every session there is.
     Library,
     /// Looks and shortcuts.
@@ -28,13 +30,14 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Home,
         Self::Plan,
         Self::Run,
         Self::Curves,
         Self::Compare,
         Self::History,
+        Self::Journey,
         Self::Library,
         Self::Settings,
     ];
@@ -48,6 +51,7 @@ impl Screen {
             Self::Curves => "Curves",
             Self::Compare => "Compare",
             Self::History => "History",
+            Self::Journey => "Journey",
             Self::Library => "Library",
             Self::Settings => "Settings",
         }
@@ -62,6 +66,7 @@ impl Screen {
             Self::Curves => "Latency and throughput against batch size",
             Self::Compare => "What changed between two setups or sessions",
             Self::History => "One case through all sessions",
+            Self::Journey => "What each step gained, and what it cost",
             Self::Library => "Every session there is",
             Self::Settings => "Theme, size of everything, and shortcuts",
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::journey::Journey;
 use crate::base::humanize;
 use crate::chart::spec::SeriesId;
 use crate::domain::case::CaseKey;
@@ -51,6 +52,8 @@ pub struct Findings {
     pub rows: Arc<Vec<CaseRow>>,
     /// A curve for each setup.
     pub curves: Arc<Vec<BatchCurve>>,
+    /// The steps of a run while it goes on; those of other sessions are found when they are looked at.
+    pub journey: Option<Arc<Journey>>,
 }
 
 impl Findings {
@@ -64,6 +67,7 @@ impl Findings {
         Self {
             curves: Arc::new(batch_curve::of(&rows)),
             rows: Arc::new(rows),
+            journey: None,
         }
     }
 }

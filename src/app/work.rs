@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
+use super::journey::{Climbed, Looking};
 use super::machine;
 use super::sessions::{Findings, SessionId};
 use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::history;
+use crate::analysis::{history, journey};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::base::paths::Paths;
@@ -331,6 +332,16 @@ pub fn follow(search: &Search, outlet: &Outlet) {
     })));
 }
 
+/// Compares the steps of a session.
+pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
+    let journey = Arc::new(journey::of(&session, rows, looking.batch));
+    outlet.send(Message::Climbed(Box::new(Climbed {
+        looking,
+        session,
+        journey,
+    })));
+}
+
 /// Findings are made here, between two visits, so that making them takes nothing from what is measured.
 fn findings_after(
     stamped: &Stamped,
@@ -342,5 +353,10 @@ fn findings_after(
         return None;
     };
     case_rows::renew(session, rows, *case);
-    Some(Findings::of_rows(rows.clone()))
+    let batch = session.plan.batches.first().copied().unwrap_or(1);
+    let journey = journey::of(session, rows, batch);
+    Some(Findings {
+        journey: Some(Arc::new(journey)),
+        ..Findings::of_rows(rows.clone())
+    })
 }

@@ -16,6 +16,7 @@ icons! {
     CURVES = "\u{e60d}", "Curves.";
     COMPARE = "\u{e553}", "Compare.";
     HISTORY = "\u{e087}", "History.";
+    JOURNEY = "\u{e53e}", "Journey.";
     LIBRARY = "\u{e100}", "Library.";
     SETTINGS = "\u{e245}", "Settings.";
     ADD = "\u{e13d}", "Add.";

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::analysis::far_off;
 use crate::app::action::{
-    Action, Closing, Compare, Curves, History, Machine, Run, Sessions, Shell,
+    Action, Closing, Compare, Curves, History, Journey, Machine, Run, Sessions, Shell,
 };
 use crate::app::compare::CompareState;
 use crate::app::curves::Pinned;
@@ -52,6 +52,7 @@ impl App {
             Action::Curves(curves) => self.curves(curves),
             Action::Compare(compare) => self.compare(&compare),
             Action::History(history) => self.history(&history),
+            Action::Journey(journey) => self.journey(&journey),
             Action::Library(library) => self.library(library),
         }
     }
@@ -62,6 +63,23 @@ impl App {
             // The library may have other sessions by now.
             self.history.is_stale = true;
             self.follow_if_wanted();
+        }
+        self.climb_if_wanted();
+    }
+
+    fn journey(&mut self, change: &Journey) {
+        match change {
+            Journey::Look(looking) => {
+                self.journey.looking = Some(*looking);
+                self.journey.is_chosen = true;
+                self.climb_if_wanted();
+            }
+            Journey::CopyTable => {
+                if let Some(text) = self.journey.table_text() {
+                    self.outputs.push(Output::Copy(text));
+                    self.say(Weight::Done, "Copied the steps to the clipboard");
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod compare;
 mod curves;
 mod history;
 mod home;
+mod journey;
 mod library;
 mod plan;
 mod run;
@@ -57,6 +58,11 @@ pub const ALL: &[View] = &[
         screen: Screen::History,
         icon: icon::HISTORY,
         show: history::show,
+    },
+    View {
+        screen: Screen::Journey,
+        icon: icon::JOURNEY,
+        show: journey::show,
     },
     View {
         screen: Screen::Library,

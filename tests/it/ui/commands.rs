@@ -178,32 +178,32 @@ fn the_palette_has_every_command() {
 #[test]
 fn shortcuts_are_redefined_and_clashes_end() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.press("Ctrl+8");
-    desk.click("Keys of Go to Home");
     desk.press("Ctrl+9");
-    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+9");
+    desk.click("Keys of Go to Home");
+    desk.press("Ctrl+Alt+9");
+    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+Alt+9");
     desk.press("Ctrl+1");
     assert_eq!(
         desk.app().screen,
         Screen::Settings,
         "the old keys mean nothing"
     );
-    desk.press("Ctrl+9");
+    desk.press("Ctrl+Alt+9");
     assert_eq!(desk.app().screen, Screen::Home);
 
-    desk.press("Ctrl+8");
-    desk.click("Keys of Go to Plan");
     desk.press("Ctrl+9");
-    assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+9");
+    desk.click("Keys of Go to Plan");
+    desk.press("Ctrl+Alt+9");
+    assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+Alt+9");
     assert_eq!(
         desk.app().keys_of("go-home"),
         "",
         "whoever had them loses them"
     );
-    desk.press("Ctrl+9");
+    desk.press("Ctrl+Alt+9");
     assert_eq!(desk.app().screen, Screen::Plan);
 
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     desk.click("Keys of Go to Plan");
     desk.press("Backspace");
     assert_eq!(desk.app().keys_of("go-plan"), "");
@@ -222,12 +222,12 @@ fn shortcuts_are_redefined_and_clashes_end() {
 #[test]
 fn nobody_waits_for_keys_on_another_screen() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     desk.click("Keys of Go to Home");
     desk.click("Library");
     desk.press("Ctrl+2");
     assert_eq!(desk.app().screen, Screen::Plan, "shortcuts are not dead");
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     assert!(desk.app().remembered.shortcuts.is_empty());
 }
 

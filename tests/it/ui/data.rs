@@ -17,6 +17,7 @@ use powerband::domain::plan::{
 };
 use powerband::domain::session::{Completion, Session};
 use powerband::runner::control::Control;
+use powerband::runner::prepare;
 
 use super::devices;
 
@@ -247,6 +248,55 @@ impl Made<'_> {
     }
 }
 
+/// A journey of four steps and two larger batches; the third step cannot be made.
+pub fn journey() -> Session {
+    let mut session = Made {
+        name: "ResNet-50 case study",
+        created: "2026-10-04T06:12:30Z",
+        model: "resnet50",
+        speeds: &[
+            speed("torch:cpu", "Baseline: PyTorch", 3_100.0, 38_400.0),
+            speed(
+                "torch:cpu,mode=amp-bf16",
+                "Mixed precision",
+                3_000.0,
+                21_900.0,
+            ),
+            speed(
+                "torch:cpu,mode=compile",
+                "Fused operators",
+                2_800.0,
+                17_300.0,
+            ),
+            Speed {
+                noise: 0.03,
+                ..speed("ort:cpu,precision=int8", "8-bit integers", 1_900.0, 9_700.0)
+            },
+        ],
+        batches: &[1, 8, 32],
+        rounds: 5,
+        samples: 60,
+    }
+    .session();
+    let plan = &mut session.plan;
+    plan.ladder = prepare::ladder(&plan.setups, &plan.looks, &plan.batches);
+    let keys = plan.cases();
+    session.cases.retain(|case| keys.contains(&case.key()));
+    for case in session.cases.iter_mut().filter(|case| case.setup == 2) {
+        let reason = "torch.compile wants a C++ compiler, and there is none on this machine; install one, for example the package g++";
+        *case = Case::pending(case.key());
+        case.outcome = Outcome::Unsupported {
+            reason: reason.to_owned(),
+        };
+    }
+    for (setup, load_ms) in [(0, 410), (1, 430), (3, 2_960)] {
+        if let Some(report) = &mut session.reports[setup] {
+            report.load_ns = load_ms * 1_000_000;
+        }
+    }
+    session
+}
+
 /// When the last round ended.
 fn end_ns(cases: &[Case]) -> u64 {
     let rounds = cases.iter().flat_map(|case| &case.rounds);
@@ -258,6 +308,8 @@ fn report(speed: &Speed) -> SetupReport {
     SetupReport {
         engine: if speed.spec.starts_with("ort") {
             "onnxruntime 1.30.1".to_owned()
+        } else if speed.spec.starts_with("torch") {
+            "PyTorch 2.9.0".to_owned()
         } else {
             "tract 0.23.9".to_owned()
         },

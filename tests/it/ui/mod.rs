@@ -8,6 +8,7 @@ mod commands;
 mod data;
 mod devices;
 mod every_screen;
+mod journey;
 mod library;
 mod pictures;
 mod verdicts;

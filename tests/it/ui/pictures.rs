@@ -142,7 +142,7 @@ fn support_broken(home: &Home) {
 }
 
 /// The same machine, plan and pins everywhere.
-fn furnish(desk: &mut Desk, state: State) {
+pub fn furnish(desk: &mut Desk, state: State) {
     let app = desk.app_mut();
     app.machine.environment = Some(data::environment());
     app.machine.devices = Some(devices::found());
@@ -270,19 +270,19 @@ fn notices(desk: &mut Desk) {
 }
 
 /// A place for pictures, and the means to paint them.
-struct Album {
+pub struct Album {
     folder: PathBuf,
     faults: Vec<String>,
 }
 
 /// A picture as it was painted.
-struct Picture {
+pub struct Picture {
     name: String,
     pixels: Vec<u8>,
 }
 
 impl Album {
-    fn open() -> Option<Self> {
+    pub fn open() -> Option<Self> {
         let found = std::panic::catch_unwind(egui_kittest::wgpu::WgpuTestRenderer::new).ok();
         support::component(
             found,
@@ -297,7 +297,7 @@ impl Album {
     }
 
     /// Paints what is on the desk, and looks at it.
-    fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
+    pub fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
         let pixels = self.paint(desk, Some(name));
         let colours: BTreeSet<&[u8]> = pixels.chunks_exact(4).collect();
         self.note(colours.len() > 40, name, || {
@@ -315,7 +315,7 @@ impl Album {
         }
     }
 
-    fn paint(&self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
+    pub fn paint(&self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
         if desk.app().is_running() {
             let now = clock::monotonic_ns();
             if let Some(run) = &mut desk.app_mut().run {
@@ -337,7 +337,7 @@ impl Album {
         }
     }
 
-    fn close(self) {
+    pub fn close(self) {
         assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
     }
 }
@@ -387,7 +387,7 @@ fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
     Some((first / 4, last / 4))
 }
 
-const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
+pub const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
 
 /// Every screen of a state in both themes, each twice, with everything else in between.
 fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str) {
@@ -436,6 +436,9 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
         desk.until("a case is followed", |app| {
             app.history.result.is_some() && app.history.busy.is_none()
         });
+    }
+    if screen == Screen::Journey && state != State::Empty {
+        desk.until("steps are compared", |app| app.journey.result.is_some());
     }
     desk.steps(3);
 }

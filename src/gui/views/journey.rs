@@ -1,0 +1,480 @@
+//! Journey: the steps of a session, what each one gained, and what that cost.
+
+use eframe::egui::{
+    self, Align, ComboBox, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2,
+};
+
+use crate::analysis::comparison::Pair;
+use crate::analysis::journey::{Journey as Steps, Rung};
+use crate::analysis::metrics;
+use crate::analysis::verdict::Call;
+use crate::app::App;
+use crate::app::action::{Action, Journey, Sessions};
+use crate::app::journey::{self, Climbed, Looking};
+use crate::app::plan::{self, PlanEdit};
+use crate::app::sessions::{LIVE, OpenSession};
+use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::spec::ChartSpec;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, label, marker, verdict};
+
+/// Below this width the charts stand one above the other.
+const NARROW: f32 = 620.0;
+
+/// What stands in a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Step,
+    Latency,
+    Throughput,
+    OverBefore,
+    Verdict,
+    OverStart,
+    ReadyAfter,
+    PaysAfter,
+    Memory,
+}
+
+/// The table from left to right; what is said of a step that failed takes the place of all but the first.
+const CELLS: [Cell; 9] = [
+    Cell::Step,
+    Cell::Latency,
+    Cell::Throughput,
+    Cell::OverBefore,
+    Cell::Verdict,
+    Cell::OverStart,
+    Cell::ReadyAfter,
+    Cell::PaysAfter,
+    Cell::Memory,
+];
+
+const COLUMNS: [ColumnSpec; CELLS.len()] = [
+    ColumnSpec::words("Step", 170.0).growing(),
+    ColumnSpec::numbers("Latency", 84.0).with_help("Median time of a batch: half of the runs took less"),
+    ColumnSpec::numbers("Throughput", 88.0).with_help("Items done over time spent"),
+    ColumnSpec::numbers("Over before", 84.0)
+        .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ"),
+    ColumnSpec::words("Verdict", 118.0)
+        .with_help("Faster or slower than the step before where the 95 % interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
+    ColumnSpec::numbers("Over start", 80.0)
+        .with_help("How many times as fast it is as the first step that was measured, by the time of an item where batch sizes differ"),
+    ColumnSpec::numbers("Ready after", 86.0)
+        .with_help("Loading and compiling the model, and the first run"),
+    ColumnSpec::numbers("Pays after", 88.0)
+        .with_help("Runs after which a longer preparation has paid by faster runs, against the step before"),
+    ColumnSpec::numbers("Memory", 82.0).with_help("The most memory that the step needed"),
+];
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let Some(looking) = app.journey.looking else {
+        return empty(ui, app, wishes);
+    };
+    head(ui, app, wishes);
+    ui.add_space(space::MEDIUM);
+    choices(ui, app, looking, wishes);
+    ui.add_space(space::MEDIUM);
+    super::scrolled(ui, |ui| match &app.journey.result {
+        Some(found) => body(ui, app, found),
+        None => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                label::quiet(ui, "Comparing the steps…");
+            });
+        }
+    });
+}
+
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Journey", "What each step gained, and what it cost");
+    ui.add_space(ui.available_height() * 0.2);
+    ui.vertical_centered(|ui| {
+        let sentence = if app.sessions.is_empty() {
+            "Open a session with several setups, or begin with one of these plans."
+        } else {
+            "What is open has one setup. Open a session with several, or begin with one of these plans."
+        };
+        label::empty(ui, icon::JOURNEY, "No steps to be seen yet", sentence);
+        for ladder in plan::ladders() {
+            let name = format!("Plan: {}", ladder.title);
+            let button = button::plain(ui, None, &name).on_hover_text(ladder.about);
+            if button.clicked() {
+                wishes.push(Action::Plan(PlanEdit::Ladder(ladder.id)));
+            }
+            ui.add_space(space::TINY);
+        }
+        ui.add_space(space::SMALL);
+        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+            wishes.push(Action::Sessions(Sessions::Choose));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let found = app.journey.result.as_ref();
+            let allowed = found.map(|_| ()).ok_or("the steps are still being compared");
+            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+                wishes.push(Action::Journey(Journey::CopyTable));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let sentence = "What each step gained over the one before and over the start, and what it cost";
+                label::screen_title(ui, "Journey", sentence);
+            });
+        });
+    });
+}
+
+fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
+    let Some(open) = app.sessions.get(looking.session) else {
+        return;
+    };
+    let mut look = |looking| wishes.push(Action::Journey(Journey::Look(looking)));
+    ui.horizontal(|ui| {
+        let combo = ComboBox::from_id_salt("journey-session")
+            .width((ui.available_width() - 180.0).min(460.0))
+            .truncate()
+            .selected_text(name(app, open));
+        let response = combo.show_ui(ui, |ui| {
+            for other in app.sessions.iter().filter(|open| journey::has_steps(open)) {
+                let is_it = other.id == looking.session;
+                if ui.selectable_label(is_it, name(app, other)).clicked() {
+                    look(Looking::at(other));
+                }
+            }
+        });
+        response.response.accessible_name("Session");
+        if journey::has_ladder(open) {
+            let steps = open.session.plan.ladder.len() as u64;
+            label::quiet_line(ui, &humanize::of_many(steps, "step"));
+            return;
+        }
+        if open.id == LIVE {
+            label::quiet_line(ui, &format!("batch {}", looking.batch))
+                .on_hover_text("Other batch sizes can be seen once the run is over");
+            return;
+        }
+        let combo = ComboBox::from_id_salt("journey-batch")
+            .width(110.0)
+            .selected_text(format!("batch {}", looking.batch));
+        let response = combo.show_ui(ui, |ui| {
+            for &batch in &open.session.plan.batches {
+                let words = format!("batch {batch}");
+                if ui.selectable_label(batch == looking.batch, words).clicked() {
+                    look(Looking { batch, ..looking });
+                }
+            }
+        });
+        response.response.accessible_name("Batch size of the steps");
+    });
+}
+
+/// A session's name, with its time where another one is called the same.
+fn name(app: &App, open: &OpenSession) -> String {
+    let name = &open.session.name;
+    if open.id == LIVE {
+        return format!("{name}, being measured");
+    }
+    let mut twins = app.sessions.iter().filter(|o| o.session.name == *name);
+    if twins.nth(1).is_none() {
+        return name.clone();
+    }
+    format!("{name}, {}", humanize::short_moment(&open.session.created))
+}
+
+fn body(ui: &mut Ui, app: &App, found: &Climbed) {
+    let steps = &found.journey;
+    charts(ui, app, steps);
+    ui.add_space(space::MEDIUM);
+    steps_table(ui, app, found);
+    let failed = steps.rungs.iter().filter(|rung| !rung.is_waiting());
+    let troubles = failed.filter_map(|rung| {
+        let trouble = rung.trouble.as_ref()?;
+        Some(format!("{} was not measured: {trouble}", rung.title))
+    });
+    ui.add_space(space::SMALL);
+    for remark in troubles.chain(steps.remarks.iter().cloned()) {
+        ui.horizontal_top(|ui| {
+            let color = theme::roles(ui).faint;
+            ui.label(button::glyph(icon::INFO).size(13.0).color(color));
+            label::quiet(ui, &remark);
+        });
+    }
+}
+
+fn charts(ui: &mut Ui, app: &App, steps: &Steps) {
+    let drawn = &app.journey.drawn;
+    let both = |ui: &mut Ui, width: f32| {
+        let (spec, sentence) = (&drawn.over_before, best_step(steps));
+        chart_card(ui, width, "before", spec, steps, &sentence);
+        let (spec, sentence) = (&drawn.over_start, whole_way(steps));
+        chart_card(ui, width, "start", spec, steps, &sentence);
+    };
+    if ui.available_width() < NARROW {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            let width = ui.available_width();
+            both(ui, width);
+        });
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let width = (ui.available_width() - space::MEDIUM) / 2.0;
+        both(ui, width);
+    });
+}
+
+fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps, sentence: &str) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(width - 34.0);
+        ui.spacing_mut().item_spacing.y = space::TINY;
+        ui.vertical(|ui| {
+            label::card_title(ui, &spec.title)
+                .on_hover_text("A bar for each step with its 95 % interval; numbers are those of the table, and a crossed ring is a step that failed");
+            label::quiet_line(ui, sentence);
+            if spec.is_empty() {
+                label::quiet(ui, "No step was measured yet.");
+                return;
+            }
+            let look = Look {
+                height: 240.0,
+                highlighted: None,
+                zooms: false,
+            };
+            let touched = chart::show(ui, id, spec, look);
+            let rung = touched.hovered.and_then(|(_, tag)| steps.rungs.get(tag as usize));
+            if let Some(reason) = touched.failed {
+                touched.response.show_tooltip_text(reason);
+            } else if let Some(rung) = rung {
+                let pair = if id == "before" { &rung.over_before } else { &rung.over_start };
+                let words = pair.as_ref().map(grounds).unwrap_or_default();
+                touched.response.show_tooltip_text(format!("{}\n{words}", rung.title));
+            }
+        });
+    });
+}
+
+/// The step that gained the most, among those that gained something for sure.
+fn best_step(steps: &Steps) -> String {
+    let gains = steps.rungs.iter().filter_map(|rung| {
+        let pair = rung.over_before.as_ref()?;
+        let ratio = pair.ratio.filter(|_| pair.verdict.call == Call::Faster)?;
+        Some((rung, ratio.speed_up))
+    });
+    let best = gains.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.map_or_else(
+        || "No step was faster than the one before.".to_owned(),
+        |(rung, gain)| format!("{} gained the most, {}.", rung.title, metrics::times(gain)),
+    )
+}
+
+/// From the start to the last step that was measured, as far as that is sure.
+fn whole_way(steps: &Steps) -> String {
+    let last = steps.rungs.iter().rev().find(|rung| rung.row.is_some());
+    let gain = last.and_then(|rung| {
+        let pair = rung.over_start.as_ref()?;
+        Some((&rung.title, pair.ratio?.speed_up, pair.verdict.call))
+    });
+    let Some((title, times, call)) = gain else {
+        return "There is nothing to compare with the start yet.".to_owned();
+    };
+    match call {
+        Call::Faster | Call::Slower => {
+            format!("{title} is {} as fast as the start.", metrics::times(times))
+        }
+        Call::Same => format!("{title} is as fast as the start."),
+        Call::Inconclusive => {
+            format!("Whether {title} is faster than the start cannot be told.")
+        }
+    }
+}
+
+fn steps_table(ui: &mut Ui, app: &App, found: &Climbed) {
+    let steps = &found.journey;
+    let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(6, 6))
+        .show(ui, |ui| {
+            let width = ui.available_width();
+            ui.set_width(width);
+            ScrollArea::horizontal().show(ui, |ui| {
+                ui.set_width(width.max(needed));
+                let table = Table {
+                    id: "steps",
+                    columns: &COLUMNS,
+                    sort: None,
+                    sorts: false,
+                    rows: steps.rungs.len(),
+                    selected: None,
+                    height: 560.0,
+                };
+                table.show(ui, |ui, row, column| {
+                    let (rung, cell) = (steps.rungs.get(row), CELLS.get(column));
+                    match (rung, cell) {
+                        (Some(rung), Some(Cell::Step)) => {
+                            let colour =
+                                app.sessions.colour(found.looking.session, rung.case.setup);
+                            step(ui, row + 1, rung, colour);
+                        }
+                        (Some(rung), Some(cell)) => match &rung.trouble {
+                            None => measured(ui, rung, *cell),
+                            // The last cell of a row is painted over the others.
+                            Some(trouble) if column + 1 == CELLS.len() => failed(ui, rung, trouble),
+                            Some(_) => {}
+                        },
+                        _ => {}
+                    }
+                });
+            });
+        });
+}
+
+fn step(ui: &mut Ui, number: usize, rung: &Rung, colour: usize) {
+    let roles = theme::roles(ui);
+    if rung.trouble.is_some() {
+        ui.multiply_opacity(0.55);
+    }
+    let number = RichText::new(number.to_string()).font(theme::numbers(text::CAPTION));
+    ui.add(Label::new(number.color(roles.quiet)).selectable(false));
+    marker::inline(ui, colour);
+    let setup = rung.row.as_ref().map(|row| row.setup_spec.as_str());
+    let response = table::words(ui, &rung.title);
+    let batch = humanize::count(rung.case.batch as u64);
+    response.on_hover_text(match setup {
+        Some(setup) => format!("{}\n{setup}, batch {batch}", rung.title),
+        None => format!("{}\nbatch {batch}", rung.title),
+    });
+}
+
+/// Why a step has no numbers, in the place of them.
+fn failed(ui: &mut Ui, rung: &Rung, trouble: &str) {
+    let cell = ui.max_rect();
+    let others = COLUMNS.iter().skip(1).map(|column| column.width);
+    let from = cell.right() + 10.0 - others.sum::<f32>() + 10.0;
+    let rect = Rect::from_min_max(pos2(from, cell.top()), cell.max);
+    let clip = ui.clip_rect();
+    let layout = Layout::left_to_right(Align::Center);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
+    ui.set_clip_rect(Rect::from_x_y_ranges(rect.x_range(), clip.y_range()));
+    let roles = theme::roles(&ui);
+    let (words, color) = if rung.is_waiting() {
+        ("not measured yet".to_owned(), roles.faint)
+    } else {
+        (format!("not measured: {trouble}"), roles.quiet)
+    };
+    let words = Label::new(RichText::new(words).color(color)).truncate();
+    ui.add(words.selectable(false)).on_hover_text(trouble);
+}
+
+fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
+    let Some(row) = &rung.row else {
+        return;
+    };
+    let before = rung.over_before.as_ref();
+    let (words, help) = match cell {
+        Cell::Step => return,
+        Cell::Verdict => {
+            if let Some(pair) = before {
+                verdict::pill(ui, &pair.verdict);
+            }
+            return;
+        }
+        Cell::Latency => {
+            let times = row.latency_ns.as_ref();
+            let words = times.map(|times| humanize::duration_ns(times.median));
+            let share = row.ci95_rel().map(|share| share * 100.0);
+            (
+                words,
+                share.map(|share| format!("± {share:.1} %, the 95 % interval")),
+            )
+        }
+        Cell::Throughput => {
+            let rate = row.throughput_per_s;
+            (
+                rate.map(|rate| format!("{} /s", humanize::significant(rate, 3))),
+                None,
+            )
+        }
+        Cell::OverBefore => gain(before),
+        Cell::OverStart => gain(rung.over_start.as_ref()),
+        Cell::ReadyAfter => {
+            let words = rung.cost.preparation_ns.map(humanize::duration_ns);
+            let help = words
+                .is_none()
+                .then(|| "Its worker did not tell".to_owned());
+            (words, help)
+        }
+        Cell::PaysAfter => {
+            let runs = rung.cost.pays_after_runs;
+            let words = runs.map(|runs| format!("{} runs", humanize::count(runs as u64)));
+            (
+                words,
+                runs.is_none().then(|| why_not_paid(before).to_owned()),
+            )
+        }
+        Cell::Memory => {
+            let words = rung
+                .cost
+                .memory
+                .map(|need| humanize::bytes(need.bytes as u64));
+            let help = words
+                .is_none()
+                .then(|| "Nobody told what it needed".to_owned());
+            (words, help)
+        }
+    };
+    let response = table::number(ui, &words.unwrap_or_else(|| UNKNOWN.to_owned()));
+    if let Some(help) = help {
+        response.on_hover_text(help);
+    }
+}
+
+fn gain(pair: Option<&Pair>) -> (Option<String>, Option<String>) {
+    let Some(pair) = pair else {
+        return (None, Some("There is no step before".to_owned()));
+    };
+    let words = pair.ratio.map(|ratio| metrics::times(ratio.speed_up));
+    (words, Some(grounds(pair)))
+}
+
+/// A ratio in words: its interval, what it counts, and the answer.
+fn grounds(pair: &Pair) -> String {
+    let Some(ratio) = pair.ratio else {
+        let reason = pair.verdict.reason.clone();
+        return reason.unwrap_or_else(|| "These are not to be compared".to_owned());
+    };
+    let per = if pair.is_per_item() {
+        format!(
+            ", by the time of an item of batch {} and batch {}",
+            pair.before_batch, pair.after_batch
+        )
+    } else {
+        String::new()
+    };
+    let interval = ratio.ci95.map_or_else(
+        || "an interval needs two rounds on either side".to_owned(),
+        |ci| {
+            let ends = [ci.low, ci.high].map(|end| humanize::significant(end, 4));
+            format!("95 % interval {} to {}", ends[0], ends[1])
+        },
+    );
+    let times = metrics::times(ratio.speed_up);
+    format!("{times}{per}\n{interval}\n{}", pair.verdict.call)
+}
+
+/// Why no number of runs can be given.
+fn why_not_paid(before: Option<&Pair>) -> &'static str {
+    match before {
+        None => "There is no step before",
+        Some(pair) if pair.is_per_item() => "Counted between steps of one batch size only",
+        Some(pair) if pair.verdict.call != Call::Faster => {
+            "It is not known to be faster than the step before"
+        }
+        Some(_) => "It takes no longer to get ready than the step before, as far as is known",
+    }
+}
