@@ -228,6 +228,7 @@ impl<'a> Harness<'a> {
             max_samples: 1 << 20,
             load: Load::Closed,
             seed: 0,
+            starts_at_ns: None,
         };
         let case = self.case;
         match self.ask(&Request::Measure { case, rule })? {

@@ -270,6 +270,7 @@ fn measure(worker: &mut Worker) -> Result<Vec<u64>> {
         max_samples: 1 << 20,
         load: Load::Closed,
         seed: 0,
+        starts_at_ns: None,
     };
     let request = Request::Measure { case: CASE, rule };
     match worker.ask(&request, LIMIT, &CancelToken::default())? {

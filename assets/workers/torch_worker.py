@@ -1155,11 +1155,18 @@ class Round:
 
 def measure_round(case: Any, rule: dict[str, Any]) -> Round:
     wake_up(case, rule)
+    begin_together(rule.get("starts_at_ns"))
     load = rule.get("load", "Closed")
     if load == "Closed":
         return closed_loop(case, rule)
     kind, numbers = next(iter(load.items()))
     return open_loop(case, rule, kind, numbers["per_s"])
+
+
+def begin_together(at_ns: int | None) -> None:
+    """Several workers begin at one moment of the monotonic clock, which all processes share."""
+    if at_ns is not None:
+        wait_until(time.perf_counter_ns() + at_ns - time.monotonic_ns())
 
 
 def wake_up(case: Any, rule: dict[str, Any]) -> None:

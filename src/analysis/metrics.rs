@@ -3,6 +3,7 @@
 use super::case_rows::CaseRow;
 use super::comparison::{Pair, Side};
 use super::energy::{self, Energy};
+use super::journey;
 use super::watched;
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
@@ -65,6 +66,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
     metrics.extend(of_reports(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
         metrics.push(first_run(before, after, smallest.before_batch));
+        metrics.push(ready_after(before, after, smallest));
     }
     if let Some(largest) = pairs.last().filter(|pair| !pair.is_per_item()) {
         metrics.push(scaling(before, after, largest.before_batch));
@@ -271,6 +273,35 @@ fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
         values,
         humanize::duration_ns,
     )
+}
+
+/// Loading, compiling and the first run together; and after how many runs what takes longer has paid.
+fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
+    let batch = pair.before_batch;
+    let value = |side: &Side<'_>| {
+        let case = CaseKey {
+            setup: side.setup,
+            batch,
+        };
+        journey::preparation_ns(side.session, case)
+    };
+    let values = (value(before), value(after));
+    let pays = values.0.zip(values.1);
+    let pays = pays.and_then(|(before, after)| journey::pays_after(pair, before, after));
+    let made = metric(
+        "Ready after",
+        Some(batch),
+        Better::Lower,
+        values,
+        humanize::duration_ns,
+    );
+    Metric {
+        note: pays.map(|runs| {
+            let runs = humanize::of_many(runs as u64, "run");
+            format!("what takes longer to get ready pays after {runs}")
+        }),
+        ..made
+    }
 }
 
 fn scaling(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {

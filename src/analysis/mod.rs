@@ -17,6 +17,7 @@ pub mod metrics;
 pub mod pair;
 pub mod plan_estimate;
 pub mod progress;
+pub mod scaling;
 #[cfg(test)]
 pub mod testing;
 pub mod verdict;

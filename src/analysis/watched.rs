@@ -101,12 +101,21 @@ pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
         return Vec::new();
     };
     let (word, number) = setup.device.split_once(':').unwrap_or((&setup.device, "0"));
-    let number = number.parse().unwrap_or(0);
+    // Copies may have devices of their own.
+    let numbers = setup.options.get("devices").map_or(number, String::as_str);
+    let numbers: Vec<usize> = numbers
+        .split([',', '+'])
+        .filter_map(|number| number.trim().parse().ok())
+        .collect();
     let is_one = |track: &Track| {
         let device = &track.device;
         match word {
-            "cuda" | "tensorrt" => device.kind == DeviceKind::Nvidia && device.number == number,
-            "rocm" | "migraphx" => device.kind == DeviceKind::Amd && device.number == number,
+            "cuda" | "tensorrt" => {
+                device.kind == DeviceKind::Nvidia && numbers.contains(&device.number)
+            }
+            "rocm" | "migraphx" => {
+                device.kind == DeviceKind::Amd && numbers.contains(&device.number)
+            }
             _ => !device.kind.is_gpu(),
         }
     };

@@ -18,10 +18,16 @@ pub fn count(value: u64) -> String {
     grouped
 }
 
-/// A count and what is counted, in the right number: `1 setup`, `3 setups`.
+/// A count and what is counted, in the right number: `1 setup`, `3 setups`, `2 copies`.
 pub fn of_many(number: u64, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", count(number))
+    let number_text = count(number);
+    match what.strip_suffix('y') {
+        _ if number == 1 => format!("{number_text} {what}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => {
+            format!("{number_text} {stem}ies")
+        }
+        _ => format!("{number_text} {what}s"),
+    }
 }
 
 /// A positive value to `digits` significant digits, grouped, without an exponent.

@@ -257,6 +257,10 @@ pub struct ModelArgs {
     /// Write the network to a file.
     #[arg(long, value_name = "FILE.onnx")]
     pub write: Option<PathBuf>,
+    /// Have another engine write its own network of this name, with the same weights where they fit:
+    /// torch, or torch,module=nets:tiny. Needs --write.
+    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch"])]
+    pub export_from: Option<String>,
     /// In other numbers: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
     pub precision: Precision,

@@ -1,6 +1,7 @@
 //! `powerband model`: a network's inputs, outputs, size, cost and operators.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -10,13 +11,19 @@ use super::args::ModelArgs;
 use super::{Context, output};
 use crate::base::{atomic_file, humanize};
 use crate::domain::model::{ModelSummary, Port};
+use crate::domain::setup::Setup;
 use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
+use crate::onnx::source::ModelFile;
 use crate::onnx::{inspect, source};
+use crate::runner::exporting;
 use crate::runner::precision::{self, Converted};
 
 /// Prints it, or writes the network to a file.
 pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     let model = source::open(&args.model, &context.paths.cache)?;
+    if let (Some(from), Some(to)) = (&args.export_from, &args.write) {
+        return export(context, args, &model, from, to);
+    }
     let recipe = recipe(args)?;
     let converted = precision::convert(&context.place(), &model, &recipe, &BTreeMap::new());
     let Converted { file: model, notes } = converted.map_err(|reason| {
@@ -58,6 +65,42 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
             &model.sha256,
         ))?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has another engine write its own network, and says how close the two are.
+fn export(
+    context: &Context,
+    args: &ModelArgs,
+    model: &ModelFile,
+    from: &str,
+    to: &Path,
+) -> anyhow::Result<ExitCode> {
+    let setup: Setup = from.parse()?;
+    // Workers have a folder of their own in mind.
+    let to = std::path::absolute(to)?;
+    let exported =
+        exporting::export(&context.place(), &setup, &args.model, model, &to).map_err(|reason| {
+            anyhow::anyhow!("{} cannot be exported from {setup}: {reason}", model.name)
+        })?;
+    for note in &exported.notes {
+        output::note(note);
+    }
+    if args.json {
+        output::document(&json!({
+            "file": to,
+            "largest_difference": exported.worst,
+            "notes": exported.notes,
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let close = exported.worst.map_or_else(String::new, |worst| {
+        format!(
+            "; its outputs differ by {} at most from those of ONNX Runtime",
+            humanize::significant(worst, 2)
+        )
+    });
+    output::answer(&format!("Wrote {}{close}\n", to.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
-use crate::analysis::{accuracy, examined};
+use crate::analysis::metrics::times;
+use crate::analysis::{accuracy, examined, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -24,6 +25,7 @@ pub fn whole(session: &Session) -> String {
         troubles(&rows),
         resources::table(session, &rows),
         accuracies(session),
+        scalings(session, &rows),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
@@ -34,6 +36,52 @@ pub fn whole(session: &Session) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What copies gain over one.
+fn scalings(session: &Session, rows: &[CaseRow]) -> String {
+    let found = scaling::of(session, rows);
+    let header = [
+        "Setup",
+        "Copies",
+        "Batch",
+        "Over one",
+        "95 %",
+        "Verdict",
+        "Efficiency",
+    ];
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for scaling in &found {
+        for gain in &scaling.gains {
+            let interval = gain.pair.ratio.and_then(|ratio| ratio.ci95);
+            lines.push(vec![
+                session.setup_label(scaling.setup),
+                scaling.copies.to_string(),
+                gain.batch.to_string(),
+                or_unknown(gain.pair.ratio.map(|ratio| times(ratio.speed_up))),
+                or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
+                gain.pair.verdict.call.name().to_owned(),
+                or_unknown(
+                    gain.efficiency
+                        .map(|share| format!("{:.0} %", share * 100.0)),
+                ),
+            ]);
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = humanize::table(&header, &lines, 1);
+    for scaling in &found {
+        if let Some(warning) = scaling.warning() {
+            text.push_str(&format!(
+                "· {}: {warning}\n",
+                session.setup_label(scaling.setup)
+            ));
+        }
+    }
+    text
 }
 
 /// How close what each setup computes is to the reference.

@@ -58,6 +58,9 @@ pub struct Round {
     /// The most memory of the device that the engine had, in bytes, where it tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_peak_bytes: Option<u64>,
+    /// How much later than the first of several copies the last one began, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_within_ns: Option<u64>,
 }
 
 /// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so

@@ -68,11 +68,27 @@ pub const COMMON_KEYS: &[Key] = &[
         help: "rewrite the model first: this batch size is written into it, which some engines optimise better",
     },
     Key {
+        name: COPIES_KEY,
+        values: "1 to 64",
+        help: "so many workers share each batch and begin together; threads are shared out where threads= does not say",
+    },
+    Key {
+        name: DEVICES_KEY,
+        values: "numbers, e.g. \"0,1\"",
+        help: "the devices of the copies, one after the other (default: the setup's device for all)",
+    },
+    Key {
         name: MODEL_KEY,
         values: "a network or a file",
         help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
     },
 ];
+
+/// The key with which a setup asks for several workers.
+pub const COPIES_KEY: &str = "copies";
+
+/// The key with which a setup names the devices of its copies.
+pub const DEVICES_KEY: &str = "devices";
 
 /// The key with which a setup names a model of its own.
 pub const MODEL_KEY: &str = "model";
@@ -352,8 +368,45 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     };
     memory_limit(setup).map_err(value_error)?;
     recipe(setup).map_err(value_error)?;
+    copies(setup).map_err(value_error)?;
     engine.check(setup).map_err(value_error)?;
     Ok(engine)
+}
+
+/// How many workers the setup has: as many as it says, else one for each device that it names.
+pub fn copies(setup: &Setup) -> Result<usize, String> {
+    const MOST: usize = 64;
+    let devices = devices(setup)?;
+    if !devices.is_empty() && setup.device == "cpu" {
+        return Err(
+            "devices= numbers cards; the cpu is one device, write copies= alone".to_owned(),
+        );
+    }
+    let copies = positive(setup, COPIES_KEY)?.unwrap_or_else(|| devices.len().max(1));
+    if copies > MOST {
+        return Err(format!("copies={copies} is more than {MOST}"));
+    }
+    if copies % devices.len().max(1) != 0 {
+        return Err(format!(
+            "{copies} copies do not share {} devices evenly",
+            devices.len()
+        ));
+    }
+    Ok(copies)
+}
+
+/// The numbers of the devices that the setup names for its copies; none where it names none.
+pub fn devices(setup: &Setup) -> Result<Vec<u32>, String> {
+    let Some(text) = setup.options.get(DEVICES_KEY) else {
+        return Ok(Vec::new());
+    };
+    let numbers = text.split([',', '+']).map(|number| {
+        let number = number.trim();
+        number.parse().map_err(|_odd| {
+            format!("devices={text}: \"{number}\" is no number of a device; write for example devices=0+1")
+        })
+    });
+    numbers.collect()
 }
 
 /// What the setup wants done to its model first.
@@ -415,6 +468,23 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn copies_and_their_devices_are_read() {
+        let of = |spec: &str| copies(&spec.parse().unwrap());
+        assert_eq!(of("ort"), Ok(1));
+        assert_eq!(of("ort,copies=2"), Ok(2));
+        assert_eq!(of("torch:cuda,devices=0+1"), Ok(2));
+        assert_eq!(of("torch:cuda,devices=\"0,1\",copies=4"), Ok(4));
+        assert!(
+            of("torch:cuda,devices=0+1,copies=3")
+                .unwrap_err()
+                .contains("evenly")
+        );
+        assert!(of("torch:cuda,devices=0+x").unwrap_err().contains("\"x\""));
+        assert!(of("ort,devices=0+1").unwrap_err().contains("copies="));
+        assert!(of("ort,copies=65").unwrap_err().contains("64"));
     }
 
     #[test]

@@ -81,7 +81,6 @@ impl Engine for PyTorch {
             ));
         }
         positive(setup, "threads")?;
-        positive(setup, "copies")?;
         check_modes(setup)?;
         check_training(setup)
     }

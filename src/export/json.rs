@@ -8,6 +8,7 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
 use crate::analysis::energy::Energy;
 use crate::analysis::memory::{Kept, Need};
+use crate::analysis::scaling::{self, Scaling};
 use crate::analysis::watched::Watched;
 use crate::domain::examination::Examination;
 use crate::domain::session::{Completion, Session};
@@ -35,11 +36,32 @@ pub fn session(session: &Session) -> Value {
             .iter()
             .map(super::comparison::document)
             .collect::<Vec<_>>(),
+        "scaling": scalings(session, &rows),
         "sittings": session.sittings,
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
         "telemetry": telemetry(&session.telemetry),
         "warnings": session.warnings,
     })
+}
+
+/// What copies gain over one.
+fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
+    let of_one = |found: &Scaling| {
+        let gains = found.gains.iter().map(|gain| {
+            json!({
+                "batch": gain.batch,
+                "efficiency": gain.efficiency,
+                "pair": super::comparison::pair(&gain.pair),
+            })
+        });
+        json!({
+            "setup": session.setup_spec(found.setup),
+            "single": session.setup_spec(found.single),
+            "copies": found.copies,
+            "gains": gains.collect::<Vec<_>>(),
+        })
+    };
+    scaling::of(session, rows).iter().map(of_one).collect()
 }
 
 fn setups(session: &Session) -> Vec<Value> {

@@ -3,6 +3,7 @@
 pub mod batches;
 pub mod control;
 pub mod equipment;
+pub mod exporting;
 mod keeping;
 pub mod ladders;
 pub mod precision;

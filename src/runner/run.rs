@@ -25,8 +25,9 @@ use crate::domain::session::Session;
 use crate::domain::tensor::TensorSpec;
 use crate::store::journal::Journal;
 use crate::telemetry::process;
+use crate::worker::crew::Crew;
 use crate::worker::protocol::{Reply, Request};
-use crate::worker::supervisor::{Worker, WorkerError};
+use crate::worker::supervisor::WorkerError;
 
 /// Everything a run needs beyond its plan.
 #[derive(Debug)]
@@ -126,6 +127,11 @@ pub fn run(
     (run.session, run.journal)
 }
 
+/// The most memory that the processes of a setup had, together.
+fn peak_of_all(crew: &Crew) -> Option<u64> {
+    crew.pids().map(process::peak_bytes).sum()
+}
+
 /// Which rounds are measured.
 #[derive(Clone, Copy, Debug)]
 struct Rounds {
@@ -142,7 +148,7 @@ struct Run<'a, 'o> {
     rounds: Rounds,
     /// Whether a worker is ended before another one is started.
     alone: bool,
-    workers: BTreeMap<usize, Worker>,
+    workers: BTreeMap<usize, Crew>,
     /// Setups that were looked at and told nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
@@ -352,6 +358,7 @@ impl Run<'_, '_> {
                     parts: measured.parts,
                     epochs: measured.epochs,
                     device_peak_bytes: measured.device_peak_bytes,
+                    starts_within_ns: measured.starts_within_ns,
                 };
                 self.hand_all_on();
                 self.tell(RunEvent::RoundFinished { case, round });
@@ -395,7 +402,7 @@ impl Run<'_, '_> {
         if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
             return None;
         }
-        process::peak_bytes(self.workers.get(&case.setup)?.pid())
+        peak_of_all(self.workers.get(&case.setup)?)
     }
 
     fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {

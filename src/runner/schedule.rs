@@ -65,6 +65,7 @@ pub fn share(rule: &MeasureRule) -> RoundRule {
     RoundRule {
         load: Load::Closed,
         seed: 0,
+        starts_at_ns: None,
         wake_up_runs: WAKE_UP_RUNS,
         wake_up_ns: WAKE_UP_MS * 1_000_000,
         min_samples: rule.min_samples.div_ceil(rounds),

@@ -115,7 +115,7 @@ impl State {
             }
             Request::Save { case, folder } => save(self.case(case)?, &folder),
             Request::Export { .. } => Err(EngineError::Unsupported(
-                "this worker writes no files".to_owned(),
+                "this engine has no networks of its own that it could write; torch has".to_owned(),
             )),
         }
     }

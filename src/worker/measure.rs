@@ -87,6 +87,11 @@ fn agree(medians: &[f64], rule: &WarmUpRule) -> bool {
 /// Measures one round.
 pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
     wake_up(model, rule)?;
+    if let Some(at) = rule.starts_at_ns {
+        wait(Duration::from_nanos(
+            at.saturating_sub(clock::monotonic_ns()),
+        ));
+    }
     let counters = Counters::now();
     let measured = match rule.load.offered_per_s() {
         None => closed_loop(model, rule),
@@ -226,6 +231,7 @@ pub fn empty_run_ns() -> u64 {
         max_samples: 1_000,
         load: Load::Closed,
         seed: 0,
+        starts_at_ns: None,
     };
     let samples: Vec<f64> = round(&mut Nothing, &rule)
         .map(|measured| measured.samples_ns.iter().map(|&ns| ns as f64).collect())
@@ -315,6 +321,7 @@ mod tests {
             max_samples,
             load: Load::Closed,
             seed: 0,
+            starts_at_ns: None,
         };
         let count = |rule| {
             round(&mut Script(vec![1_000_000], 0), &rule)
@@ -347,6 +354,7 @@ mod tests {
             max_samples: 9,
             load: Load::Closed,
             seed: 0,
+            starts_at_ns: None,
         };
         let measured = round(&mut Script(vec![9, 9, 1, 1], 0), &rule).unwrap();
         assert_eq!(measured.samples_ns, [1, 1]);
@@ -373,6 +381,7 @@ mod tests {
             max_samples: samples,
             load,
             seed: 3,
+            starts_at_ns: None,
         }
     }
 

@@ -3,9 +3,11 @@
 pub mod child;
 mod command;
 pub mod company;
+pub mod crew;
 pub mod fetch;
 pub mod measure;
 pub mod probe;
 pub mod process;
 pub mod protocol;
+pub mod share;
 pub mod supervisor;

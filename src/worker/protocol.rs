@@ -53,6 +53,10 @@ pub struct RoundRule {
     /// Seed of random arrivals.
     #[serde(default)]
     pub seed: u64,
+    /// When the first sample begins, on the monotonic clock, so that several workers begin together;
+    /// at once where there is none.
+    #[serde(default)]
+    pub starts_at_ns: Option<u64>,
 }
 
 /// What a worker is asked to do.
@@ -235,4 +239,7 @@ pub struct Measured {
     /// The most memory of the device that the engine had, in bytes, where it tells.
     #[serde(default)]
     pub device_peak_bytes: Option<u64>,
+    /// How much later than the first of several copies the last one began, in nanoseconds.
+    #[serde(default)]
+    pub starts_within_ns: Option<u64>,
 }

@@ -158,11 +158,24 @@ impl Worker {
         cancel: &CancelToken,
         meanwhile: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
+        self.say(request)?;
+        self.answer(limit, cancel, meanwhile)
+    }
+
+    /// Asks without waiting for the answer.
+    pub fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
         let line = serde_json::to_string(request)
             .map_err(|error| WorkerError::Garbled(error.to_string()))?;
-        if self.process.send(&line).is_err() {
-            return Err(self.died());
-        }
+        self.process.send(&line).map_err(|_broken| self.died())
+    }
+
+    /// The answer to what was asked.
+    pub fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
         match self.hear(limit, cancel, meanwhile)? {
             Reply::Refused(error) => Err(WorkerError::Refused(error)),
             reply => Ok(reply),

@@ -169,3 +169,38 @@ fn commands_are_told_of_but_never_measured_unasked() {
     let setups = run.json()["setups"].to_string();
     assert!(!setups.contains("command"), "{setups}");
 }
+
+/// Copies share each batch, begin together, and are compared with one.
+#[test]
+fn copies_share_a_batch_and_begin_together() {
+    let home = Home::new();
+    let specs = ["tract,threads=1", "tract,threads=1,copies=2"];
+    let mut args = vec!["bench", "resnet18@cifar", "--batch", "1,2", "--rounds", "2"];
+    args.extend(["--preset", "quick", "--out", "c.ron", "--json"]);
+    for spec in &specs {
+        args.extend(["--setup", spec]);
+    }
+    let document = home.run(&args).json();
+    let cases = document["cases"].as_array().expect("cases");
+    let case = |setup: &str, batch: u64| {
+        let found = cases.iter().find(|case| {
+            case["setup"].as_str().expect("a text").contains(setup) && case["batch"] == batch
+        });
+        found.expect("a case")
+    };
+    assert_eq!(case("copies=2", 1)["outcome"], "unsupported");
+    assert_eq!(case("copies=2", 2)["outcome"], "finished");
+    let gain = &document["scaling"][0];
+    assert_eq!(gain["copies"], 2);
+    assert_eq!(gain["gains"][0]["batch"], 2);
+    assert!(gain["gains"][0]["efficiency"].as_f64().expect("a number") > 0.1);
+    let session = std::fs::read_to_string(home.path("c.ron")).expect("a session");
+    let apart: Vec<u64> = session
+        .split("starts_within_ns: Some(")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next()?.parse().ok())
+        .collect();
+    assert_eq!(apart.len(), 2, "one for each round of the copies");
+    // One after the other they would be a whole round apart, which the preset makes half a second.
+    assert!(apart.iter().all(|ns| *ns < 250_000_000), "{apart:?}");
+}

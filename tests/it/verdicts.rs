@@ -459,6 +459,7 @@ fn measure_for(worker: &mut Worker, time: Duration) {
         max_samples: 100_000,
         load: Load::Closed,
         seed: 0,
+        starts_at_ns: None,
     };
     let reply = worker.ask(
         &Request::Measure { case: CASE, rule },

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Run, keeping};
+use super::{Run, keeping, peak_of_all};
 use crate::domain::case::CaseKey;
 use crate::domain::event::{RunEvent, SetupReport};
 use crate::domain::outcome::{Outcome, Phase};
 use crate::engines;
 use crate::telemetry::{machine, process};
+use crate::worker::crew::Crew;
 use crate::worker::protocol::{Reply, Request};
-use crate::worker::supervisor::{Worker, WorkerError};
+use crate::worker::supervisor::WorkerError;
 
 impl Run<'_, '_> {
     pub(super) fn ensure_worker(
@@ -32,10 +33,13 @@ impl Run<'_, '_> {
         let start_limit = Duration::from_millis(limits.start_ms);
         let runtime = self.runtime(setup);
         let program = &self.request.program;
-        let worker = Worker::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
-        let (pid, start_ns) = (worker.pid(), worker.start_ns);
-        self.workers.insert(setup, worker);
-        self.tell(RunEvent::WorkerStarted { setup, pid });
+        let crew = Crew::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
+        let start_ns = crew.start_ns();
+        let pids: Vec<u32> = crew.pids().collect();
+        self.workers.insert(setup, crew);
+        for &pid in &pids {
+            self.tell(RunEvent::WorkerStarted { setup, pid });
+        }
         *phase = Phase::Load;
         let request = Request::Load {
             setup: spec,
@@ -47,7 +51,9 @@ impl Run<'_, '_> {
             Reply::Loaded(mut report) => {
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
-                process::forget_peak(pid);
+                for pid in pids {
+                    process::forget_peak(pid);
+                }
                 let notes = self.new_notes(setup, &report);
                 self.tell(RunEvent::SetupReady { setup, report });
                 for text in notes {
@@ -138,10 +144,7 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn remember_peak(&mut self, setup: usize) {
-        let peak = self
-            .workers
-            .get(&setup)
-            .and_then(|worker| process::peak_bytes(worker.pid()));
+        let peak = self.workers.get(&setup).and_then(peak_of_all);
         if let Some(peak) = peak {
             let known = self.peaks.entry(setup).or_default();
             *known = peak.max(*known);
@@ -158,7 +161,7 @@ impl Run<'_, '_> {
             return Err(WorkerError::Start("its worker is gone".to_owned()));
         };
         if let Some(watcher) = &self.watcher {
-            watcher.set_worker(Some(worker.pid()));
+            watcher.set_worker(worker.pids().next());
         }
         let stop = self.stop.clone();
         let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.hand_on());
