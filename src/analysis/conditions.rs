@@ -81,6 +81,14 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
             "one side was measured with the profiler {name} attached, whose cost is in its times"
         ));
     }
+    let task = |(session, setup): Measured<'_>| {
+        let spec = session.plan.setups.get(setup);
+        let task = spec.and_then(|spec| spec.options.get("task").cloned());
+        task.unwrap_or_else(|| "infer".to_owned())
+    };
+    if task(before) != task(after) {
+        return Some("one side trains the network and the other only runs it".to_owned());
+    }
     if first.plan.load != second.plan.load {
         return Some(
             "one side is service time in a closed loop and the other response time under load, or the loads differ"

@@ -15,6 +15,7 @@ pub mod journey;
 pub mod memory;
 pub mod metrics;
 pub mod pair;
+pub mod parts;
 pub mod plan_estimate;
 pub mod progress;
 pub mod scaling;

@@ -141,6 +141,8 @@ pub struct Pinned {
     pub strip: ChartSpec,
     /// What is far from the others, in a sentence.
     pub outliers: String,
+    /// What its runs consist of and what training came to, a line each; none where nobody told.
+    pub parts: Vec<String>,
     /// What the devices did meanwhile, over the same time as the strip.
     pub lanes: Lanes,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::model::ModelSummary;
-use crate::domain::plan::{Look, Plan, PresetName};
+use crate::domain::plan::{Judging, Look, Plan, PresetName};
 use crate::domain::setup::Setup;
 use crate::engines;
 use crate::onnx::{shapes, zoo};
@@ -48,6 +48,10 @@ pub struct Draft {
     pub rounds: String,
     /// Whether each case is measured long enough for its energy to be told.
     pub energy: bool,
+    /// Whether the setups' outputs are compared with the network in floats.
+    pub accuracy: bool,
+    /// Inputs of the user's own for that; empty for made-up ones.
+    pub samples: String,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
@@ -65,6 +69,8 @@ impl Default for Draft {
             preset: PresetName::Standard,
             rounds: String::new(),
             energy: false,
+            accuracy: false,
+            samples: String::new(),
             shapes: String::new(),
             rules: None,
         }
@@ -106,6 +112,12 @@ impl Draft {
             preset: wish.preset,
             rounds: wish.rounds.map_or_else(String::new, |n| n.to_string()),
             energy: wish.energy,
+            accuracy: wish.judging.is_some(),
+            samples: wish
+                .judging
+                .as_ref()
+                .and_then(|judging| judging.samples.clone())
+                .unwrap_or_default(),
             shapes: wish
                 .shapes
                 .iter()
@@ -163,9 +175,18 @@ impl Draft {
             preset: self.preset,
             rounds,
             energy: self.energy,
+            judging: self.judging(),
             name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
             rules: self.rules.clone(),
             ..Wish::new(self.model.trim())
+        })
+    }
+
+    fn judging(&self) -> Option<Judging> {
+        let samples = Some(self.samples.trim().to_owned()).filter(|path| !path.is_empty());
+        self.accuracy.then_some(Judging {
+            inputs: Judging::USUAL,
+            samples,
         })
     }
 
@@ -261,6 +282,10 @@ pub enum PlanEdit {
     Rounds(String),
     /// Whether each case is measured long enough for its energy.
     Energy(bool),
+    /// Whether outputs are compared with the network in floats.
+    Accuracy(bool),
+    /// The user's own inputs for that.
+    Samples(String),
     /// The shapes.
     Shapes(String),
     /// Everything anew.
@@ -389,6 +414,7 @@ fn is_typing(edit: &PlanEdit) -> bool {
             | PlanEdit::Label(..)
             | PlanEdit::Batches(_)
             | PlanEdit::Rounds(_)
+            | PlanEdit::Samples(_)
             | PlanEdit::Shapes(_)
     )
 }
@@ -408,6 +434,8 @@ fn apply(draft: &mut Draft, edit: PlanEdit) {
             draft.rules = None;
         }
         PlanEdit::Energy(energy) => draft.energy = energy,
+        PlanEdit::Accuracy(accuracy) => draft.accuracy = accuracy,
+        PlanEdit::Samples(samples) => draft.samples = samples,
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
         PlanEdit::Clear => *draft = Draft::default(),

@@ -6,7 +6,7 @@ use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
 use crate::analysis::metrics::times;
-use crate::analysis::{accuracy, examined, scaling};
+use crate::analysis::{accuracy, examined, parts, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -26,6 +26,7 @@ pub fn whole(session: &Session) -> String {
         resources::table(session, &rows),
         accuracies(session),
         scalings(session, &rows),
+        parts_of_runs(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
@@ -79,6 +80,21 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> String {
                 "· {}: {warning}\n",
                 session.setup_label(scaling.setup)
             ));
+        }
+    }
+    text
+}
+
+/// What runs consist of, and what training came to.
+fn parts_of_runs(session: &Session) -> String {
+    let mut text = String::new();
+    for case in &session.cases {
+        let name = format!("{} batch {}", session.setup_label(case.setup), case.batch);
+        for words in [parts::in_short(case), parts::learned(case)]
+            .into_iter()
+            .flatten()
+        {
+            text.push_str(&format!("{name}: {words}\n"));
         }
     }
     text

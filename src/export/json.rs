@@ -8,8 +8,10 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
 use crate::analysis::energy::Energy;
 use crate::analysis::memory::{Kept, Need};
+use crate::analysis::parts;
 use crate::analysis::scaling::{self, Scaling};
 use crate::analysis::watched::Watched;
+use crate::domain::case::{Case, Epoch};
 use crate::domain::examination::Examination;
 use crate::domain::session::{Completion, Session};
 use crate::domain::telemetry::{Lost, Telemetry, WatchedDevice};
@@ -31,7 +33,11 @@ pub fn session(session: &Session) -> Value {
         "plan": session.plan,
         "environment": session.environment,
         "setups": setups(session),
-        "cases": rows.iter().map(case).collect::<Vec<_>>(),
+        "cases": rows
+            .iter()
+            .zip(&session.cases)
+            .map(|(row, measured)| with_parts(case(row), measured))
+            .collect::<Vec<_>>(),
         "comparisons": comparison::within(session, &rows)
             .iter()
             .map(super::comparison::document)
@@ -62,6 +68,21 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
         })
     };
     scaling::of(session, rows).iter().map(of_one).collect()
+}
+
+/// A case with what its runs consist of and what training came to, where the worker told.
+fn with_parts(mut document: Value, case: &Case) -> Value {
+    let parts = parts::of(case);
+    let Some(document_fields) = document.as_object_mut().filter(|_| !parts.is_empty()) else {
+        return document;
+    };
+    let parts = parts.iter().map(
+        |part| json!({ "name": part.name, "median_ms": part.median_ns / 1e6, "share": part.share }),
+    );
+    let epochs: Vec<&Epoch> = case.rounds.iter().flat_map(|round| &round.epochs).collect();
+    document_fields.insert("parts".to_owned(), parts.collect());
+    document_fields.insert("epochs".to_owned(), json!(epochs));
+    document
 }
 
 fn setups(session: &Session) -> Vec<Value> {

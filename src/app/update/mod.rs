@@ -6,7 +6,7 @@ mod run;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::analysis::far_off;
+use crate::analysis::{far_off, parts};
 use crate::app::action::{
     Action, Closing, Compare, Curves, History, Journey, Machine, Run, Sessions, Shell,
 };
@@ -473,6 +473,10 @@ impl App {
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
                     outliers: far_off::sentence(case),
+                    parts: [parts::in_short(case), parts::learned(case)]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
                     lanes: lanes::of_case(&session, case),
                 })));
             }

@@ -483,8 +483,35 @@ fn preset(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         let taken = segmented::show(ui, "Energy", draft.energy, &choices);
         edits.extend(taken.map(PlanEdit::Energy));
     });
+    accuracy(ui, draft, edits);
     if draft.rules.is_some() {
         label::faint(ui, "Rules as in the session that is run again");
+    }
+}
+
+/// Whether outputs are compared, and on what.
+fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Accuracy");
+        let choices = [
+            (false, "not told".to_owned(), "Outputs are not looked at"),
+            (
+                true,
+                "compared".to_owned(),
+                "What each setup computes is compared with the network in floats, on 64 inputs, once everything is measured",
+            ),
+        ];
+        let taken = segmented::show(ui, "Accuracy", draft.accuracy, &choices);
+        edits.extend(taken.map(PlanEdit::Accuracy));
+    });
+    if draft.accuracy {
+        ui.horizontal(|ui| {
+            label::quiet_line(ui, "Samples");
+            let width = ui.available_width();
+            let hint = "made up, or a folder of your own";
+            let (_, typed) = field::code(ui, "Samples", &draft.samples, hint, width);
+            edits.extend(typed.map(PlanEdit::Samples));
+        });
     }
 }
 

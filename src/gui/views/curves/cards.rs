@@ -205,6 +205,9 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         return;
     }
     label::quiet(ui, &charts.outliers).on_hover_text(far_off::EXPLAINED);
+    for line in &charts.parts {
+        label::quiet(ui, line);
+    }
     let width = ui.available_width();
     let strip = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
