@@ -9,6 +9,7 @@ mod commands;
 mod control;
 mod display;
 mod fake_nvml;
+mod journeys;
 mod layers;
 mod models;
 mod nvml;
