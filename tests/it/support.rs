@@ -68,6 +68,13 @@ impl Home {
         Run::of(&self.command(args).output().expect("the program starts"))
     }
 
+    /// The same with variables of the environment.
+    pub fn run_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> Run {
+        let mut command = self.command(args);
+        command.envs(variables.iter().copied());
+        Run::of(&command.output().expect("the program starts"))
+    }
+
     /// Journals that are left.
     pub fn journals(&self) -> Vec<PathBuf> {
         files(&self.path("home/sessions/journals"))
