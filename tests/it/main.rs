@@ -15,6 +15,8 @@ mod layers;
 mod models;
 mod nvml;
 mod precision;
+mod providers;
+mod pytorch;
 mod real_window;
 mod session_compat;
 mod support;

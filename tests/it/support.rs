@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -149,6 +150,40 @@ pub fn onnxruntime() -> Option<PathBuf> {
             .map(PathBuf::from)
             .filter(|path| path.is_file()),
         "an ONNX Runtime library (pip install onnxruntime, then ORT_DYLIB_PATH=…/onnxruntime/capi/libonnxruntime.so.*)",
+    )
+}
+
+/// A Python that has PyTorch and torchvision.
+pub fn torch_python() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let python = std::env::var_os("POWERBAND_TEST_PYTHON").map(PathBuf::from);
+        python.filter(|python| has_torch(python))
+    });
+    component(
+        found.clone(),
+        "a Python with PyTorch (pip install torch torchvision numpy, then POWERBAND_TEST_PYTHON=…/bin/python)",
+    )
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test looks at its own surroundings"
+)]
+fn has_torch(python: &Path) -> bool {
+    let script = "import importlib.util as u, sys; \
+                  sys.exit(not all(map(u.find_spec, ('torch', 'torchvision', 'numpy'))))";
+    let asked = Command::new(python).args(["-c", script]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
+/// A library of ONNX Runtime that has the provider `openvino`.
+pub fn openvino() -> Option<PathBuf> {
+    component(
+        std::env::var_os("POWERBAND_TEST_OPENVINO")
+            .map(PathBuf::from)
+            .filter(|path| path.is_file()),
+        "an ONNX Runtime with OpenVINO (pip install onnxruntime-openvino, then POWERBAND_TEST_OPENVINO=…/onnxruntime/capi/libonnxruntime.so.*)",
     )
 }
 
