@@ -25,12 +25,20 @@ pub fn in_short(accuracy: &Accuracy) -> String {
     parts.join(", ")
 }
 
+/// From which distance on a cosine is told from 1: nearer to it is the rounding of 32-bit floats.
+const ROUNDING: f64 = 5e-10;
+
+/// Whether a cosine differs from 1 by rounding alone.
+pub fn is_one(cosine: f64) -> bool {
+    1.0 - cosine <= ROUNDING
+}
+
 /// A cosine with as many digits as tell it from 1: `0.99998`, `0.97`.
 pub fn cosine(cosine: f64) -> String {
-    let distance = 1.0 - cosine;
-    if distance <= 5e-10 {
+    if is_one(cosine) {
         return "1".to_owned();
     }
+    let distance = 1.0 - cosine;
     // Two digits of the distance, rounded down, so that what is not 1 never reads as 1.
     let digits = (1.0 - distance.abs().log10().floor()).clamp(2.0, 9.0);
     let scale = 10_f64.powf(digits);

@@ -40,10 +40,10 @@ pub fn in_short(examination: &Examination) -> String {
         }
     };
     let copies = examination.copies().len() as u64;
-    let copies = if copies == 0 {
-        String::new()
-    } else {
-        format!("; {} between devices", humanize::of_many(copies, "copy"))
+    let copies = match copies {
+        0 => String::new(),
+        1 => "; 1 copy between devices".to_owned(),
+        several => format!("; {} copies between devices", humanize::count(several)),
     };
     format!("{nodes}{who}{copies}")
 }
@@ -73,17 +73,26 @@ pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
 /// The flag of a case whose setup left nodes to the processor although something else was asked for.
 pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
     let examination = session.examinations.get(&case.setup)?;
-    let fallback = examination.fallback()?;
-    if !fallback.is_worth_telling() {
-        return None;
-    }
-    let is_all = fallback.nodes == examination.nodes.len() as u64;
+    let (fallback, is_all) = worth_telling(examination)?;
     Some(Flag {
         name: "fallback",
         weight: if is_all { Weight::Red } else { Weight::Amber },
         evidence: evidence(examination, &fallback, is_all),
         advice: "strict=true refuses this; another version of the provider or of the model may have these operators on the device".to_owned(),
     })
+}
+
+/// What that flag says, where it would be raised.
+pub fn fallback_sentence(examination: &Examination) -> Option<String> {
+    let (fallback, is_all) = worth_telling(examination)?;
+    Some(evidence(examination, &fallback, is_all))
+}
+
+/// What fell back, and whether that is everything.
+fn worth_telling(examination: &Examination) -> Option<(Fallback, bool)> {
+    let fallback = examination.fallback().filter(Fallback::is_worth_telling)?;
+    let is_all = fallback.nodes == examination.nodes.len() as u64;
+    Some((fallback, is_all))
 }
 
 fn evidence(examination: &Examination, fallback: &Fallback, is_all: bool) -> String {
@@ -147,6 +156,15 @@ mod tests {
         assert_eq!(
             in_short(&ran(&[("Conv", "CUDA", 1)])),
             "4 nodes became 1, all on CUDA"
+        );
+        let copying = ran(&[
+            ("MemcpyFromHost", "CUDA", 1),
+            ("Conv", "CUDA", 1),
+            ("MemcpyToHost", "CUDA", 1),
+        ]);
+        assert_eq!(
+            in_short(&copying),
+            "4 nodes became 3, all on CUDA; 2 copies between devices"
         );
     }
 

@@ -10,6 +10,7 @@ pub mod energy;
 pub mod examined;
 pub mod far_off;
 pub mod flags;
+pub mod graph;
 pub mod history;
 pub mod journey;
 pub mod memory;
@@ -21,5 +22,6 @@ pub mod progress;
 pub mod scaling;
 #[cfg(test)]
 pub mod testing;
+pub mod trade_off;
 pub mod verdict;
 pub mod watched;

@@ -11,3 +11,4 @@ pub mod palette;
 pub mod ratios;
 pub mod samples;
 pub mod spec;
+pub mod trade_off;

@@ -159,6 +159,20 @@ pub enum Mark {
         /// Coordinate along x.
         x: f64,
     },
+    /// A thin line in no series' colour, behind all points: a front.
+    Edge {
+        /// Coordinates of its corners.
+        through: Vec<(f64, f64)>,
+    },
+    /// Words beside a point, where there is room for them: its name.
+    Name {
+        /// Coordinates of the point.
+        at: (f64, f64),
+        /// Whose.
+        series: SeriesId,
+        /// Words.
+        text: String,
+    },
     /// A thin dashed horizontal with words: a median.
     Level {
         /// Coordinate along y.

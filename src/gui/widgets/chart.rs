@@ -15,7 +15,7 @@ use egui_plot::{
     PlotUi,
 };
 
-use super::marker;
+use super::{marker, names};
 use crate::chart::axis;
 use crate::chart::palette;
 use crate::chart::spec::{
@@ -83,6 +83,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
         highlighted: look.highlighted,
     };
     canvas.axes(spec, outer);
+    names::edges(&canvas, spec);
     for series in &spec.series {
         canvas.markers(series);
         canvas.whiskers(series);
@@ -91,6 +92,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     for mark in &spec.marks {
         canvas.mark(mark, &mut said);
     }
+    names::show(&canvas, spec, said);
     let limit = canvas.limit(ui, id, spec);
     let hand = plot.hover_pos().filter(|_| limit.is_none());
     let nearest = hand.and_then(|hand| canvas.nearest(spec, hand));
@@ -234,23 +236,24 @@ fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
 }
 
 /// A series steps back while another one is under the hand.
-fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
+pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
     match highlighted {
         Some(other) if other != id => color.gamma_multiply(0.25),
         _ => color,
     }
 }
 
-struct Canvas<'a> {
-    painter: Painter,
+/// Where a chart is painted, and how.
+pub(super) struct Canvas<'a> {
+    pub(super) painter: Painter,
     transform: PlotTransform,
-    inner: Rect,
-    roles: &'a Roles,
-    highlighted: Option<SeriesId>,
+    pub(super) inner: Rect,
+    pub(super) roles: &'a Roles,
+    pub(super) highlighted: Option<SeriesId>,
 }
 
 impl Canvas<'_> {
-    fn place(&self, x: f64, y: f64) -> Pos2 {
+    pub(super) fn place(&self, x: f64, y: f64) -> Pos2 {
         self.transform.position_from_point(&PlotPoint::new(x, y))
     }
 
@@ -450,6 +453,8 @@ impl Canvas<'_> {
                     Stroke::new(2.0, self.roles.accent),
                 );
             }
+            // Behind the markers, and after all other words.
+            Mark::Edge { .. } | Mark::Name { .. } => {}
             Mark::Divider { x } => {
                 let x = self.place(*x, 0.0).x;
                 if self.inner.x_range().contains(x) {

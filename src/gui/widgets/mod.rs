@@ -7,6 +7,7 @@ pub mod label;
 pub mod lanes;
 pub mod legend;
 pub mod marker;
+mod names;
 pub mod segmented;
 pub mod table;
 pub mod verdict;

@@ -1,0 +1,93 @@
+//! Names beside the points of a chart, where there is room, and the edge behind them.
+
+use eframe::egui::{Align2, Pos2, Rect, Shape, Stroke, Vec2, vec2};
+
+use super::chart::{Canvas, faded};
+use super::marker;
+use crate::chart::spec::{ChartSpec, Mark};
+use crate::gui::theme::{self, text};
+
+/// From a point to its name.
+const GAP: f32 = 7.0;
+/// Where a name may stand beside its point, the best first: how far it is shifted, and which end of it is
+/// there.
+const BESIDE: [(f32, f32, Align2); 6] = [
+    (1.0, 0.0, Align2::LEFT_CENTER),
+    (-1.0, 0.0, Align2::RIGHT_CENTER),
+    (0.7, -0.4, Align2::LEFT_BOTTOM),
+    (0.7, 0.4, Align2::LEFT_TOP),
+    (-0.7, -0.4, Align2::RIGHT_BOTTOM),
+    (-0.7, 0.4, Align2::RIGHT_TOP),
+];
+
+/// The edges, which lie behind everything.
+pub(super) fn edges(canvas: &Canvas<'_>, spec: &ChartSpec) {
+    for corners in corners(canvas, spec) {
+        let stroke = Stroke::new(1.0, canvas.roles.faint);
+        canvas.painter.add(Shape::line(corners, stroke));
+    }
+}
+
+fn corners(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Vec<Pos2>> {
+    let edge = |mark: &Mark| match mark {
+        Mark::Edge { through } => {
+            let places = through.iter().map(|(x, y)| canvas.place(*x, *y));
+            Some(places.collect())
+        }
+        _ => None,
+    };
+    spec.marks.iter().filter_map(edge).collect()
+}
+
+/// The names: each where it covers nothing, or not at all. `taken` has the places of other words.
+pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec, mut taken: Vec<Rect>) {
+    for corners in corners(canvas, spec) {
+        let sides = corners.windows(2);
+        taken.extend(sides.map(|ends| Rect::from_two_pos(ends[0], ends[1]).expand(1.0)));
+    }
+    let points = spec.series.iter().flat_map(|series| &series.points);
+    for point in points.clone() {
+        let (low, high) = point.band.unwrap_or((point.y, point.y));
+        let ends = [low, high].map(|y| canvas.place(point.x, y));
+        let at = canvas.place(point.x, point.y);
+        taken.push(Rect::from_two_pos(ends[0], ends[1]).expand(1.0));
+        taken.push(Rect::from_center_size(
+            at,
+            Vec2::splat(2.0 * marker::RADIUS),
+        ));
+    }
+    for mark in &spec.marks {
+        let Mark::Name { at, series, text } = mark else {
+            continue;
+        };
+        let color = faded(canvas.roles.quiet, *series, canvas.highlighted);
+        let font = theme::words(text::CAPTION);
+        let galley = canvas.painter.layout_no_wrap(text.clone(), font, color);
+        let middle = canvas.place(at.0, at.1);
+        let mut places: Vec<Rect> = BESIDE
+            .iter()
+            .map(|(x, y, anchor)| {
+                let by = vec2(*x, *y) * GAP;
+                anchor.anchor_size(middle + by, galley.size())
+            })
+            .collect();
+        // Over and under an interval there may be room where beside it there is none.
+        let own = points.clone().find(|point| (point.x, point.y) == *at);
+        if let Some((low, high)) = own.and_then(|point| point.band) {
+            let over = canvas.place(at.0, high) - vec2(0.0, 0.5 * GAP);
+            let under = canvas.place(at.0, low) + vec2(0.0, 0.5 * GAP);
+            places.push(Align2::CENTER_BOTTOM.anchor_size(over, galley.size()));
+            places.push(Align2::CENTER_TOP.anchor_size(under, galley.size()));
+        }
+        let is_free = |place: &&Rect| {
+            canvas.inner.expand(6.0).contains_rect(**place)
+                && !taken.iter().any(|other| other.intersects(**place))
+        };
+        if let Some(place) = places.iter().find(is_free) {
+            let ground = canvas.roles.panel.gamma_multiply(0.8);
+            canvas.painter.rect_filled(*place, 2.0, ground);
+            canvas.painter.galley(place.min, galley, color);
+            taken.push(*place);
+        }
+    }
+}
