@@ -12,6 +12,7 @@ use super::sessions::{Pin, SessionId};
 use super::settings::{Theme, Watching};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
+use crate::analysis::trade_off::{At, Quality};
 use crate::chart::spec::SeriesId;
 use crate::domain::case::CaseKey;
 
@@ -156,6 +157,12 @@ pub enum Curves {
     Efficiency(Efficiency),
     /// Which energy is drawn.
     Energy(EnergyKind),
+    /// Which quality is drawn beside the speed.
+    Quality(Quality),
+    /// At which batch size the speed counts there.
+    At(At),
+    /// Whose graph is shown.
+    Examined(SeriesId),
     /// Logarithmic or linear latency.
     LogLatency(bool),
     /// The latency limit in nanoseconds.

@@ -294,6 +294,16 @@ pub const ALL: &[Command] = &[
     command("energy-per-joule", "Curves: items per joule", "", |_| {
         Ok(Action::Curves(Curves::Energy(EnergyKind::PerJoule)))
     }),
+    command("accuracy-next", "Curves: another accuracy", "", |app| {
+        let next = app.curves.drawn.trade_off.next();
+        let next = next.ok_or("no open session compared what its setups compute")?;
+        Ok(Action::Curves(Curves::Quality(next)))
+    }),
+    command("graph-next", "Curves: another setup's graph", "", |app| {
+        let next = app.curves.drawn.graph.next();
+        let next = next.ok_or("no open session has an engine's graph")?;
+        Ok(Action::Curves(Curves::Examined(next)))
+    }),
     command(
         "limit",
         "Curves: set or remove the latency limit",

@@ -4,9 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
+use super::trade_off::{self, TradeOff};
 use crate::analysis::batch_curve::CurvePoint;
 use crate::analysis::case_rows::CaseRow;
+use crate::analysis::trade_off::{At, Quality};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::lanes::Lanes;
@@ -109,6 +112,10 @@ pub struct Drawn {
     pub headroom: Vec<Headroom>,
     /// Why no energy is known, where it is not.
     pub no_energy: Option<String>,
+    /// Speed beside quality.
+    pub trade_off: TradeOff,
+    /// What an engine made of the network.
+    pub graph: GraphCard,
     /// How many series are not drawn because they were measured under another load.
     pub apart: usize,
     /// Series by name.
@@ -160,6 +167,12 @@ pub struct CurvesState {
     pub pin: Option<Pin>,
     /// Its charts, once they are made.
     pub pinned: Option<Arc<Pinned>>,
+    /// The quality that is drawn beside the speed; nothing for the first that is known.
+    pub quality: Option<Quality>,
+    /// At which batch size the speed counts there.
+    pub at: At,
+    /// The setup whose graph is shown; nothing for the first that has one.
+    pub examined: Option<SeriesId>,
     /// Words that rows must have.
     pub filter: String,
     /// The column that the table is sorted by, and whether it falls.
@@ -173,6 +186,7 @@ impl CurvesState {
     pub fn redraw(&mut self, open: &OpenSessions) {
         self.redraw_charts(open);
         self.redraw_resources(open);
+        self.redraw_cards(open);
         self.redraw_table(open);
     }
 
@@ -230,6 +244,19 @@ impl CurvesState {
         [drawn.memory, drawn.energy] = charts;
         drawn.headroom = headroom;
         drawn.no_energy = no_energy;
+    }
+
+    /// Makes anew speed and accuracy, and what the engine made of the network.
+    pub fn redraw_cards(&mut self, open: &OpenSessions) {
+        let before = &self.drawn;
+        let mut trade_off = trade_off::draw(open, &before.legend, self.quality, self.at);
+        let graph = graph::draw(open, self.examined, &before.graph);
+        if let Some(pin) = self.pin {
+            ring(&mut trade_off.chart, pin);
+        }
+        let drawn = Arc::make_mut(&mut self.drawn);
+        drawn.trade_off = trade_off;
+        drawn.graph = graph;
     }
 
     /// Makes anew the table alone, from the legend as it stands.
@@ -435,6 +462,9 @@ impl CurvesState {
     pub fn forget(&mut self, session: SessionId) {
         self.hidden
             .retain(|series| sessions::of_series(*series).0 != session);
+        self.examined = self
+            .examined
+            .filter(|series| sessions::of_series(*series).0 != session);
         if self.pin.is_some_and(|pin| pin.session == session) {
             self.pin = None;
             self.pinned = None;

@@ -7,6 +7,7 @@ pub mod action;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod graph;
 pub mod history;
 pub mod inbox;
 pub mod jobs;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod screen;
 pub mod sessions;
 pub mod settings;
+pub mod trade_off;
 mod update;
 mod work;
 

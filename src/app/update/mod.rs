@@ -34,6 +34,7 @@ enum Part {
     /// The charts that know the latency limit.
     Charts,
     AllCharts,
+    Cards,
     Table,
     All,
 }
@@ -387,6 +388,7 @@ impl App {
         let part = match change {
             Curves::Limit(_) => Part::Charts,
             Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
+            Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
             Curves::Sort(_) | Curves::Filter(_) => Part::Table,
             _ => Part::All,
         };
@@ -399,6 +401,9 @@ impl App {
             Curves::Statistic(statistic) => state.options.statistic = statistic,
             Curves::Efficiency(efficiency) => state.options.efficiency = efficiency,
             Curves::Energy(energy) => state.options.energy = energy,
+            Curves::Quality(quality) => state.quality = Some(quality),
+            Curves::At(at) => state.at = at,
+            Curves::Examined(series) => state.examined = Some(series),
             Curves::LogLatency(log) => state.options.log_y = log,
             Curves::Limit(limit) => {
                 state.options.limit_ns = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
@@ -450,7 +455,9 @@ impl App {
             Part::AllCharts => {
                 self.curves.redraw_charts(&self.sessions);
                 self.curves.redraw_resources(&self.sessions);
+                self.curves.redraw_cards(&self.sessions);
             }
+            Part::Cards => self.curves.redraw_cards(&self.sessions),
             Part::Table => self.curves.redraw_table(&self.sessions),
             Part::All => self.curves.redraw(&self.sessions),
         }

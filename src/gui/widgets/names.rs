@@ -71,23 +71,33 @@ pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec, mut taken: Vec<Rect>) 
                 anchor.anchor_size(middle + by, galley.size())
             })
             .collect();
-        // Over and under an interval there may be room where beside it there is none.
+        // Over and under an interval there may be room where beside it there is none; but not where it
+        // could be the name of one next to it.
         let own = points.clone().find(|point| (point.x, point.y) == *at);
         if let Some((low, high)) = own.and_then(|point| point.band) {
             let over = canvas.place(at.0, high) - vec2(0.0, 0.5 * GAP);
             let under = canvas.place(at.0, low) + vec2(0.0, 0.5 * GAP);
-            places.push(Align2::CENTER_BOTTOM.anchor_size(over, galley.size()));
-            places.push(Align2::CENTER_TOP.anchor_size(under, galley.size()));
+            let ends = [(over, Align2::CENTER_BOTTOM), (under, Align2::CENTER_TOP)];
+            let ends = ends.map(|(end, anchor)| anchor.anchor_size(end, galley.size()));
+            let is_clear = |place: &Rect| {
+                let around = place.expand2(vec2(0.0, 2.0 * GAP));
+                let next = |other: &&Rect| !other.x_range().contains(middle.x);
+                !taken
+                    .iter()
+                    .filter(next)
+                    .any(|other| other.intersects(around))
+            };
+            places.extend(ends.into_iter().filter(is_clear));
         }
-        let is_free = |place: &&Rect| {
-            canvas.inner.expand(6.0).contains_rect(**place)
-                && !taken.iter().any(|other| other.intersects(**place))
+        let is_free = |place: &Rect| {
+            canvas.inner.expand(6.0).contains_rect(*place)
+                && !taken.iter().any(|other| other.intersects(*place))
         };
-        if let Some(place) = places.iter().find(is_free) {
+        if let Some(place) = places.into_iter().find(is_free) {
             let ground = canvas.roles.panel.gamma_multiply(0.8);
-            canvas.painter.rect_filled(*place, 2.0, ground);
+            canvas.painter.rect_filled(place, 2.0, ground);
             canvas.painter.galley(place.min, galley, color);
-            taken.push(*place);
+            taken.push(place);
         }
     }
 }

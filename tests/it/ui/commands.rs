@@ -12,11 +12,12 @@ use powerband::app::plan::PlanEdit;
 use powerband::app::screen::Screen;
 use powerband::base::cancel::CancelToken;
 use powerband::base::clock;
+use powerband::domain::session::Session;
 use powerband::store::trash::{Discarded, discard};
 
 use super::data::{Made, speed};
 use super::pictures::small_session;
-use super::{Desk, alone, place, shelve};
+use super::{Desk, alone, place, shelve, write};
 use crate::support::Home;
 
 fn by_id(id: &str) -> &'static Command {
@@ -88,6 +89,12 @@ fn desk_with_everything(home: Home) -> (Desk, Discarded) {
     let doomed = shelve(&home, "doomed", &session);
     let discarded = discard(&place(&home).paths, &doomed).expect("the trash takes it");
     let open: Vec<PathBuf> = ["one", "two"].map(|name| small_session(&home, name)).into();
+    let mut second = Session {
+        name: "two".to_owned(),
+        ..session
+    };
+    super::accuracy::judge(&mut second);
+    write(&open[1], &second);
     let mut desk = Desk::awake(home, open);
     desk.until("sessions are open", |app| app.sessions.len() == 2);
     (desk, discarded)

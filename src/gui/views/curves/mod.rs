@@ -1,7 +1,9 @@
 //! Curves: latency, throughput and efficiency against batch size, the best within a limit, one case's
-//! samples, and the table of all.
+//! samples, speed beside accuracy, what the engine made of the network, and the table of all.
 
 mod cards;
+mod graph;
+mod trade_off;
 
 use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
@@ -44,6 +46,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::MEDIUM);
         cards::pinned(ui, app, &mut changes);
         resources(ui, app, &mut changes);
+        trade_off::show(ui, app, &mut changes);
+        graph::show(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
         cases(ui, app, &mut changes);
     });
