@@ -496,6 +496,8 @@ class Network:
     kind: str
     output_names: list[str]
     notes: list[str]
+    # Whether it has other weights than the ONNX file, so that it computes something else.
+    own_weights: bool = False
 
 
 def build_network(recipe: Recipe, name: str, model: str) -> Network:
@@ -511,6 +513,7 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
         network = Network(factory_module(reference), reference, "factory", output_names, [])
     if network.kind in ("network", "factory") and not recipe.trains:
         reason = take_weights(network.module, weights)
+        network.own_weights = bool(reason)
         if reason:
             network.notes.append(
                 f"{network.title} keeps the weights that it came with, not those of the other "
@@ -518,6 +521,8 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
             )
         elif network.kind == "factory":
             network.notes.append(f"{reference} was given the weights of {model}, which fit it")
+    else:
+        network.own_weights = True
     return network
 
 
@@ -1378,9 +1383,8 @@ def refusal(error: BaseException, limit: MemoryLimit) -> Refused:
             more = f" for {int(wanted.group(1)) / 2**20:,.1f} MiB more"
         elif wanted:
             more = f" for {wanted.group(1)} {wanted.group(2)} more"
-        cure = ", or allow more with memory=" if limit.called.startswith("memory=") else ""
         sentence = f"PyTorch asked{more or ' for more'} than {limit.called} has left"
-        return Refused("OutOfMemory", f"{sentence}; take a smaller batch{cure}")
+        return Refused("OutOfMemory", sentence)
     return failed(last_words(error))
 
 
@@ -1588,6 +1592,7 @@ class Worker:
             "load_ns": load_ns,
             "empty_run_ns": empty_run_ns(),
             "clock_ns": clock_ns(),
+            "own_weights": network.own_weights,
             "notes": notes + network.notes,
         }
         return {"Loaded": report}

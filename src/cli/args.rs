@@ -304,7 +304,7 @@ pub enum EnginesCommand {
 pub struct InstallArgs {
     /// Which engine: onnxruntime.
     pub engine: String,
-    /// Which build: cpu, cuda, rocm, openvino or directml.
+    /// Which build: cpu, cuda, rocm, migraphx, openvino or directml.
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub flavor: String,
     /// Which version [default: the newest that pip offers].

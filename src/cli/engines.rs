@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
 use crate::engines::install::InstallRequest;
-use crate::engines::{self, COMMON_KEYS};
+use crate::engines::{self, COMMON_KEYS, Needs};
 use crate::worker::fetch::{self, FetchStep};
 use crate::worker::probe::{self, Found};
 
@@ -80,8 +80,12 @@ pub fn brief(found: &[Found]) -> String {
                 "{} does not load; powerband engines says why",
                 runtime.path.display()
             ),
-            (Err(_), None) => format!(
+            (Err(_), None) if one.engine.needs() == Needs::OnnxRuntime => format!(
                 "{} is missing; powerband engines install onnxruntime fetches it",
+                one.engine.title()
+            ),
+            (Err(_), None) => format!(
+                "{} is missing; powerband engines says what helps",
                 one.engine.title()
             ),
         };

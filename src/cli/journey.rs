@@ -19,6 +19,12 @@ use crate::store::session_file;
 /// Prints the steps of a session.
 pub fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let session = session_file::read(&args.session)?.session;
+    if args.batch.is_some() && !session.plan.ladder.is_empty() {
+        bail!(
+            "{} has a ladder, whose steps have batch sizes of their own; leave --batch out",
+            args.session.display()
+        );
+    }
     let batches = &session.plan.batches;
     let batch = match args.batch {
         Some(batch) if !batches.contains(&batch) => {

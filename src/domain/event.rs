@@ -37,6 +37,9 @@ pub struct SetupReport {
     /// Time of reading the clock once, in nanoseconds: it is read twice a run.
     #[serde(default)]
     pub clock_ns: u64,
+    /// Whether the network has weights of its own, so that its outputs are not the model's.
+    #[serde(default)]
+    pub own_weights: bool,
     /// What the user should know: a provider that was not there, an option that had no effect.
     pub notes: Vec<String>,
 }

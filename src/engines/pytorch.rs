@@ -30,6 +30,14 @@ pub const MODES: [&str; 9] = [
 /// Words of which a setup can have one.
 const ARITHMETIC: [&str; 4] = ["amp-bf16", "amp-fp16", "fp16", "bf16"];
 const COMPILERS: [&str; 3] = ["compile", "script", "tensorrt"];
+/// Keys that rewrite an ONNX file first.
+const OF_FILES: [&str; 5] = [
+    "precision",
+    "keep_float",
+    "calibration",
+    "ranges",
+    "fixed_batch",
+];
 const TASKS: [&str; 2] = ["infer", "train"];
 const OPTIMISERS: [&str; 3] = ["sgd", "adam", "adamw"];
 /// Keys that have a meaning in training alone.
@@ -81,6 +89,14 @@ impl Engine for PyTorch {
             ));
         }
         positive(setup, "threads")?;
+        let rewrites = OF_FILES
+            .iter()
+            .find(|key| setup.options.contains_key(**key));
+        if let Some(key) = rewrites {
+            return Err(format!(
+                "{key}= rewrites ONNX files, which PyTorch does not run; mode= has fp16, bf16 and more"
+            ));
+        }
         check_modes(setup)?;
         check_training(setup)
     }
@@ -256,6 +272,7 @@ mod tests {
         assert!(fault("torch,mode=compile+script").contains("cannot be"));
         assert!(fault("torch,mode=fp16+amp-bf16").contains("one of them"));
         assert!(fault("torch:tpu").contains("cuda:0"));
+        assert!(fault("torch,precision=int8").contains("mode="));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
+use crate::onnx::{file, inspect};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.23.9";
@@ -104,6 +105,7 @@ impl LoadedModel for Model {
             .map(|input| to_tract(input).map(Into::into))
             .collect::<TractResult<Vec<TValue>>>();
         Ok(Box::new(Bound {
+            path: self.path.clone(),
             plan,
             inputs: values.map_err(|error| explain(&error))?,
             executor: self.executor.clone(),
@@ -112,6 +114,7 @@ impl LoadedModel for Model {
 }
 
 struct Bound {
+    path: PathBuf,
     plan: Arc<TypedRunnableModel>,
     inputs: Vec<TValue>,
     executor: Executor,
@@ -133,9 +136,17 @@ impl Runnable for Bound {
 
     fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
         let outputs = self.run_for_outputs()?;
+        // tract calls its outlets after nodes; the file knows what its outputs are called.
+        let names = file::load(&self.path)
+            .map(|model| inspect::outputs(&model))
+            .unwrap_or_default();
         let named = outputs.iter().enumerate();
         named
-            .map(|(index, value)| from_tract(&format!("output {index}"), value))
+            .map(|(index, value)| {
+                let unnamed = || format!("output {index}");
+                let name = names.get(index).cloned().unwrap_or_else(unnamed);
+                from_tract(&name, value)
+            })
             .collect()
     }
 }

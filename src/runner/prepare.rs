@@ -4,7 +4,7 @@
 //! Blocks while Pythons are asked where their libraries are.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::precision::{self, Converted};
 use super::run::judging::Reference;
@@ -13,6 +13,7 @@ use super::watching::WatchRequest;
 use super::wish::preset_rules;
 pub use super::wish::{Rules, Wish};
 use crate::base::clock;
+use crate::base::humanize;
 use crate::base::paths::Paths;
 use crate::domain::case::CaseKey;
 use crate::domain::event::Beginning;
@@ -26,6 +27,7 @@ use crate::onnx::inspect::InspectError;
 use crate::onnx::shapes::ShapeError;
 use crate::onnx::source::{ModelFile, SourceError};
 use crate::onnx::{inspect, shapes, source, zoo};
+use crate::samples;
 use crate::store::settings::Settings;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
@@ -91,12 +93,46 @@ pub enum PrepareError {
         "this session was measured on another machine or kernel, so rounds cannot be added here; measure it anew"
     )]
     OtherMachine,
+    /// The inputs for comparing outputs cannot be used.
+    #[error("{0}")]
+    Samples(String),
     /// No batch size fits the model; the reason of the first one.
     #[error("{0}")]
     NothingFits(String),
     /// No engine is named, and none is here.
     #[error("no engine can run here: {0}")]
     NoEngine(String),
+}
+
+/// Whether the inputs for comparing outputs are there and fit, before anything is measured.
+fn check_samples(wish: &Wish, inputs: &Inputs) -> Result<(), PrepareError> {
+    let samples = wish
+        .judging
+        .as_ref()
+        .and_then(|judging| judging.samples.as_ref());
+    let specs = inputs
+        .iter()
+        .find_map(|(case, specs)| Some((case, specs.as_ref().ok()?)));
+    let (Some(samples), Some((case, specs))) = (samples, specs) else {
+        return Ok(());
+    };
+    let refused = |error: samples::SampleError| PrepareError::Samples(error.to_string());
+    let [spec] = &specs[..] else {
+        return Err(PrepareError::Samples(format!(
+            "samples are for a network with one input, and this one has {}",
+            specs.len()
+        )));
+    };
+    let set = samples::open(Path::new(samples)).map_err(refused)?;
+    let set = set.for_input(spec).map_err(refused)?;
+    if set.items.len() < case.batch {
+        let found = humanize::of_many(set.items.len() as u64, "input");
+        return Err(PrepareError::Samples(format!(
+            "{samples} holds {found}, fewer than one batch of {}",
+            case.batch
+        )));
+    }
+    Ok(())
 }
 
 /// Makes a wish into a run.
@@ -115,6 +151,7 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     }
     let variants = variants(place, &model, &wish.shapes, &mut chosen)?;
     let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &wish.shapes)?;
+    check_samples(wish, &inputs)?;
     let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
     let plan = plan(wish, &chosen, batches, rate_hz);
     let warnings = notices(&ports, &plan, &chosen);
@@ -123,7 +160,10 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         None => model.path.clone(),
     });
     let reference = plan.judging.is_some().then(|| {
-        let (setup, runtime) = precision::trusted(place);
+        let found = plan.setups.iter().zip(&chosen.runtimes);
+        let mut places = found.map(|(setup, found)| with_runtime(place, setup, Some(found)));
+        let own = places.find(|own| own.onnxruntime != place.onnxruntime);
+        let (setup, runtime) = precision::trusted(own.as_ref().unwrap_or(place));
         Reference {
             setup,
             runtime,
@@ -206,7 +246,9 @@ fn variants(
             continue;
         }
         let original = own.as_ref().unwrap_or(model);
-        match precision::convert(place, original, &recipe, shapes) {
+        // Ranges are found with the library that the setup runs on.
+        let place = with_runtime(place, spec, chosen.runtimes.get(setup));
+        match precision::convert(&place, original, &recipe, shapes) {
             Ok(Converted { file, notes }) => {
                 let notes = notes.iter().map(|note| format!("{spec}: {note}"));
                 chosen.notes.extend(notes);
@@ -222,6 +264,22 @@ fn variants(
         }
     }
     Ok(variants)
+}
+
+/// The same place, with the library that was found for a setup of ONNX Runtime.
+fn with_runtime(
+    place: &Place,
+    setup: &Setup,
+    found: Option<&Result<Option<PathBuf>, String>>,
+) -> Place {
+    let is_ort = engines::find(&setup.engine).is_some_and(|e| e.needs() == Needs::OnnxRuntime);
+    let library = found
+        .and_then(|found| found.clone().ok()?)
+        .filter(|_| is_ort);
+    Place {
+        onnxruntime: library.or_else(|| place.onnxruntime.clone()),
+        ..place.clone()
+    }
 }
 
 /// `NAME=1x128`: a whole shape for an input.

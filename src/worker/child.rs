@@ -149,6 +149,7 @@ impl State {
             load_ns: whole_ns.saturating_sub(loaded.library_ns),
             empty_run_ns: measure::empty_run_ns(),
             clock_ns: measure::clock_ns(),
+            own_weights: false,
             notes: loaded.notes.clone(),
         };
         self.model = Some(loaded_model);

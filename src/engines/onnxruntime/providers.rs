@@ -131,7 +131,7 @@ pub const ALL: &[Provider] = &[
         word: "webgpu",
         title: "WebGPU",
         devices: &["gpu"],
-        flavor: Some("webgpu"),
+        flavor: None,
         is_built_in: || matches!(ep::WebGPU::is_available(), Ok(true)),
         register: configurable!(WebGPU, Some("deviceId")),
     },

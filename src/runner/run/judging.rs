@@ -175,7 +175,15 @@ impl Run<'_, '_> {
             runtime,
         };
         let title = match ask(self, &load)? {
-            Reply::Loaded(report) => format!("{}, float, not optimised", report.engine),
+            Reply::Loaded(report) => {
+                let is_plain = reference
+                    .setup
+                    .options
+                    .get("opt")
+                    .is_some_and(|opt| opt == "none");
+                let plain = if is_plain { ", not optimised" } else { "" };
+                format!("{}, float{plain}", report.engine)
+            }
             other => {
                 return Err(format!(
                     "the reference gave an answer to another question: {other:?}"
@@ -203,6 +211,12 @@ impl Run<'_, '_> {
         let mut phase = Phase::Start;
         self.ensure_worker(setup, &mut phase)
             .map_err(|error| error.to_string())?;
+        let report = self.session.reports.get(setup).and_then(Option::as_ref);
+        if report.is_some_and(|report| report.own_weights) {
+            return Err(
+                "it runs with weights of its own, so its outputs cannot be compared".to_owned(),
+            );
+        }
         let case = CaseKey {
             setup,
             batch: feed.size,

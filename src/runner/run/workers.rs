@@ -44,7 +44,7 @@ impl Run<'_, '_> {
         let request = Request::Load {
             setup: spec,
             model: self.model(setup),
-            name: self.request.beginning.plan.model.clone(),
+            name: self.model_name(setup),
             runtime,
         };
         match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
@@ -78,6 +78,14 @@ impl Run<'_, '_> {
         let setup = self.request.beginning.plan.setups.get(setup);
         let engine = setup.and_then(|setup| engines::find(&setup.engine));
         engine.is_some_and(|engine| engine.stands_alone())
+    }
+
+    /// The model of a setup as the user names it: its own, or the plan's.
+    fn model_name(&self, setup: usize) -> String {
+        let plan = &self.request.beginning.plan;
+        let own = plan.setups.get(setup);
+        let own = own.and_then(|spec| spec.options.get(engines::MODEL_KEY).cloned());
+        own.unwrap_or_else(|| plan.model.clone())
     }
 
     /// What the setup's engine needs and was found for it.

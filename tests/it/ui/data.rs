@@ -320,6 +320,7 @@ fn report(speed: &Speed) -> SetupReport {
         load_ns: 183_000_000,
         empty_run_ns: 900,
         clock_ns: 25,
+        own_weights: false,
         notes: Vec::new(),
     }
 }
