@@ -27,7 +27,7 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     let recipe = recipe(args)?;
     let converted = precision::convert(&context.place(), &model, &recipe, &BTreeMap::new());
     let Converted { file: model, notes } = converted.map_err(|reason| {
-        anyhow::anyhow!("{} cannot be rewritten ({recipe}): {reason}", model.name)
+        anyhow::anyhow!("{} cannot be rewritten to {recipe}: {reason}", model.name)
     })?;
     for note in notes {
         output::note(&note);

@@ -256,7 +256,7 @@ fn variants(
                 variants.insert(setup, Variant { file, ports });
             }
             Err(reason) => {
-                let reason = format!("the model cannot be rewritten ({recipe}): {reason}");
+                let reason = format!("the model cannot be rewritten to {recipe}: {reason}");
                 if let Some(runtime) = chosen.runtimes.get_mut(setup) {
                     *runtime = Err(reason);
                 }
