@@ -7,7 +7,7 @@ use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 
 /// Keys that tell the copies of a setup, and nothing else of it.
-const OF_COPIES: [&str; 2] = ["copies", "devices"];
+const OF_COPIES: [&str; 3] = ["copies", "devices", "streams"];
 
 /// A setup with several copies beside the same one with a single worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +98,11 @@ fn copies(setup: &Setup) -> Option<usize> {
         .options
         .get("devices")
         .map(|text| text.split([',', '+']).count());
-    named.or(devices).filter(|copies| *copies > 1)
+    let streams = setup
+        .options
+        .get("streams")
+        .and_then(|text| text.parse().ok());
+    named.or(devices).or(streams).filter(|copies| *copies > 1)
 }
 
 fn is_single_of(single: &Setup, several: &Setup) -> bool {

@@ -66,6 +66,11 @@ pub fn listing(found: &[Found]) -> String {
                 runtime.origin
             ));
         }
+        // The providers that a library has were named above; those that it has not are many.
+        let lacks = one.answer.iter().flat_map(|info| &info.lacks);
+        for (what, why) in lacks.filter(|(what, _)| !what.starts_with("provider=")) {
+            text.push_str(&format!("         not {what}: {why}\n"));
+        }
     }
     text
 }
@@ -126,6 +131,7 @@ fn document(found: &Found) -> Value {
         "version": found.answer.as_ref().ok().map(|info| &info.version),
         "devices": found.answer.as_ref().map(|info| info.devices.clone()).unwrap_or_default(),
         "providers": found.answer.as_ref().map(|info| info.providers.clone()).unwrap_or_default(),
+        "lacks": found.answer.as_ref().map(|info| info.lacks.clone()).unwrap_or_default(),
         "missing": found.answer.as_ref().err(),
         "library": found.runtime.as_ref().map(|runtime| &runtime.path),
         "origin": found.runtime.as_ref().map(|runtime| runtime.origin.to_string()),

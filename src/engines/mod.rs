@@ -78,17 +78,28 @@ pub const COMMON_KEYS: &[Key] = &[
         help: "the devices of the copies, one after the other (default: the setup's device for all)",
     },
     Key {
+        name: STREAMS_KEY,
+        values: "1 to 64",
+        help: "so many threads of one worker share each batch, each with a session of its own",
+    },
+    Key {
         name: MODEL_KEY,
         values: "a network or a file",
         help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
     },
 ];
 
+/// More workers or threads than this are a slip of the finger.
+const MOST_COPIES: usize = 64;
+
 /// The key with which a setup asks for several workers.
 pub const COPIES_KEY: &str = "copies";
 
 /// The key with which a setup names the devices of its copies.
 pub const DEVICES_KEY: &str = "devices";
+
+/// The key with which a setup asks for several threads in one worker.
+pub const STREAMS_KEY: &str = "streams";
 
 /// The key with which a setup names a model of its own.
 pub const MODEL_KEY: &str = "model";
@@ -369,13 +380,13 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     memory_limit(setup).map_err(value_error)?;
     recipe(setup).map_err(value_error)?;
     copies(setup).map_err(value_error)?;
+    streams(setup).map_err(value_error)?;
     engine.check(setup).map_err(value_error)?;
     Ok(engine)
 }
 
 /// How many workers the setup has: as many as it says, else one for each device that it names.
 pub fn copies(setup: &Setup) -> Result<usize, String> {
-    const MOST: usize = 64;
     let devices = devices(setup)?;
     if !devices.is_empty() && setup.device == "cpu" {
         return Err(
@@ -383,8 +394,8 @@ pub fn copies(setup: &Setup) -> Result<usize, String> {
         );
     }
     let copies = positive(setup, COPIES_KEY)?.unwrap_or_else(|| devices.len().max(1));
-    if copies > MOST {
-        return Err(format!("copies={copies} is more than {MOST}"));
+    if copies > MOST_COPIES {
+        return Err(format!("copies={copies} is more than {MOST_COPIES}"));
     }
     if copies % devices.len().max(1) != 0 {
         return Err(format!(
@@ -393,6 +404,28 @@ pub fn copies(setup: &Setup) -> Result<usize, String> {
         ));
     }
     Ok(copies)
+}
+
+/// How many threads of one worker share each batch.
+pub fn streams(setup: &Setup) -> Result<usize, String> {
+    let streams = positive(setup, STREAMS_KEY)?.unwrap_or(1);
+    if streams == 1 {
+        return Ok(1);
+    }
+    if streams > MOST_COPIES {
+        return Err(format!("streams={streams} is more than {MOST_COPIES}"));
+    }
+    if copies(setup)? > 1 {
+        return Err("streams= and copies= exclude each other; give one of them".to_owned());
+    }
+    let is_ours = find(&setup.engine).is_some_and(|e| e.takes_files() && e.stands_alone());
+    if !is_ours {
+        return Err(format!(
+            "streams= is for engines within Powerband's own worker; {} takes copies=",
+            setup.engine
+        ));
+    }
+    Ok(streams)
 }
 
 /// The numbers of the devices that the setup names for its copies; none where it names none.
@@ -485,6 +518,14 @@ mod tests {
         assert!(of("torch:cuda,devices=0+x").unwrap_err().contains("\"x\""));
         assert!(of("ort,devices=0+1").unwrap_err().contains("copies="));
         assert!(of("ort,copies=65").unwrap_err().contains("64"));
+        let of = |spec: &str| streams(&spec.parse().unwrap());
+        assert_eq!(of("ort,streams=4"), Ok(4));
+        assert!(
+            of("ort,streams=2,copies=2")
+                .unwrap_err()
+                .contains("exclude")
+        );
+        assert!(of("torch,streams=2").unwrap_err().contains("copies="));
     }
 
     #[test]

@@ -7,13 +7,17 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::command::CommandModel;
+use super::crew::Crew;
 use super::measure;
 use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION};
+use super::streams::{self, Stream};
+use super::supervisor::WorkerError;
+use crate::base::cancel::CancelToken;
 use crate::domain::case::{CaseKey, Opening};
 use crate::domain::event::SetupReport;
 use crate::domain::setup::Setup;
@@ -61,14 +65,32 @@ fn say(out: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
 
 /// What a worker holds: a model, and the cases that were opened of it.
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     // Declared before the model: what is bound goes before what it is bound to.
     cases: BTreeMap<CaseKey, Box<dyn Runnable>>,
     model: Option<Box<dyn LoadedModel>>,
+    /// Threads that do everything in its place, where the setup has streams.
+    streams: Option<Crew<Stream>>,
 }
 
 impl State {
-    fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
+    pub(super) fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
+        if let Request::Load { setup, .. } = &request {
+            let streams = engines::streams(setup).map_err(EngineError::Unsupported)?;
+            if streams > 1 {
+                let started = streams::start(streams);
+                self.streams =
+                    Some(started.map_err(|error| EngineError::Failed(error.to_string()))?);
+            }
+        }
+        if let Some(streams) = &mut self.streams {
+            let answer =
+                streams.ask_meanwhile(&request, Duration::MAX, &CancelToken::default(), &mut || ());
+            return answer.map_err(|error| match error {
+                WorkerError::Refused(error) => error,
+                other => EngineError::Failed(other.to_string()),
+            });
+        }
         match request {
             Request::Probe { engine, runtime } => {
                 Ok(Reply::Probed(find(&engine)?.probe(runtime.as_deref())?))

@@ -1,4 +1,5 @@
-//! The workers of one setup: one, or several copies that share each batch and begin each round together.
+//! Those who run one setup: one, or several that share each batch and begin each round together. From the
+//! parent they are processes, the copies of a setup; within a worker they are threads, its streams.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::protocol::{Reply, Request, RoundRule};
-use super::share::{self, Place};
+use super::share::{self, Place, Sharing};
 use super::supervisor::{Worker, WorkerError};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
@@ -17,10 +18,40 @@ use crate::engines::{self, EngineError};
 /// From the word to the first run: long enough for every copy to hear it.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// The workers of one setup.
+/// One of a crew: is asked, and answers later.
+pub trait Member {
+    /// Asks without waiting for the answer.
+    fn say(&mut self, request: &Request) -> Result<(), WorkerError>;
+
+    /// The answer to what was asked.
+    fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError>;
+}
+
+impl Member for Worker {
+    fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
+        Self::say(self, request)
+    }
+
+    fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        Self::answer(self, limit, cancel, meanwhile)
+    }
+}
+
+/// Those who run one setup.
 #[derive(Debug)]
-pub struct Crew {
-    workers: Vec<Worker>,
+pub struct Crew<M = Worker> {
+    workers: Vec<M>,
+    sharing: Sharing,
     /// Cases that the first worker has to itself, because their inputs are given.
     alone: BTreeSet<CaseKey>,
     threads: usize,
@@ -37,11 +68,8 @@ impl Crew {
     ) -> Result<Self, WorkerError> {
         let copies = engines::copies(setup).map_err(EngineError::Unsupported)?;
         let start = |_| Worker::start(setup, runtime, program, limit, cancel);
-        Ok(Self {
-            workers: (0..copies).map(start).collect::<Result<_, _>>()?,
-            alone: BTreeSet::new(),
-            threads: thread::available_parallelism().map_or(1, usize::from),
-        })
+        let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
+        Ok(Self::of(workers, Sharing::Copies))
     }
 
     /// The processes.
@@ -58,6 +86,33 @@ impl Crew {
             .unwrap_or_default()
     }
 
+    /// An answer that is none to the question.
+    pub fn confused(&mut self, reply: &Reply) -> WorkerError {
+        match self.workers.first_mut() {
+            Some(worker) => worker.confused(reply),
+            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+        }
+    }
+
+    /// Ends them politely, or less politely where they do not listen.
+    pub fn end(self) {
+        for worker in self.workers {
+            worker.end();
+        }
+    }
+}
+
+impl<M: Member> Crew<M> {
+    /// These, who are there already.
+    pub fn of(workers: Vec<M>, sharing: Sharing) -> Self {
+        Self {
+            workers,
+            sharing,
+            alone: BTreeSet::new(),
+            threads: thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
     /// Asks one question and waits for the answer of all.
     pub fn ask_meanwhile(
         &mut self,
@@ -70,13 +125,15 @@ impl Crew {
             let Some(worker) = self.workers.first_mut() else {
                 return Err(WorkerError::Start("its worker is gone".to_owned()));
             };
-            return worker.ask_meanwhile(request, limit, cancel, meanwhile);
+            worker.say(request)?;
+            return worker.answer(limit, cancel, meanwhile);
         }
         let batch = case_of(request).map(|case| case.batch);
         if let Some(batch) = batch.filter(|batch| *batch < self.workers.len()) {
             return Err(EngineError::Unsupported(format!(
-                "a batch of {batch} cannot be shared by {} copies",
-                self.workers.len()
+                "a batch of {batch} cannot be shared by {} {}",
+                self.workers.len(),
+                self.sharing.name()
             ))
             .into());
         }
@@ -90,7 +147,7 @@ impl Crew {
             request => self.ask_all(request, limit, cancel, meanwhile)?,
         };
         let said = format!("{replies:?}");
-        share::merge(replies, batch).ok_or_else(|| {
+        share::merge(replies, batch, self.sharing).ok_or_else(|| {
             WorkerError::Garbled(format!("the copies said different things: {said}"))
         })
     }
@@ -105,7 +162,12 @@ impl Crew {
     ) -> Result<Vec<Reply>, WorkerError> {
         let of = self.workers.len();
         for (index, worker) in self.workers.iter_mut().enumerate() {
-            worker.say(&Place { index, of }.request(request, self.threads))?;
+            let place = Place {
+                index,
+                of,
+                sharing: self.sharing,
+            };
+            worker.say(&place.request(request, self.threads))?;
         }
         // Everybody is heard, so that nobody has an old answer left when the next question comes.
         let replies: Vec<Result<Reply, WorkerError>> = self
@@ -137,21 +199,6 @@ impl Crew {
             }
             Request::Close { case } => self.alone.remove(case),
             request => case_of(request).is_some_and(|case| self.alone.contains(&case)),
-        }
-    }
-
-    /// An answer that is none to the question.
-    pub fn confused(&mut self, reply: &Reply) -> WorkerError {
-        match self.workers.first_mut() {
-            Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
-        }
-    }
-
-    /// Ends them politely, or less politely where they do not listen.
-    pub fn end(self) {
-        for worker in self.workers {
-            worker.end();
         }
     }
 }

@@ -10,4 +10,5 @@ pub mod probe;
 pub mod process;
 pub mod protocol;
 pub mod share;
+mod streams;
 pub mod supervisor;

@@ -10,6 +10,33 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines;
 
+/// Between whom a batch is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Processes.
+    Copies,
+    /// Threads of one process.
+    Streams,
+}
+
+impl Sharing {
+    /// What they are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Copies => "copies",
+            Self::Streams => "streams",
+        }
+    }
+
+    /// Keys of a setup that only the whole has.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Copies => &[engines::COPIES_KEY, engines::DEVICES_KEY],
+            Self::Streams => &[engines::STREAMS_KEY],
+        }
+    }
+}
+
 /// What each of several workers does of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -17,6 +44,8 @@ pub struct Place {
     pub index: usize,
     /// How many there are.
     pub of: usize,
+    /// What they are.
+    pub sharing: Sharing,
 }
 
 impl Place {
@@ -33,8 +62,8 @@ impl Place {
             let kind = setup.device.split(':').next().unwrap_or("cpu");
             own.device = format!("{kind}:{number}");
         }
-        for key in [engines::COPIES_KEY, engines::DEVICES_KEY] {
-            own.options.remove(key);
+        for key in self.sharing.keys() {
+            own.options.remove(*key);
         }
         let takes_threads = engines::find(&setup.engine)
             .is_some_and(|engine| engine.keys().iter().any(|key| key.name == "threads"));
@@ -113,7 +142,7 @@ pub fn together(rule: &RoundRule, starts_at_ns: u64) -> RoundRule {
 }
 
 /// What all of them said, as one answer; nothing where they said different things.
-pub fn merge(replies: Vec<Reply>, batch: Option<usize>) -> Option<Reply> {
+pub fn merge(replies: Vec<Reply>, batch: Option<usize>, sharing: Sharing) -> Option<Reply> {
     let first = replies.first()?.clone();
     Some(match first {
         Reply::Loaded(report) => Reply::Loaded(loaded(
@@ -122,6 +151,7 @@ pub fn merge(replies: Vec<Reply>, batch: Option<usize>) -> Option<Reply> {
                 Reply::Loaded(report) => Some(report),
                 _ => None,
             })?,
+            sharing,
         )),
         Reply::Opened(opening) => Reply::Opened(opened(
             opening,
@@ -140,6 +170,7 @@ pub fn merge(replies: Vec<Reply>, batch: Option<usize>) -> Option<Reply> {
                 _ => None,
             })?,
             batch?,
+            sharing,
         )),
         other => other,
     })
@@ -153,11 +184,12 @@ fn longest<T>(of: &[T], pick: impl Fn(&T) -> u64) -> u64 {
     of.iter().map(pick).max().unwrap_or_default()
 }
 
-fn loaded(first: SetupReport, all: &[SetupReport]) -> SetupReport {
+fn loaded(first: SetupReport, all: &[SetupReport], sharing: Sharing) -> SetupReport {
     let mut notes = first.notes.clone();
     notes.push(format!(
-        "{} copies share each batch; the k-th sample is the longest of their k-th runs",
-        all.len()
+        "{} {} share each batch; the k-th sample is the longest of their k-th runs",
+        all.len(),
+        sharing.name()
     ));
     SetupReport {
         library_ns: longest(all, |report| report.library_ns),
@@ -191,7 +223,7 @@ fn warmed(all: &[WarmUp]) -> WarmUp {
 }
 
 /// The whole of a round: as many samples as the slowest has, and the time in which they were done.
-fn measured(all: &[Measured], batch: usize) -> Measured {
+fn measured(all: &[Measured], batch: usize, sharing: Sharing) -> Measured {
     let runs = all
         .iter()
         .map(|one| one.samples_ns.len())
@@ -212,6 +244,7 @@ fn measured(all: &[Measured], batch: usize) -> Measured {
     let places = (0..all.len()).map(|index| Place {
         index,
         of: all.len(),
+        sharing,
     });
     let items: u64 = places
         .zip(all)
@@ -223,7 +256,11 @@ fn measured(all: &[Measured], batch: usize) -> Measured {
         started_monotonic_ns: started,
         spent_ns: ((ended - started) as f64 * whole) as u64,
         samples_ns,
-        company: company(all),
+        company: match sharing {
+            Sharing::Copies => company(all),
+            // The process is one, and what it counts is of all its threads.
+            Sharing::Streams => all.first().and_then(|one| one.company),
+        },
         starts_within_ns: Some(longest(all, |one| one.started_monotonic_ns) - started),
         device_peak_bytes: all
             .iter()
@@ -252,7 +289,11 @@ mod tests {
     use super::*;
 
     fn place(index: usize, of: usize) -> Place {
-        Place { index, of }
+        Place {
+            index,
+            of,
+            sharing: Sharing::Copies,
+        }
     }
 
     #[test]
@@ -295,7 +336,11 @@ mod tests {
             samples_ns: samples.to_vec(),
             ..Measured::default()
         };
-        let whole = measured(&[one(100, &[10, 10, 10]), one(105, &[20, 12])], 4);
+        let whole = measured(
+            &[one(100, &[10, 10, 10]), one(105, &[20, 12])],
+            4,
+            Sharing::Copies,
+        );
         assert_eq!(whole.samples_ns, [20, 12]);
         assert_eq!(whole.started_monotonic_ns, 100);
         // From 100 to 137, in which 2 × 3 + 2 × 2 items were done, and two batches are 8 of them.

@@ -173,8 +173,19 @@ fn commands_are_told_of_but_never_measured_unasked() {
 /// Copies share each batch, begin together, and are compared with one.
 #[test]
 fn copies_share_a_batch_and_begin_together() {
+    share("copies=2");
+}
+
+/// The same with threads of one worker.
+#[test]
+fn streams_share_a_batch_and_begin_together() {
+    share("streams=2");
+}
+
+fn share(how: &str) {
     let home = Home::new();
-    let specs = ["tract,threads=1", "tract,threads=1,copies=2"];
+    let several = format!("tract,threads=1,{how}");
+    let specs = ["tract,threads=1", &several];
     let mut args = vec!["bench", "resnet18@cifar", "--batch", "1,2", "--rounds", "2"];
     args.extend(["--preset", "quick", "--out", "c.ron", "--json"]);
     for spec in &specs {
@@ -188,8 +199,8 @@ fn copies_share_a_batch_and_begin_together() {
         });
         found.expect("a case")
     };
-    assert_eq!(case("copies=2", 1)["outcome"], "unsupported");
-    assert_eq!(case("copies=2", 2)["outcome"], "finished");
+    assert_eq!(case(how, 1)["outcome"], "unsupported");
+    assert_eq!(case(how, 2)["outcome"], "finished");
     let gain = &document["scaling"][0];
     assert_eq!(gain["copies"], 2);
     assert_eq!(gain["gains"][0]["batch"], 2);
