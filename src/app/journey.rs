@@ -139,7 +139,7 @@ impl JourneyState {
     }
 }
 
-const HEADER: [&str; 15] = [
+const HEADER: [&str; 16] = [
     "Step",
     "Batch",
     "Median ms",
@@ -154,10 +154,12 @@ const HEADER: [&str; 15] = [
     "Ready after ms",
     "Pays after runs",
     "Memory bytes",
+    "Worst cosine",
     "Why not measured",
 ];
 
-fn cells(rung: &Rung) -> [String; 15] {
+fn cells(rung: &Rung) -> [String; 16] {
+    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
     let digits = |value: Option<f64>, digits: usize| {
         value.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{value:.digits$}"))
     };
@@ -190,6 +192,7 @@ fn cells(rung: &Rung) -> [String; 15] {
         digits(rung.cost.preparation_ns.map(|ns| ns / 1e6), 3),
         digits(rung.cost.pays_after_runs, 0),
         digits(rung.cost.memory.map(|need| need.bytes), 0),
+        digits(distance.map(|distance| distance.worst_cosine), 9),
         rung.trouble.clone().unwrap_or_default(),
     ]
 }

@@ -4,6 +4,7 @@ use eframe::egui::{
     self, Align, ComboBox, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2,
 };
 
+use crate::analysis::accuracy;
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{Journey as Steps, Rung};
 use crate::analysis::metrics;
@@ -36,10 +37,11 @@ enum Cell {
     ReadyAfter,
     PaysAfter,
     Memory,
+    Cosine,
 }
 
 /// The table from left to right; what is said of a step that failed takes the place of all but the first.
-const CELLS: [Cell; 9] = [
+const CELLS: [Cell; 10] = [
     Cell::Step,
     Cell::Latency,
     Cell::Throughput,
@@ -49,23 +51,26 @@ const CELLS: [Cell; 9] = [
     Cell::ReadyAfter,
     Cell::PaysAfter,
     Cell::Memory,
+    Cell::Cosine,
 ];
 
 const COLUMNS: [ColumnSpec; CELLS.len()] = [
-    ColumnSpec::words("Step", 170.0).growing(),
-    ColumnSpec::numbers("Latency", 84.0).with_help("Median time of a batch: half of the runs took less"),
-    ColumnSpec::numbers("Throughput", 88.0).with_help("Items done over time spent"),
-    ColumnSpec::numbers("Over before", 84.0)
+    ColumnSpec::words("Step", 148.0).growing(),
+    ColumnSpec::numbers("Latency", 78.0).with_help("Median time of a batch: half of the runs took less"),
+    ColumnSpec::numbers("Throughput", 84.0).with_help("Items done over time spent"),
+    ColumnSpec::numbers("Over before", 80.0)
         .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ"),
-    ColumnSpec::words("Verdict", 118.0)
+    ColumnSpec::words("Verdict", 114.0)
         .with_help("Faster or slower than the step before where the 95 % interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
-    ColumnSpec::numbers("Over start", 80.0)
+    ColumnSpec::numbers("Over start", 76.0)
         .with_help("How many times as fast it is as the first step that was measured, by the time of an item where batch sizes differ"),
-    ColumnSpec::numbers("Ready after", 86.0)
+    ColumnSpec::numbers("Ready after", 80.0)
         .with_help("Loading and compiling the model, and the first run"),
-    ColumnSpec::numbers("Pays after", 88.0)
+    ColumnSpec::numbers("Pays after", 82.0)
         .with_help("Runs after which a longer preparation has paid by faster runs, against the step before"),
-    ColumnSpec::numbers("Memory", 82.0).with_help("The most memory that the step needed"),
+    ColumnSpec::numbers("Memory", 76.0).with_help("The most memory that the step needed"),
+    ColumnSpec::numbers("Accuracy", 80.0)
+        .with_help("The lowest cosine between an output and that of the network in floats: 1 is the same"),
 ];
 
 /// Shows it.
@@ -416,6 +421,14 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
                 words,
                 runs.is_none().then(|| why_not_paid(before).to_owned()),
             )
+        }
+        Cell::Cosine => {
+            let found = rung.accuracy.as_ref();
+            let words = found.and_then(|found| found.distance);
+            let words = words.map(|distance| accuracy::cosine(distance.worst_cosine));
+            let unknown = "Outputs were not compared; Plan and bench --accuracy ask for it";
+            let help = found.map_or_else(|| unknown.to_owned(), accuracy::in_short);
+            (words, Some(help))
         }
         Cell::Memory => {
             let words = rung

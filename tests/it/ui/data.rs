@@ -6,6 +6,7 @@ use powerband::analysis::case_rows;
 use powerband::app::machine::EngineState;
 use powerband::app::run::LiveRun;
 use powerband::app::sessions::Findings;
+use powerband::domain::accuracy::{Accuracy, Distance};
 use powerband::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
 use powerband::domain::device::{Cpu, Gpu, Memory};
 use powerband::domain::environment::Environment;
@@ -293,6 +294,17 @@ pub fn journey() -> Session {
         if let Some(report) = &mut session.reports[setup] {
             report.load_ns = load_ms * 1_000_000;
         }
+    }
+    for (setup, worst_cosine) in [(0, 1.0), (1, 0.999_988), (3, 0.999_81)] {
+        let distance = Some(Distance {
+            worst_cosine,
+            ..Distance::default()
+        });
+        let accuracy = Accuracy {
+            distance,
+            ..Accuracy::default()
+        };
+        session.accuracies.insert(setup, accuracy);
     }
     session
 }

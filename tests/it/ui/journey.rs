@@ -53,6 +53,7 @@ fn steps_have_verdicts_and_reasons() {
     let mut desk = desk();
     desk.see("▲ faster");
     desk.see("wants a C++ compiler");
+    desk.see("0.99981");
     desk.see("Batch 32 is");
     desk.see("are compared by the time of an item");
     let found = desk.app().journey.result.clone().expect("the steps");
