@@ -1,5 +1,6 @@
 //! Any command as an engine: timed from outside, believed, or speaking the protocol itself.
 
+use powerband::store::session_file;
 use serde_json::Value;
 
 use crate::support::{self, Home, Run};
@@ -205,13 +206,13 @@ fn share(how: &str) {
     assert_eq!(gain["copies"], 2);
     assert_eq!(gain["gains"][0]["batch"], 2);
     assert!(gain["gains"][0]["efficiency"].as_f64().expect("a number") > 0.1);
-    let session = std::fs::read_to_string(home.path("c.ron")).expect("a session");
-    let apart: Vec<u64> = session
-        .split("starts_within_ns: Some(")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next()?.parse().ok())
+    let session = session_file::read(&home.path("c.ron")).expect("a session");
+    let rounds = session.session.cases.iter().flat_map(|case| &case.rounds);
+    let shared: Vec<_> = rounds
+        .filter_map(|round| Some((round.starts_within_ns?, round.spent_ns)))
         .collect();
-    assert_eq!(apart.len(), 2, "one for each round of the copies");
-    // One after the other they would be a whole round apart, which the preset makes half a second.
-    assert!(apart.iter().all(|ns| *ns < 250_000_000), "{apart:?}");
+    assert_eq!(shared.len(), 2, "one for each round of the copies");
+    // One after the other they would be a whole round apart.
+    let is_together = |(apart, spent): &(u64, u64)| apart * 2 < *spent;
+    assert!(shared.iter().all(is_together), "{shared:?}");
 }
