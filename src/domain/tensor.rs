@@ -143,6 +143,22 @@ impl Tensor {
         }
     }
 
+    /// The least and the greatest finite element.
+    pub fn reach(&self) -> Option<(f32, f32)> {
+        let widen = |reach: Option<(f32, f32)>, value: f32| {
+            let (low, high) = reach.unwrap_or((value, value));
+            Some((low.min(value), high.max(value)))
+        };
+        let finite = |value: &f32| value.is_finite();
+        match &self.data {
+            TensorData::F32(values) => values.iter().copied().filter(finite).fold(None, widen),
+            _ => {
+                let values = self.to_f64().into_iter().map(|value| value as f32);
+                values.filter(finite).fold(None, widen)
+            }
+        }
+    }
+
     /// The elements as 64-bit floats, for comparing outputs across engines.
     pub fn to_f64(&self) -> Vec<f64> {
         match &self.data {
@@ -176,6 +192,18 @@ mod tests {
         let one = Tensor::seeded(&spec(ElementType::F32), 7);
         assert_eq!(one, Tensor::seeded(&spec(ElementType::F32), 7));
         assert_ne!(one, Tensor::seeded(&spec(ElementType::F32), 8));
+    }
+
+    #[test]
+    fn reach_leaves_out_what_is_no_number() {
+        let tensor = |data| Tensor {
+            spec: spec(ElementType::F32),
+            data,
+        };
+        let wild = vec![f32::NAN, 2.0, f32::NEG_INFINITY, -1.5, 0.0];
+        assert_eq!(tensor(TensorData::F32(wild)).reach(), Some((-1.5, 2.0)));
+        assert_eq!(tensor(TensorData::F32(vec![f32::NAN])).reach(), None);
+        assert_eq!(tensor(TensorData::U8(vec![3, 9])).reach(), Some((3.0, 9.0)));
     }
 
     #[test]

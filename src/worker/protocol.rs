@@ -81,7 +81,7 @@ pub enum Request {
         /// The engine's library, or its interpreter.
         runtime: Option<PathBuf>,
     },
-    /// Bind inputs and run once.
+    /// Bind inputs, and run once where they are seeded.
     Open {
         /// Which case.
         case: CaseKey,
