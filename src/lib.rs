@@ -12,6 +12,7 @@ pub mod domain;
 pub mod engines;
 pub mod export;
 pub mod gui;
+pub mod import;
 pub mod onnx;
 pub mod runner;
 pub mod samples;

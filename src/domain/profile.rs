@@ -1,0 +1,164 @@
+//! Where the time went: kernels, operators and copies added up, from a run of its own or from another
+//! tool's file. A profiled run is never a benchmark.
+
+use serde::{Deserialize, Serialize};
+
+use super::case::CaseKey;
+use super::trace::SliceKind;
+
+/// The program that wrote a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name: `rocprofv3`, `trtexec`.
+    pub name: String,
+    /// Its version, where the file tells.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// The command line, where the file tells.
+    #[serde(default)]
+    pub command: Option<String>,
+}
+
+/// Everything of one name, added up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Total {
+    /// What it is.
+    pub kind: SliceKind,
+    /// Its whole name.
+    pub name: String,
+    /// The operator that it carries out; empty where nobody says.
+    #[serde(default)]
+    pub op: String,
+    /// Where it ran: a device in words or an execution provider; empty where nobody says.
+    #[serde(default)]
+    pub place: String,
+    /// How often.
+    pub calls: u64,
+    /// All its times together, in nanoseconds. For operators without those within them.
+    pub total_ns: u64,
+    /// The shortest; nothing where the file does not tell.
+    #[serde(default)]
+    pub min_ns: Option<u64>,
+    /// The longest.
+    #[serde(default)]
+    pub max_ns: Option<u64>,
+}
+
+/// A hardware counter, added up over the launches of a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The kernel.
+    pub kernel: String,
+    /// What was counted, as the tool calls it.
+    pub name: String,
+    /// Its unit; empty where the tool has none.
+    #[serde(default)]
+    pub unit: String,
+    /// Launches that it was counted for.
+    pub launches: u64,
+    /// The sum over them.
+    pub sum: f64,
+}
+
+/// How busy a device was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceTime {
+    /// The device in words.
+    pub device: String,
+    /// Time in which at least one kernel, copy or set ran, in nanoseconds.
+    pub busy_ns: u64,
+    /// From its first to its last, in nanoseconds.
+    pub span_ns: u64,
+    /// Its longest pauses between the two: start, counted from the first slice of the file, and length.
+    pub gaps: Vec<(u64, u64)>,
+}
+
+/// What launching took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launches {
+    /// Launches whose kernel is known.
+    pub count: u64,
+    /// Their calls together, in nanoseconds: the host's side.
+    pub calls_ns: u64,
+    /// The median time from the start of a launch to the start of its kernel, in nanoseconds.
+    pub delay_ns: u64,
+}
+
+/// What is known of memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryUse {
+    /// A device in words, or `host`.
+    pub device: String,
+    /// The most that was in use, in bytes.
+    pub peak_bytes: u64,
+    /// Time since the first slice, in nanoseconds, and bytes in use; thinned out, with every peak kept.
+    #[serde(default)]
+    pub over_time: Vec<(u64, u64)>,
+    /// The largest allocations: the operator that asked, and bytes.
+    #[serde(default)]
+    pub largest: Vec<(String, u64)>,
+    /// Bytes allocated by each operator, given back or not, most first.
+    #[serde(default)]
+    pub by_op: Vec<(String, u64)>,
+}
+
+/// Where the time went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What the user calls it; the file's name at first.
+    pub name: String,
+    /// The identifier of the importer, or of our own kind of profile.
+    pub format: String,
+    /// Who wrote it.
+    pub tool: Tool,
+    /// The case that was profiled, where it is one of this session's.
+    #[serde(default)]
+    pub case: Option<CaseKey>,
+    /// Runs of the network that it covers, where that is known.
+    #[serde(default)]
+    pub runs: Option<u64>,
+    /// Names with their times, longest first.
+    pub totals: Vec<Total>,
+    /// Time of everything that ran, from first to last, in nanoseconds; nothing where times are not told.
+    #[serde(default)]
+    pub span_ns: Option<u64>,
+    /// Each device, where there is a timeline.
+    #[serde(default)]
+    pub devices: Vec<DeviceTime>,
+    /// Launches, where calls and kernels are linked.
+    #[serde(default)]
+    pub launches: Option<Launches>,
+    /// Counters.
+    #[serde(default)]
+    pub counters: Vec<Counter>,
+    /// Memory, each device for itself.
+    #[serde(default)]
+    pub memory: Vec<MemoryUse>,
+    /// Particulars as the file names them: cards, flags, versions.
+    #[serde(default)]
+    pub facts: Vec<(String, String)>,
+    /// What the user should know: what was missing, what was left out.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// The timeline, as a file beside the session's.
+    #[serde(default)]
+    pub trace_file: Option<String>,
+}
+
+impl Profile {
+    /// Names of one kind.
+    pub fn of_kind(&self, kind: SliceKind) -> impl Iterator<Item = &Total> {
+        self.totals.iter().filter(move |total| total.kind == kind)
+    }
+
+    /// The sum over a kind, in nanoseconds.
+    pub fn summed_ns(&self, kind: SliceKind) -> u64 {
+        self.of_kind(kind).map(|total| total.total_ns).sum()
+    }
+
+    /// Time in which any device was busy, all devices together, in nanoseconds.
+    pub fn busy_ns(&self) -> Option<u64> {
+        let times = self.devices.iter().map(|device| device.busy_ns);
+        (!self.devices.is_empty()).then(|| times.sum())
+    }
+}

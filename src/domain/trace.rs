@@ -1,0 +1,332 @@
+//! A timeline: what ran where, from when and for how long, as a profiler saw it.
+//!
+//! Traces have millions of slices, so they are kept in columns and every name once.
+
+use std::collections::HashMap;
+
+/// What a slice is. Times of different kinds lie over each other and are never added.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum SliceKind {
+    /// Work of a network: a kernel on a device, or a node, a layer or an instruction of a runtime.
+    Kernel,
+    /// Memory copied.
+    Copy,
+    /// Memory set.
+    Set,
+    /// An operator of a framework, with the operators within it.
+    Operator,
+    /// A call into a driver or runtime: a launch, an allocation.
+    Call,
+    /// The host waits for a device.
+    Wait,
+    /// A stretch that somebody named: a step, a phase, a range.
+    Range,
+    /// A function of a script.
+    Script,
+    /// What the profiler itself cost.
+    Overhead,
+    /// Anything else.
+    Other,
+}
+
+impl SliceKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::Kernel,
+        Self::Copy,
+        Self::Set,
+        Self::Operator,
+        Self::Call,
+        Self::Wait,
+        Self::Range,
+        Self::Script,
+        Self::Overhead,
+        Self::Other,
+    ];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Copy => "copy",
+            Self::Set => "set",
+            Self::Operator => "operator",
+            Self::Call => "call",
+            Self::Wait => "wait",
+            Self::Range => "range",
+            Self::Script => "script",
+            Self::Overhead => "overhead",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it occupies a device, or the processor in place of one.
+    pub fn is_work(self) -> bool {
+        matches!(self, Self::Kernel | Self::Copy | Self::Set)
+    }
+}
+
+/// Names, each once; the first one is empty and stands for none.
+#[derive(Clone, Debug)]
+pub struct Names {
+    list: Vec<Box<str>>,
+    places: HashMap<Box<str>, u32>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self {
+            list: vec!["".into()],
+            places: HashMap::from([("".into(), 0)]),
+        }
+    }
+}
+
+impl Names {
+    /// The number of a name, a new one where it was not seen before.
+    pub fn number(&mut self, name: &str) -> u32 {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.list.len() as u32;
+        self.list.push(name.into());
+        self.places.insert(name.into(), place);
+        place
+    }
+
+    /// The number of a name that was seen before.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
+    /// The name with a number.
+    pub fn get(&self, number: u32) -> &str {
+        self.list.get(number as usize).map_or("", |name| name)
+    }
+
+    /// How many there are, the empty one included.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none but the empty one.
+    pub fn is_empty(&self) -> bool {
+        self.list.len() == 1
+    }
+}
+
+/// A line of the timeline: a stream of a device, or a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Track {
+    /// The device that it belongs to; nothing for a thread of the host.
+    pub device: Option<u32>,
+    /// The device or the process, in words.
+    pub group: String,
+    /// The stream, the queue or the thread, in words.
+    pub name: String,
+}
+
+/// One slice, as it is put in and taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// What it is.
+    pub kind: SliceKind,
+    /// Its name, by number.
+    pub name: u32,
+    /// Index of its track.
+    pub track: u32,
+    /// Start in nanoseconds, counted from wherever the file counts.
+    pub start_ns: i64,
+    /// Length in nanoseconds.
+    pub duration_ns: u64,
+    /// What a launch and what it launched have in common; 0 for nothing.
+    pub link: u64,
+    /// The operator that it carries out, by number; 0 where nobody says.
+    pub op: u32,
+    /// More of it, such as shapes or a grid, by number; 0 for nothing.
+    pub detail: u32,
+}
+
+impl Slice {
+    /// A slice without links and details.
+    pub fn new(kind: SliceKind, name: u32, track: u32, start_ns: i64, duration_ns: u64) -> Self {
+        Self {
+            kind,
+            name,
+            track,
+            start_ns,
+            duration_ns,
+            link: 0,
+            op: 0,
+            detail: 0,
+        }
+    }
+
+    /// Where it ends.
+    pub fn end_ns(&self) -> i64 {
+        self.start_ns.saturating_add_unsigned(self.duration_ns)
+    }
+}
+
+/// Memory that was taken or given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryEvent {
+    /// When, as slices count.
+    pub at_ns: i64,
+    /// The device; nothing for the host.
+    pub device: Option<u32>,
+    /// Bytes taken, below zero where they are given back.
+    pub change: i64,
+    /// Bytes in use afterwards, where the profiler tells.
+    pub total: Option<u64>,
+}
+
+/// What ran where and when.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Names of everything.
+    pub names: Names,
+    /// Streams and threads.
+    pub tracks: Vec<Track>,
+    /// Memory, in the file's order.
+    pub memory: Vec<MemoryEvent>,
+    kinds: Vec<SliceKind>,
+    name: Vec<u32>,
+    track: Vec<u32>,
+    start_ns: Vec<i64>,
+    duration_ns: Vec<u64>,
+    link: Vec<u64>,
+    op: Vec<u32>,
+    detail: Vec<u32>,
+}
+
+impl Trace {
+    /// The index of a track, a new one where there is none like it.
+    pub fn track(&mut self, track: Track) -> u32 {
+        let found = self.tracks.iter().position(|known| *known == track);
+        found.unwrap_or_else(|| {
+            self.tracks.push(track);
+            self.tracks.len() - 1
+        }) as u32
+    }
+
+    /// Takes a slice in.
+    pub fn push(&mut self, slice: Slice) {
+        self.kinds.push(slice.kind);
+        self.name.push(slice.name);
+        self.track.push(slice.track);
+        self.start_ns.push(slice.start_ns);
+        self.duration_ns.push(slice.duration_ns);
+        self.link.push(slice.link);
+        self.op.push(slice.op);
+        self.detail.push(slice.detail);
+    }
+
+    /// How many slices there are.
+    pub fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// A slice by its index, which has to be below [`Self::len`].
+    pub fn slice(&self, index: usize) -> Slice {
+        Slice {
+            kind: self.kinds[index],
+            name: self.name[index],
+            track: self.track[index],
+            start_ns: self.start_ns[index],
+            duration_ns: self.duration_ns[index],
+            link: self.link[index],
+            op: self.op[index],
+            detail: self.detail[index],
+        }
+    }
+
+    /// Every slice, in the file's order.
+    pub fn slices(&self) -> impl ExactSizeIterator<Item = Slice> + '_ {
+        (0..self.len()).map(|index| self.slice(index))
+    }
+
+    /// What kind each slice is, for those who look for one kind.
+    pub fn kinds(&self) -> &[SliceKind] {
+        &self.kinds
+    }
+
+    /// Names the operator that a slice carries out.
+    pub fn set_op(&mut self, index: usize, op: u32) {
+        self.op[index] = op;
+    }
+
+    /// The first start and the last end; nothing where there is no slice.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        let ends = self.start_ns.iter().zip(&self.duration_ns);
+        let first = self.start_ns.iter().copied().min()?;
+        let last = ends
+            .map(|(start, length)| start.saturating_add_unsigned(*length))
+            .max()?;
+        Some((first, last))
+    }
+
+    /// Takes another trace in, which counts its time from the same point.
+    pub fn append(&mut self, other: &Self) {
+        let names: Vec<u32> = (0..other.names.len() as u32)
+            .map(|number| self.names.number(other.names.get(number)))
+            .collect();
+        let tracks: Vec<u32> = other
+            .tracks
+            .iter()
+            .map(|track| self.track(track.clone()))
+            .collect();
+        let named = |number: u32| names.get(number as usize).copied().unwrap_or_default();
+        for slice in other.slices() {
+            self.push(Slice {
+                name: named(slice.name),
+                op: named(slice.op),
+                detail: named(slice.detail),
+                track: tracks
+                    .get(slice.track as usize)
+                    .copied()
+                    .unwrap_or_default(),
+                ..slice
+            });
+        }
+        self.memory.extend_from_slice(&other.memory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(name: &str, start_ns: i64) -> Trace {
+        let mut trace = Trace::default();
+        let track = trace.track(Track {
+            device: Some(0),
+            group: "GPU 0".to_owned(),
+            name: "stream 7".to_owned(),
+        });
+        let name = trace.names.number(name);
+        trace.push(Slice::new(SliceKind::Kernel, name, track, start_ns, 10));
+        trace
+    }
+
+    #[test]
+    fn names_and_tracks_are_kept_once() {
+        let mut one = trace("conv", 5);
+        one.append(&trace("gemm", 20));
+        one.append(&trace("conv", 40));
+        assert_eq!((one.names.len(), one.tracks.len(), one.len()), (3, 1, 3));
+        let names: Vec<&str> = one
+            .slices()
+            .map(|slice| one.names.get(slice.name))
+            .collect();
+        assert_eq!(names, ["conv", "gemm", "conv"]);
+        assert_eq!(one.extent(), Some((5, 50)));
+    }
+}

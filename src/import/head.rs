@@ -1,0 +1,143 @@
+//! The beginning of a file, by which its format is recognised.
+
+/// The beginning of a file, unpacked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A database of SQLite, with the names of its tables and views.
+    Sqlite(Vec<String>),
+    /// Text that begins with a brace or a bracket.
+    Json(String),
+    /// Any other text, without a byte order mark.
+    Text(String),
+    /// No text.
+    Bytes,
+}
+
+impl Head {
+    /// What some first bytes are. A character that is cut in half at the end is left out.
+    pub fn of(bytes: &[u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            // Names may hold anything; what tells formats apart is plain.
+            Err(_) if !bytes.contains(&0) => return Self::text(&String::from_utf8_lossy(bytes)),
+            Err(_) => return Self::Bytes,
+        };
+        if text.contains('\0') {
+            return Self::Bytes;
+        }
+        Self::text(text)
+    }
+
+    fn text(text: &str) -> Self {
+        match text.trim_start().chars().next() {
+            Some('{' | '[') => Self::Json(text.to_owned()),
+            _ => Self::Text(text.to_owned()),
+        }
+    }
+
+    /// Whether a database has this table or view.
+    pub fn has_table(&self, name: &str) -> bool {
+        matches!(self, Self::Sqlite(tables) if tables.iter().any(|table| table == name))
+    }
+
+    /// The beginning of a JSON file.
+    pub fn json(&self) -> Option<&str> {
+        match self {
+            Self::Json(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether a JSON file begins as an object, and has this key near its beginning.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.json().is_some_and(|text| {
+            let quoted = format!("\"{key}\"");
+            text.match_indices(&quoted)
+                .any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
+        })
+    }
+
+    /// Whether a JSON file begins as a list.
+    pub fn is_list(&self) -> bool {
+        self.json()
+            .is_some_and(|text| text.trim_start().starts_with('['))
+    }
+
+    /// The beginning of a text.
+    pub fn plain(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The first line of a text that is not blank.
+    pub fn first_line(&self) -> Option<&str> {
+        self.plain()?.lines().find(|line| !line.trim().is_empty())
+    }
+
+    /// The fields of a table's first line, without quotation marks and in small letters.
+    pub fn columns(&self, separator: char) -> Vec<String> {
+        let Some(line) = self.first_line() else {
+            return Vec::new();
+        };
+        line.split(separator)
+            .map(|field| field.trim().trim_matches('"').to_lowercase())
+            .collect()
+    }
+
+    /// Whether the first line has all these columns, in small letters.
+    pub fn has_columns(&self, separator: char, names: &[&str]) -> bool {
+        let columns = self.columns(separator);
+        names
+            .iter()
+            .all(|name| columns.iter().any(|column| column == name))
+    }
+
+    /// What it looks like, for somebody whose file is not known.
+    pub fn looks(&self) -> String {
+        let short = |text: &str| -> String { text.chars().take(60).collect() };
+        match self {
+            Self::Sqlite(tables) if tables.is_empty() => {
+                "a database of SQLite without tables".to_owned()
+            }
+            Self::Sqlite(tables) => {
+                let some: Vec<&str> = tables.iter().take(4).map(String::as_str).collect();
+                format!("a database of SQLite with the tables {}", some.join(", "))
+            }
+            Self::Json(text) => format!("JSON that begins {}", short(text.trim())),
+            Self::Text(text) => {
+                let first = text.lines().find(|line| !line.trim().is_empty());
+                format!(
+                    "text that begins \"{}\"",
+                    short(first.unwrap_or_default().trim())
+                )
+            }
+            Self::Bytes => "it is neither text nor a database".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_halves_of_characters_do_no_harm() {
+        let head = Head::of("\u{feff}\"Name\",\"Calls\"\nµ".as_bytes());
+        assert!(head.has_columns(',', &["name", "calls"]));
+        let cut = &"[1, \"µ".as_bytes()[..6];
+        assert!(Head::of(cut).is_list());
+        assert_eq!(Head::of(&[0, 1, 2]), Head::Bytes);
+    }
+
+    #[test]
+    fn keys_are_no_values() {
+        let head = Head::of(br#"{"a": "traceEvents", "results" : []}"#);
+        assert!(head.has_key("results") && !head.has_key("traceEvents") && !head.is_list());
+    }
+}

@@ -1,0 +1,307 @@
+//! Files of other tools: one trait, one file per format, and the looking that finds the right one.
+//!
+//! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
+//! the part that is wrong: what could be read is kept, and notes say what could not.
+
+pub mod head;
+pub mod lines;
+pub mod rocprof_stats;
+pub mod source;
+pub mod sqlite;
+pub mod watch;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::domain::profile::{Counter, MemoryUse, Tool, Total};
+use crate::domain::reported::Reported;
+use crate::domain::trace::Trace;
+use head::Head;
+use source::Source;
+use watch::Watch;
+
+/// Every format, in the order in which they are asked whether a file is theirs: special ones before
+/// general ones.
+pub const ALL: &[&dyn Importer] = &[&rocprof_stats::RocprofStats];
+
+/// A format.
+pub trait Importer: Sync {
+    /// Its identifier: `rocprofv3-kernels`.
+    fn id(&self) -> &'static str;
+
+    /// What it is called.
+    fn title(&self) -> &'static str;
+
+    /// Whether a file that begins so is one.
+    fn recognises(&self, head: &Head) -> bool;
+
+    /// Reads a file and adds what it holds. What is damaged is noted; an error means that nothing could
+    /// be had.
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError>;
+}
+
+/// What a file, or a few that belong together, hold.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The identifier of the importer.
+    pub format: &'static str,
+    /// Who wrote it.
+    pub tool: Tool,
+    /// What ran when, where the file has times.
+    pub trace: Trace,
+    /// Sums, where it has those alone.
+    pub totals: Vec<Total>,
+    /// Hardware counters.
+    pub counters: Vec<Counter>,
+    /// Memory, where the file tells of it without a timeline.
+    pub memory: Vec<MemoryUse>,
+    /// Results of benchmarks.
+    pub reported: Vec<Reported>,
+    /// Runs of the network that a profile covers.
+    pub runs: Option<u64>,
+    /// Cards, flags and versions, as the file names them.
+    pub facts: Vec<(String, String)>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+impl Imported {
+    /// Adds a note, once.
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// Adds a particular, where it says something.
+    pub fn fact(&mut self, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        let fact = (name.to_owned(), value);
+        if !fact.1.is_empty() && !self.facts.contains(&fact) {
+            self.facts.push(fact);
+        }
+    }
+
+    /// Whether there is nothing in it at all.
+    pub fn is_empty(&self) -> bool {
+        self.trace.is_empty()
+            && self.totals.is_empty()
+            && self.counters.is_empty()
+            && self.reported.is_empty()
+    }
+}
+
+/// Why nothing could be had of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The system refuses.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{} is empty. Tools that are killed leave empty files: let the program that is profiled end by itself", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("{} is a folder; name the files in it", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Git's stand-in for a large file.
+    #[error("{} is a pointer of Git LFS in place of the file itself; fetch the file with: git lfs pull", path.display())]
+    LfsPointer {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nobody knows it.
+    #[error("{} is of no format that Powerband knows: {looks}. docs/import.md lists the formats; a table of timings is read with --columns", path.display())]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        looks: String,
+    },
+    /// It unpacks to more than is allowed.
+    #[error("{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit, in millions of bytes.
+        limit_mb: u64,
+    },
+    /// It is of a known format and nothing in it can be read.
+    #[error("{} is {title}, and cannot be used: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        title: &'static str,
+        /// What is wrong, and what helps.
+        reason: String,
+    },
+    /// Stopped by the user.
+    #[error("stopped")]
+    Cancelled,
+}
+
+/// Which format a file is of.
+pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
+    let head = source.head()?;
+    let found = ALL.iter().find(|importer| importer.recognises(&head));
+    found.copied().ok_or_else(|| ImportError::Unknown {
+        path: source.path().to_path_buf(),
+        looks: head.looks(),
+    })
+}
+
+/// Reads one file.
+pub fn read(
+    path: &Path,
+    limits: source::Limits,
+    watch: &Watch<'_>,
+) -> Result<Imported, ImportError> {
+    let mut imported = Imported::default();
+    add(path, limits, watch, &mut imported)?;
+    Ok(imported)
+}
+
+/// Reads one more file of the same run.
+pub fn add(
+    path: &Path,
+    limits: source::Limits,
+    watch: &Watch<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let source = Source::open(path, limits)?;
+    let importer = sniff(&source)?;
+    if into.format.is_empty() {
+        into.format = importer.id();
+    }
+    importer.read(&source, watch, into)?;
+    if into.is_empty() && into.notes.is_empty() {
+        into.note(format!(
+            "{} holds nothing: {} without a single row",
+            source.name(),
+            importer.title()
+        ));
+    }
+    Ok(())
+}
+
+/// Files beside this one that the same process wrote: `123_kernel_trace.csv` and
+/// `123_hip_api_trace.csv`, or `results.csv` and `results.hip_stats.csv`.
+pub fn companions(path: &Path) -> Vec<PathBuf> {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let Some(stem) = name(path).as_deref().and_then(set_stem).map(str::to_owned) else {
+        return Vec::new();
+    };
+    let Some(entries) = path.parent().and_then(|folder| fs::read_dir(folder).ok()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|other| other != path && other.is_file())
+        .filter(|other| name(other).as_deref().and_then(set_stem) == Some(&stem))
+        .collect();
+    found.sort();
+    found
+}
+
+/// What the files of one process have in common in their names.
+fn set_stem(name: &str) -> Option<&str> {
+    const ENDS: [&str; 22] = [
+        "_kernel_trace.csv",
+        "_kernel_stats.csv",
+        "_hip_api_trace.csv",
+        "_hip_api_stats.csv",
+        "_hip_trace.csv",
+        "_hsa_api_trace.csv",
+        "_hsa_api_stats.csv",
+        "_memory_copy_trace.csv",
+        "_memory_copy_stats.csv",
+        "_memory_allocation_trace.csv",
+        "_scratch_memory_trace.csv",
+        "_marker_api_trace.csv",
+        "_marker_api_stats.csv",
+        "_rccl_api_trace.csv",
+        "_counter_collection.csv",
+        "_domain_stats.csv",
+        ".profile.json",
+        ".graph.json",
+        ".timing.json",
+        ".stats.csv",
+        ".hip_stats.csv",
+        ".copy_stats.csv",
+    ];
+    ENDS.iter().find_map(|end| name.strip_suffix(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_name_of_its_own() {
+        let mut ids: Vec<&str> = ALL.iter().map(|importer| importer.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+        assert!(ids.iter().all(|id| {
+            id.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        }));
+    }
+
+    #[test]
+    fn files_of_one_process_are_found_together() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "12_kernel_trace.csv",
+            "12_hip_api_trace.csv",
+            "13_kernel_trace.csv",
+            "12.txt",
+        ] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let found = companions(&folder.path().join("12_kernel_trace.csv"));
+        assert_eq!(found, [folder.path().join("12_hip_api_trace.csv")]);
+        assert!(companions(&folder.path().join("12.txt")).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let refused = |path: &Path| {
+            let read = read(path, source::Limits::default(), &Watch::default());
+            read.unwrap_err().to_string()
+        };
+        assert!(refused(&file("nothing.json", b"")).contains("is empty"));
+        assert!(refused(folder.path()).contains("is a folder"));
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
+        assert!(refused(&file("big.db", pointer)).contains("git lfs pull"));
+        assert!(refused(&file("noise", &[0, 159, 146, 150])).contains("of no format"));
+        assert!(refused(&folder.path().join("gone")).contains("cannot read"));
+    }
+}
