@@ -150,13 +150,11 @@ impl Tensor {
             Some((low.min(value), high.max(value)))
         };
         let finite = |value: &f32| value.is_finite();
-        match &self.data {
-            TensorData::F32(values) => values.iter().copied().filter(finite).fold(None, widen),
-            _ => {
-                let values = self.to_f64().into_iter().map(|value| value as f32);
-                values.filter(finite).fold(None, widen)
-            }
+        if let TensorData::F32(values) = &self.data {
+            return values.iter().copied().filter(finite).fold(None, widen);
         }
+        let values = self.to_f64().into_iter().map(|value| value as f32);
+        values.filter(finite).fold(None, widen)
     }
 
     /// The elements as 64-bit floats, for comparing outputs across engines.

@@ -2,7 +2,7 @@
 //!
 //! Traces have millions of slices, so they are kept in columns and every name once.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What a slice is. Times of different kinds lie over each other and are never added.
 #[derive(
@@ -72,14 +72,14 @@ impl SliceKind {
 #[derive(Clone, Debug)]
 pub struct Names {
     list: Vec<Box<str>>,
-    places: HashMap<Box<str>, u32>,
+    places: FxHashMap<Box<str>, u32>,
 }
 
 impl Default for Names {
     fn default() -> Self {
         Self {
             list: vec!["".into()],
-            places: HashMap::from([("".into(), 0)]),
+            places: FxHashMap::from_iter([("".into(), 0)]),
         }
     }
 }
@@ -181,6 +181,10 @@ pub struct MemoryEvent {
     pub change: i64,
     /// Bytes in use afterwards, where the profiler tells.
     pub total: Option<u64>,
+    /// Index of the track of the thread that asked, where the profiler tells.
+    pub track: Option<u32>,
+    /// The operator that asked, by number; 0 where nobody says.
+    pub op: u32,
 }
 
 /// What ran where and when.
@@ -273,8 +277,18 @@ impl Trace {
         Some((first, last))
     }
 
-    /// Takes another trace in, which counts its time from the same point.
-    pub fn append(&mut self, other: &Self) {
+    /// Makes slices another kind where a test says so.
+    pub fn relabel(&mut self, kind: SliceKind, test: impl Fn(&Slice, &[Track]) -> bool) {
+        for index in 0..self.len() {
+            if test(&self.slice(index), &self.tracks) {
+                self.kinds[index] = kind;
+            }
+        }
+    }
+
+    /// Takes another trace in, which counts its time from the same point. Its numbers of names and tracks
+    /// become others, and what is returned knows which.
+    pub fn append(&mut self, other: &Self) -> Renumbered {
         let names: Vec<u32> = (0..other.names.len() as u32)
             .map(|number| self.names.number(other.names.get(number)))
             .collect();
@@ -283,20 +297,49 @@ impl Trace {
             .iter()
             .map(|track| self.track(track.clone()))
             .collect();
-        let named = |number: u32| names.get(number as usize).copied().unwrap_or_default();
+        let numbers = Renumbered { names, tracks };
         for slice in other.slices() {
-            self.push(Slice {
-                name: named(slice.name),
-                op: named(slice.op),
-                detail: named(slice.detail),
-                track: tracks
-                    .get(slice.track as usize)
-                    .copied()
-                    .unwrap_or_default(),
-                ..slice
-            });
+            self.push(numbers.slice(slice));
         }
-        self.memory.extend_from_slice(&other.memory);
+        let memory = other.memory.iter().map(|event| numbers.memory(*event));
+        self.memory.extend(memory);
+        numbers
+    }
+}
+
+/// What the names and tracks of a trace became in another one.
+#[derive(Clone, Debug)]
+pub struct Renumbered {
+    names: Vec<u32>,
+    tracks: Vec<u32>,
+}
+
+impl Renumbered {
+    /// A slice of the one as a slice of the other.
+    pub fn slice(&self, slice: Slice) -> Slice {
+        Slice {
+            name: self.name(slice.name),
+            op: self.name(slice.op),
+            detail: self.name(slice.detail),
+            track: self.track(slice.track),
+            ..slice
+        }
+    }
+
+    fn memory(&self, event: MemoryEvent) -> MemoryEvent {
+        MemoryEvent {
+            op: self.name(event.op),
+            track: event.track.map(|track| self.track(track)),
+            ..event
+        }
+    }
+
+    fn name(&self, old: u32) -> u32 {
+        self.names.get(old as usize).copied().unwrap_or_default()
+    }
+
+    fn track(&self, old: u32) -> u32 {
+        self.tracks.get(old as usize).copied().unwrap_or_default()
     }
 }
 

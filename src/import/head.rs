@@ -3,7 +3,7 @@
 /// The beginning of a file, unpacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// A database of SQLite, with the names of its tables and views.
+    /// A database of `SQLite`, with the names of its tables and views.
     Sqlite(Vec<String>),
     /// Text that begins with a brace or a bracket.
     Json(String),

@@ -33,18 +33,13 @@ pub fn fields(row: &str, separator: char) -> Vec<String> {
     let mut fields = Vec::new();
     let mut rest = row;
     loop {
-        let (field, left) = match rest.strip_prefix('"') {
-            Some(inner) => {
-                let end = closing(inner, separator);
-                (
-                    inner[..end].replace("\"\"", "\""),
-                    inner[end..].strip_prefix('"').unwrap_or(""),
-                )
-            }
-            None => {
-                let end = rest.find(separator).unwrap_or(rest.len());
-                (rest[..end].trim().to_owned(), &rest[end..])
-            }
+        let (field, left) = if let Some(inner) = rest.strip_prefix('"') {
+            let (field, left) = inner.split_at(closing(inner, separator));
+            let left = left.strip_prefix('"').unwrap_or_default();
+            (field.replace("\"\"", "\""), left)
+        } else {
+            let end = rest.find(separator).unwrap_or(rest.len());
+            (rest[..end].trim().to_owned(), &rest[end..])
         };
         fields.push(field);
         match left.strip_prefix(separator) {
@@ -82,7 +77,7 @@ pub fn whole(text: &str) -> Option<u64> {
     let text = text.trim().trim_matches('"');
     text.parse().ok().or_else(|| {
         let value = number(text)?;
-        (value >= 0.0 && value < 1.9e19).then(|| value.round() as u64)
+        (0.0..1.8e19).contains(&value).then(|| value.round() as u64)
     })
 }
 

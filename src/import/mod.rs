@@ -3,11 +3,16 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
+pub mod chrome;
 pub mod head;
 pub mod lines;
+pub mod nesting;
 pub mod rocprof_stats;
 pub mod source;
 pub mod sqlite;
+pub mod summary;
+#[cfg(test)]
+pub mod testing;
 pub mod watch;
 
 use std::fs;
@@ -23,7 +28,12 @@ use watch::Watch;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
-pub const ALL: &[&dyn Importer] = &[&rocprof_stats::RocprofStats];
+pub const ALL: &[&dyn Importer] = &[
+    &rocprof_stats::RocprofStats,
+    &chrome::OnnxRuntime,
+    &chrome::PyTorch,
+    &chrome::ChromeTrace,
+];
 
 /// A format.
 pub trait Importer: Sync {

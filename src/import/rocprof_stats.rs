@@ -42,7 +42,8 @@ impl Importer for RocprofStats {
         let place = |name: &str| columns.iter().position(|column| column == name);
         let is_v3 = place("minns").is_some();
         if into.tool.name.is_empty() {
-            into.tool.name = if is_v3 { "rocprofv3" } else { "rocprof" }.to_owned();
+            let name = if is_v3 { "rocprofv3" } else { "rocprof" };
+            name.clone_into(&mut into.tool.name);
         }
         if source.name().contains("domain_stats") {
             into.note("the times of whole domains lie over those of their calls, and are not added to them");

@@ -254,7 +254,9 @@ impl Stream {
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream").field("left", &self.left).finish()
+        f.debug_struct("Stream")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
     }
 }
 
@@ -329,7 +331,10 @@ mod tests {
 
     #[test]
     fn a_cut_file_is_read_up_to_the_cut() {
-        let text: String = (0..50_000).map(|n| format!("{n},")).collect();
+        let text = (0..50_000)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+            .join(",");
         let whole = packed(text.as_bytes());
         let (_file, source) = opened(&whole[..whole.len() / 2], 100_000_000);
         let (read, is_cut) = source.text(&Watch::default()).unwrap();

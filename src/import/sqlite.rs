@@ -34,7 +34,7 @@ pub fn tables(source: &Source) -> Result<Vec<String>, ImportError> {
         .map_err(|error| told(&error))
 }
 
-/// What SQLite says about a file.
+/// What `SQLite` says about a file.
 pub fn refused(source: &Source, error: &rusqlite::Error) -> ImportError {
     source.unusable(
         TITLE,

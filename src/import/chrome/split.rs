@@ -1,0 +1,309 @@
+//! A file of events cut into its events while it is read, so that several threads can take them apart
+//! and only a part of the file is in memory at any time.
+//!
+//! Profilers write text that is nearly JSON: names with quotation marks that nobody escaped, lists that
+//! end in the middle. An event in which a line ends within a name is given up, and the next line that
+//! begins with a brace is where it goes on.
+
+use memchr::{memchr, memchr3, memmem};
+
+/// The list's key where the file is an object.
+const KEY: &[u8] = b"\"traceEvents\"";
+/// Nobody writes longer events; what lies before and behind the list is kept so far.
+const LONGEST: usize = 64 << 20;
+
+/// Where in the file the splitter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Before,
+    Events,
+    After,
+}
+
+/// What came of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// So many bytes of it are done with.
+    pub bytes: usize,
+    /// Nothing more can be had of the file.
+    pub stop: bool,
+}
+
+/// Finds the events of a file, buffer by buffer.
+#[derive(Debug)]
+pub(super) struct Splitter {
+    place: Place,
+    /// What the file says besides events: everything before the list and behind it.
+    around: (Vec<u8>, Vec<u8>),
+    /// Events that were given up.
+    pub broken: u64,
+    /// The line in which an event was given up has not ended.
+    resync: bool,
+}
+
+impl Splitter {
+    pub(super) fn new() -> Self {
+        Self {
+            place: Place::Before,
+            around: (Vec::new(), Vec::new()),
+            broken: 0,
+            resync: false,
+        }
+    }
+
+    /// Whether the list came to its end.
+    pub(super) fn is_complete(&self) -> bool {
+        self.place == Place::After
+    }
+
+    /// The file without its events, as far as it is JSON.
+    pub(super) fn around(&self) -> serde_json::Value {
+        let (before, after) = &self.around;
+        for end in [after.as_slice(), b"}", b""] {
+            let text = [before.as_slice(), b"[]", end].concat();
+            if let Ok(value) = serde_json::from_slice(&text) {
+                return value;
+            }
+        }
+        serde_json::Value::Null
+    }
+
+    /// Finds the events in a buffer; whoever calls comes again with the rest and more.
+    pub(super) fn take(&mut self, buffer: &[u8], events: &mut Vec<(u32, u32)>) -> Taken {
+        let mut at = 0;
+        if self.place == Place::Before {
+            match self.find_list(buffer) {
+                Ok(begin) => at = begin,
+                Err(taken) => return taken,
+            }
+        }
+        if self.place == Place::Events {
+            at = self.find_events(buffer, at, events);
+        }
+        if self.place == Place::After {
+            if self.around.1.len() + buffer.len() - at < LONGEST {
+                self.around.1.extend_from_slice(&buffer[at..]);
+            }
+            at = buffer.len();
+        }
+        Taken {
+            bytes: at,
+            stop: buffer.len() - at > LONGEST,
+        }
+    }
+
+    /// The beginning of the list: right away, or behind its key.
+    fn find_list(&mut self, buffer: &[u8]) -> Result<usize, Taken> {
+        let more = Err(Taken {
+            bytes: 0,
+            stop: buffer.len() > LONGEST,
+        });
+        let start = if buffer.starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
+        };
+        let Some(first) = buffer[start..]
+            .iter()
+            .position(|b| !b.is_ascii_whitespace())
+        else {
+            return more;
+        };
+        let first = start + first;
+        if buffer[first] == b'[' {
+            self.place = Place::Events;
+            return Ok(first + 1);
+        }
+        for key in memmem::find_iter(&buffer[first..], KEY) {
+            let behind = first + key + KEY.len();
+            let mut rest = buffer[behind..]
+                .iter()
+                .enumerate()
+                .filter(|(_, b)| !b.is_ascii_whitespace());
+            match (rest.next(), rest.next()) {
+                (Some((_, b':')), Some((list, b'['))) => {
+                    self.place = Place::Events;
+                    self.around
+                        .0
+                        .extend_from_slice(&buffer[first..behind + list]);
+                    return Ok(behind + list + 1);
+                }
+                (Some(_), Some(_)) => {}
+                _ => return more,
+            }
+        }
+        more
+    }
+
+    fn find_events(&mut self, buffer: &[u8], from: usize, events: &mut Vec<(u32, u32)>) -> usize {
+        let mut at = from;
+        loop {
+            if self.resync {
+                match line_with_brace(&buffer[at..]) {
+                    Ok(skip) => at += skip,
+                    Err(done) => return at + done,
+                }
+                self.resync = false;
+            }
+            let Some(skip) = buffer[at..]
+                .iter()
+                .position(|b| !b.is_ascii_whitespace() && *b != b',')
+            else {
+                return buffer.len();
+            };
+            at += skip;
+            match buffer[at] {
+                b'{' => match event_end(&buffer[at..]) {
+                    End::At(length) => {
+                        events.push((at as u32, length as u32));
+                        at += length;
+                    }
+                    End::Broken(line) => {
+                        self.broken += 1;
+                        self.resync = true;
+                        at += line;
+                    }
+                    End::More => return at,
+                },
+                b']' => {
+                    self.place = Place::After;
+                    return at + 1;
+                }
+                // Something that is no event at all.
+                _ => {
+                    self.broken += 1;
+                    self.resync = true;
+                }
+            }
+        }
+    }
+}
+
+/// How far it is to the next line that begins with a brace; else what can be forgotten of the buffer.
+fn line_with_brace(buffer: &[u8]) -> Result<usize, usize> {
+    let mut at = 0;
+    while let Some(line) = memchr(b'\n', &buffer[at..]) {
+        let begin = at + line + 1;
+        match buffer[begin..]
+            .iter()
+            .position(|b| !b.is_ascii_whitespace() && *b != b',')
+        {
+            Some(skip) if matches!(buffer[begin + skip], b'{' | b']') => return Ok(begin + skip),
+            Some(skip) => at = begin + skip,
+            None => return Err(at + line),
+        }
+    }
+    // Not even the end of a line.
+    Err(buffer.len())
+}
+
+enum End {
+    /// So long is the event.
+    At(usize),
+    /// A line ends within a text; so far it is to that end.
+    Broken(usize),
+    /// The buffer ends first.
+    More,
+}
+
+/// Where an object ends.
+fn event_end(bytes: &[u8]) -> End {
+    let mut depth = 0_u32;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => match text_end(bytes, at) {
+                Some(Ok(end)) => at = end,
+                Some(Err(line)) => return End::Broken(line),
+                None => return End::More,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return End::At(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    End::More
+}
+
+/// Behind the mark that closes a text, or the end of the line where none does.
+fn text_end(bytes: &[u8], from: usize) -> Option<Result<usize, usize>> {
+    let mut at = from;
+    loop {
+        let found = at + memchr3(b'"', b'\\', b'\n', bytes.get(at..)?)?;
+        match bytes[found] {
+            b'"' => return Some(Ok(found + 1)),
+            b'\n' => return Some(Err(found)),
+            _ => at = found + 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Splits a text that comes in pieces.
+    fn split(text: &str, piece: usize) -> (Vec<String>, Splitter) {
+        let mut splitter = Splitter::new();
+        let mut buffer = Vec::new();
+        let mut found = Vec::new();
+        for piece in text.as_bytes().chunks(piece) {
+            buffer.extend_from_slice(piece);
+            let mut events = Vec::new();
+            let taken = splitter.take(&buffer, &mut events);
+            for (at, length) in events {
+                let event = &buffer[at as usize..(at + length) as usize];
+                found.push(String::from_utf8(event.to_vec()).unwrap());
+            }
+            buffer.drain(..taken.bytes);
+        }
+        (found, splitter)
+    }
+
+    #[test]
+    fn events_are_found_in_pieces_of_any_length() {
+        let text = "{\"a\": 1, \"traceEvents\" : [\n{\"n\": \"x, {y\"}, {\"m\": [{\"k\": \"\\\"}\"}]},\n], \"b\": 2}";
+        for piece in 1..text.len() {
+            let (events, splitter) = split(text, piece);
+            assert_eq!(
+                events,
+                ["{\"n\": \"x, {y\"}", "{\"m\": [{\"k\": \"\\\"}\"}]}"]
+            );
+            assert!(splitter.is_complete() && splitter.broken == 0);
+            assert_eq!(splitter.around()["b"], 2);
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_mark_costs_its_own_event() {
+        let text =
+            "[\n{\"name\": \"a\"b\", \"ts\": 1},\n{\n\"name\": \"c\"},\n{\"name\": \"d\"}]\n";
+        for piece in 1..text.len() {
+            let (events, splitter) = split(text, piece);
+            assert_eq!(
+                events,
+                ["{\n\"name\": \"c\"}", "{\"name\": \"d\"}"],
+                "{piece}"
+            );
+            assert_eq!(splitter.broken, 1);
+        }
+    }
+
+    #[test]
+    fn nothing_makes_it_panic() {
+        let text =
+            "{\"traceEvents\": [{\"a\": \"\\\\\"}, x, {\"b\": [1, {}]}, \n{\"c\":\"\n\"}], ]}}";
+        for cut in 0..text.len() {
+            for piece in [1, 3, 100] {
+                split(&text[..cut], piece);
+                split(&text[cut..], piece);
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! A trace added up: each name with its times, each device with its pauses, launches, memory.
+
+use rustc_hash::FxHashMap;
+
+use super::{Imported, nesting};
+use crate::domain::profile::{DeviceTime, Launches, MemoryUse, Profile, Total};
+use crate::domain::trace::{SliceKind, Trace};
+
+/// Pauses that are told of each device.
+const GAPS: usize = 10;
+/// Allocations that are told.
+const LARGEST: usize = 20;
+/// Points that a curve of memory has at most.
+const POINTS: usize = 1000;
+
+/// Where the time went in what was read.
+pub fn profile(imported: &Imported, name: &str) -> Profile {
+    let trace = &imported.trace;
+    let mut totals = totals(trace);
+    totals.extend(imported.totals.iter().cloned());
+    totals.sort_by(|a, b| {
+        b.total_ns
+            .cmp(&a.total_ns)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    let mut memory = memory(trace);
+    memory.extend(imported.memory.iter().cloned());
+    Profile {
+        name: name.to_owned(),
+        format: imported.format.to_owned(),
+        tool: imported.tool.clone(),
+        case: None,
+        runs: imported.runs,
+        totals,
+        span_ns: trace.extent().map(|(first, last)| last.abs_diff(first)),
+        devices: devices(trace),
+        launches: launches(trace),
+        counters: imported.counters.clone(),
+        memory,
+        facts: imported.facts.clone(),
+        notes: imported.notes.clone(),
+        trace_file: None,
+    }
+}
+
+/// Whether a kind is added up: scripts and spans over everything say nothing as a sum.
+fn is_added_up(kind: SliceKind) -> bool {
+    !matches!(kind, SliceKind::Script | SliceKind::Other)
+}
+
+fn totals(trace: &Trace) -> Vec<Total> {
+    let own = [SliceKind::Operator, SliceKind::Kernel].map(|kind| nesting::self_times(trace, kind));
+    // Tracks of one device or one process are one place.
+    let mut places: Vec<&str> = Vec::new();
+    let place_of: Vec<u32> = trace
+        .tracks
+        .iter()
+        .map(|track| {
+            let found = places.iter().position(|place| *place == track.group);
+            found.unwrap_or_else(|| {
+                places.push(&track.group);
+                places.len() - 1
+            }) as u32
+        })
+        .collect();
+    let mut sums: FxHashMap<(SliceKind, u32, u32, u32), Total> = FxHashMap::default();
+    for (index, slice) in trace.slices().enumerate() {
+        if !is_added_up(slice.kind) {
+            continue;
+        }
+        let index = index as u32;
+        let time = match slice.kind {
+            SliceKind::Operator => own[0].get(&index),
+            SliceKind::Kernel => own[1].get(&index),
+            _ => None,
+        };
+        let time = time.copied().unwrap_or(slice.duration_ns);
+        let place = place_of
+            .get(slice.track as usize)
+            .copied()
+            .unwrap_or_default();
+        let total = sums
+            .entry((slice.kind, slice.name, slice.op, place))
+            .or_insert_with(|| Total {
+                kind: slice.kind,
+                name: trace.names.get(slice.name).to_owned(),
+                op: trace.names.get(slice.op).to_owned(),
+                place: places
+                    .get(place as usize)
+                    .map_or_else(String::new, |place| (*place).to_owned()),
+                calls: 0,
+                total_ns: 0,
+                min_ns: Some(u64::MAX),
+                max_ns: Some(0),
+            });
+        total.calls += 1;
+        total.total_ns = total.total_ns.saturating_add(time);
+        total.min_ns = total.min_ns.map(|least| least.min(time));
+        total.max_ns = total.max_ns.map(|most| most.max(time));
+    }
+    let mut totals: Vec<Total> = sums.into_values().collect();
+    // The order of a table of numbers by chance is the order of nothing.
+    totals.sort_by(|a, b| {
+        (&a.name, &a.op, &a.place, a.kind).cmp(&(&b.name, &b.op, &b.place, b.kind))
+    });
+    totals
+}
+
+/// How busy each device was, and the processor in place of one where nodes ran there.
+fn devices(trace: &Trace) -> Vec<DeviceTime> {
+    let origin = trace.extent().map_or(0, |(first, _)| first);
+    let mut spans: Vec<(&str, Vec<(i64, i64)>)> = Vec::new();
+    let mut place_of: Vec<Option<usize>> = vec![None; trace.tracks.len()];
+    for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
+        let (Some(track), Some(place)) = (
+            trace.tracks.get(slice.track as usize),
+            place_of.get_mut(slice.track as usize),
+        ) else {
+            continue;
+        };
+        let place = *place.get_or_insert_with(|| {
+            let found = spans.iter().position(|(group, _)| *group == track.group);
+            found.unwrap_or_else(|| {
+                spans.push((&track.group, Vec::new()));
+                spans.len() - 1
+            })
+        });
+        if let Some((_, spans)) = spans.get_mut(place) {
+            spans.push((slice.start_ns, slice.end_ns()));
+        }
+    }
+    spans.sort_by_key(|(group, _)| *group);
+    let busy = spans
+        .into_iter()
+        .map(|(group, spans)| busy(group, spans, origin));
+    busy.collect()
+}
+
+/// The union of some spans, and what lies between them.
+fn busy(device: &str, mut spans: Vec<(i64, i64)>, origin: i64) -> DeviceTime {
+    spans.sort_unstable();
+    let mut busy_ns = 0_u64;
+    let mut gaps: Vec<(u64, u64)> = Vec::new();
+    let mut current: Option<(i64, i64)> = None;
+    let first = spans.first().map_or(0, |(start, _)| *start);
+    for (start, end) in spans {
+        match &mut current {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => {
+                if let Some((from, last)) = current {
+                    busy_ns += last.abs_diff(from);
+                    gaps.push((last.abs_diff(origin), start.abs_diff(last)));
+                }
+                current = Some((start, end));
+            }
+        }
+    }
+    let last = current.map_or(first, |(_, last)| last);
+    busy_ns += current.map_or(0, |(from, last)| last.abs_diff(from));
+    gaps.sort_by_key(|(at, length)| (std::cmp::Reverse(*length), *at));
+    gaps.truncate(GAPS);
+    DeviceTime {
+        device: device.to_owned(),
+        busy_ns,
+        span_ns: last.abs_diff(first),
+        gaps,
+    }
+}
+
+/// Launches with what they launched.
+fn launches(trace: &Trace) -> Option<Launches> {
+    let calls: FxHashMap<u64, (i64, u64)> = trace
+        .slices()
+        .filter(|slice| slice.kind == SliceKind::Call && slice.link != 0)
+        .map(|slice| (slice.link, (slice.start_ns, slice.duration_ns)))
+        .collect();
+    if calls.is_empty() {
+        return None;
+    }
+    let mut first_starts: FxHashMap<u64, i64> = FxHashMap::default();
+    for slice in trace.slices() {
+        if slice.kind == SliceKind::Kernel && slice.link != 0 && calls.contains_key(&slice.link) {
+            let start = first_starts.entry(slice.link).or_insert(slice.start_ns);
+            *start = slice.start_ns.min(*start);
+        }
+    }
+    let launched: Vec<(u64, u64)> = first_starts
+        .into_iter()
+        .filter_map(|(link, start)| {
+            let (called, duration) = calls.get(&link)?;
+            Some((start.saturating_sub(*called).max(0) as u64, *duration))
+        })
+        .collect();
+    let mut delays: Vec<u64> = launched.iter().map(|(delay, _)| *delay).collect();
+    let calls_ns = launched.iter().map(|(_, duration)| duration).sum();
+    let middle = delays.len() / 2;
+    if delays.is_empty() {
+        return None;
+    }
+    let (_, delay_ns, _) = delays.select_nth_unstable(middle);
+    Some(Launches {
+        delay_ns: *delay_ns,
+        count: launched.len() as u64,
+        calls_ns,
+    })
+}
+
+/// Memory, each device for itself.
+fn memory(trace: &Trace) -> Vec<MemoryUse> {
+    let mut devices: Vec<Option<u32>> = trace.memory.iter().map(|event| event.device).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    devices
+        .into_iter()
+        .map(|device| memory_of(trace, device))
+        .collect()
+}
+
+fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
+    let origin = trace.extent().map_or(0, |(first, _)| first);
+    let mut events: Vec<_> = trace
+        .memory
+        .iter()
+        .filter(|event| event.device == device)
+        .collect();
+    events.sort_by_key(|event| event.at_ns);
+    let mut in_use = 0_i64;
+    let mut points = Vec::with_capacity(events.len());
+    let mut by_op: FxHashMap<u32, u64> = FxHashMap::default();
+    for event in &events {
+        in_use = match event.total {
+            Some(total) => total as i64,
+            None => in_use.saturating_add(event.change),
+        };
+        let at_ns = event.at_ns.saturating_sub(origin).max(0) as u64;
+        points.push((at_ns, in_use.max(0) as u64));
+        if event.change > 0 {
+            *by_op.entry(event.op).or_default() += event.change as u64;
+        }
+    }
+    let name = |op: u32| match trace.names.get(op) {
+        "" => "elsewhere".to_owned(),
+        name => name.to_owned(),
+    };
+    let mut largest: Vec<(String, u64)> = events
+        .iter()
+        .filter(|event| event.change > 0)
+        .map(|event| (name(event.op), event.change as u64))
+        .collect();
+    largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    largest.truncate(LARGEST);
+    let mut by_op: Vec<(String, u64)> = by_op
+        .into_iter()
+        .map(|(op, bytes)| (name(op), bytes))
+        .collect();
+    by_op.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    MemoryUse {
+        device: device.map_or_else(|| "host".to_owned(), |device| format!("GPU {device}")),
+        peak_bytes: points
+            .iter()
+            .map(|(_, bytes)| *bytes)
+            .max()
+            .unwrap_or_default(),
+        over_time: thinned(&points),
+        largest,
+        by_op,
+    }
+}
+
+/// Fewer points, with the highest of each stretch.
+fn thinned(points: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let stretch = points.len().div_ceil(POINTS).max(1);
+    let highest = |points: &[(u64, u64)]| points.iter().copied().max_by_key(|(_, bytes)| *bytes);
+    points.chunks(stretch).filter_map(highest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::fixture;
+    use super::*;
+
+    #[test]
+    fn pauses_lie_between_the_unions() {
+        let time = busy(
+            "GPU 0",
+            vec![(100, 200), (150, 180), (500, 510), (190, 300)],
+            40,
+        );
+        assert_eq!((time.busy_ns, time.span_ns), (210, 410));
+        assert_eq!(time.gaps, [(260, 200)]);
+        assert_eq!(busy("GPU 0", Vec::new(), 0).busy_ns, 0);
+    }
+
+    #[test]
+    fn the_sums_are_those_of_the_trace() {
+        let imported = fixture("kineto/resnet50-v100-train.pt.trace.json.gz");
+        let profile = profile(&imported, "resnet50");
+        assert_eq!(profile.summed_ns(SliceKind::Kernel), 649_808_000);
+        assert_eq!(
+            profile.totals[0].kind,
+            SliceKind::Range.min(profile.totals[0].kind)
+        );
+        let device = &profile.devices[0];
+        assert_eq!(device.device, "GPU 0");
+        assert!(device.busy_ns <= device.span_ns && device.gaps[0].1 >= device.gaps[1].1);
+        let launches = profile.launches.unwrap();
+        assert_eq!(launches.count, 8712);
+    }
+
+    #[test]
+    fn operators_count_without_those_within_them() {
+        let imported = fixture("kineto/torch113-autograd-profiler-legacy.json");
+        let trace = &imported.trace;
+        let summed = profile(&imported, "").summed_ns(SliceKind::Operator);
+        let (first, last) = trace.extent().unwrap();
+        assert!(summed <= last.abs_diff(first), "{summed}");
+    }
+
+    #[test]
+    fn memory_is_told_by_device() {
+        let profile = profile(&fixture("kineto/mi300-vit-nsfw-inference.json.gz"), "vit");
+        let gpu = profile
+            .memory
+            .iter()
+            .find(|memory| memory.device == "GPU 0")
+            .unwrap();
+        assert!(gpu.peak_bytes > 180_000_000 && gpu.largest[0].1 >= gpu.largest[1].1);
+        assert!(gpu.by_op.iter().any(|(op, _)| op.starts_with("aten::")));
+    }
+
+    #[test]
+    fn nodes_of_a_processor_have_a_place() {
+        let profile = profile(
+            &fixture("onnxruntime/squeezenet-cpu-ort1.31.json"),
+            "squeezenet",
+        );
+        assert_eq!(profile.devices[0].device, "CPUExecutionProvider");
+        assert_eq!(profile.memory[0].device, "host");
+        let slowest = profile.of_kind(SliceKind::Kernel).next().unwrap();
+        assert_eq!(
+            (slowest.name.as_str(), slowest.total_ns),
+            ("r30_nchwc", 9_788_000)
+        );
+    }
+}
