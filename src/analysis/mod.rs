@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod pair;
 pub mod parts;
 pub mod plan_estimate;
+pub mod profiled;
 pub mod progress;
 pub mod scaling;
 #[cfg(test)]

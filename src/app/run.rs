@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::sessions::{Findings, LIVE, series};
 use crate::analysis::progress::{self, Progress};
-use crate::analysis::{accuracy, examined};
+use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::lanes::{self, Lanes};
@@ -282,6 +282,10 @@ impl LiveRun {
             ),
             RunEvent::Examined { setup, examination } => {
                 (of(*setup, &examined::in_short(examination)), false)
+            }
+            RunEvent::Profiled { profile } => {
+                let setup = profile.case.map_or(0, |case| case.setup);
+                (of(setup, &profiled::in_short(profile)), false)
             }
             RunEvent::Judged { setup, accuracy } => {
                 (of(*setup, &accuracy::in_short(accuracy)), false)

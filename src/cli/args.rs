@@ -45,6 +45,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// What did each step gain, and what did it cost? Show the steps of a session.
     Journey(JourneyArgs),
+    /// Open files of other tools: profiles, traces, benchmark reports
+    Import(ImportArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
     /// Show a saved session.
@@ -356,4 +358,24 @@ pub struct RecoverArgs {
     /// Throw the journal away.
     #[arg(long, conflicts_with = "out")]
     pub discard: bool,
+}
+
+/// What `import` takes.
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// Files that other tools wrote; those of one process become one profile
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Keep what was read as a session, with its timelines beside it
+    #[arg(long, value_name = "FILE.ron")]
+    pub out: Option<PathBuf>,
+    /// Replace a session that is there
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Packed files may unpack to so many millions of bytes
+    #[arg(long, value_name = "MB", default_value_t = 4000)]
+    pub unpack_limit: u64,
 }

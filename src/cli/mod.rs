@@ -12,6 +12,7 @@ mod devices_text;
 mod engines;
 mod history;
 mod home;
+mod import;
 mod journey;
 mod model;
 mod output;
@@ -149,6 +150,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
+        Some(Command::Import(args)) => import::run(&args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
-use crate::analysis::{accuracy, examined};
+use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{RunEvent, Stamped};
@@ -61,6 +61,11 @@ impl Progress {
                 "{}: {}",
                 session.setup_label(*setup),
                 examined::in_short(examination)
+            )),
+            RunEvent::Profiled { profile } => self.line(&format!(
+                "{}: {}",
+                profile.name,
+                profiled::in_short(profile)
             )),
             RunEvent::Judged { setup, accuracy } => self.line(&format!(
                 "{}: {}",

@@ -14,6 +14,7 @@ use super::examination::Examination;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::profile::Profile;
 use super::session::Session;
 use super::telemetry::{Lost, MissingSource, Reading, Span, WatchedDevice};
 
@@ -86,6 +87,12 @@ pub enum RunEvent {
         pid: u32,
     },
     /// What an engine makes of a setup's model was looked at.
+    /// Where the time of a case goes, from a run of its own.
+    Profiled {
+        /// What was found.
+        profile: Box<Profile>,
+    },
+    /// What an engine makes of a setup's model.
     Examined {
         /// Which setup.
         setup: usize,

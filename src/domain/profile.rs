@@ -67,6 +67,9 @@ pub struct DeviceTime {
     pub device: String,
     /// Time in which at least one kernel, copy or set ran, in nanoseconds.
     pub busy_ns: u64,
+    /// Time in which at least one kernel ran, in nanoseconds.
+    #[serde(default)]
+    pub kernels_ns: u64,
     /// From its first to its last, in nanoseconds.
     pub span_ns: u64,
     /// Its longest pauses between the two: start, counted from the first slice of the file, and length.

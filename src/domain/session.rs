@@ -13,6 +13,8 @@ use super::examination::Examination;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::profile::{Profile, Tool};
+use super::reported::Reported;
 use super::telemetry::{Telemetry, WatchedDevice};
 
 /// How far a run came.
@@ -65,6 +67,15 @@ pub struct Session {
     /// How close what the setups compute is to the reference, by their places in the plan.
     #[serde(default)]
     pub accuracies: BTreeMap<usize, Accuracy>,
+    /// Where the time went: of this session's cases, or of what was imported.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
+    /// What other programs measured, as they reported it.
+    #[serde(default)]
+    pub reported: Vec<Reported>,
+    /// The program whose files this session was made of; nothing where it was measured here.
+    #[serde(default)]
+    pub imported: Option<Tool>,
     /// The profiler that was attached, whose cost is in every number.
     #[serde(default)]
     pub profiler: Option<String>,
@@ -111,6 +122,9 @@ impl Session {
             variants: beginning.variants,
             examinations: BTreeMap::new(),
             accuracies: BTreeMap::new(),
+            profiles: Vec::new(),
+            reported: Vec::new(),
+            imported: None,
             profiler: None,
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
@@ -183,6 +197,7 @@ impl Session {
             RunEvent::Judged { setup, accuracy } => {
                 self.accuracies.insert(setup, *accuracy);
             }
+            RunEvent::Profiled { profile } => self.profiles.push(*profile),
             RunEvent::Warned { text } => self.warnings.push(text),
             RunEvent::Ended { cancelled } => {
                 self.completion = if cancelled {
@@ -217,6 +232,9 @@ impl Session {
             variants: self.variants.clone(),
             examinations: self.examinations.clone(),
             accuracies: self.accuracies.clone(),
+            profiles: self.profiles.clone(),
+            reported: self.reported.clone(),
+            imported: self.imported.clone(),
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),

@@ -31,6 +31,7 @@ use watch::Watch;
 pub const ALL: &[&dyn Importer] = &[
     &rocprof_stats::RocprofStats,
     &chrome::OnnxRuntime,
+    &chrome::Own,
     &chrome::PyTorch,
     &chrome::ChromeTrace,
 ];

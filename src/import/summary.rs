@@ -106,65 +106,84 @@ fn totals(trace: &Trace) -> Vec<Total> {
     totals
 }
 
+/// What one device did: from when to when, kernels and all.
+#[derive(Default)]
+struct Spans<'a> {
+    device: &'a str,
+    kernels: Vec<(i64, i64)>,
+    all: Vec<(i64, i64)>,
+}
+
 /// How busy each device was, and the processor in place of one where nodes ran there.
 fn devices(trace: &Trace) -> Vec<DeviceTime> {
     let origin = trace.extent().map_or(0, |(first, _)| first);
-    let mut spans: Vec<(&str, Vec<(i64, i64)>)> = Vec::new();
+    let mut devices: Vec<Spans<'_>> = Vec::new();
     let mut place_of: Vec<Option<usize>> = vec![None; trace.tracks.len()];
     for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
-        let (Some(track), Some(place)) = (
-            trace.tracks.get(slice.track as usize),
-            place_of.get_mut(slice.track as usize),
-        ) else {
+        let at = slice.track as usize;
+        let (Some(track), Some(place)) = (trace.tracks.get(at), place_of.get_mut(at)) else {
             continue;
         };
         let place = *place.get_or_insert_with(|| {
-            let found = spans.iter().position(|(group, _)| *group == track.group);
+            let found = devices.iter().position(|spans| spans.device == track.group);
             found.unwrap_or_else(|| {
-                spans.push((&track.group, Vec::new()));
-                spans.len() - 1
+                devices.push(Spans {
+                    device: &track.group,
+                    ..Spans::default()
+                });
+                devices.len() - 1
             })
         });
-        if let Some((_, spans)) = spans.get_mut(place) {
-            spans.push((slice.start_ns, slice.end_ns()));
-        }
-    }
-    spans.sort_by_key(|(group, _)| *group);
-    let busy = spans
-        .into_iter()
-        .map(|(group, spans)| busy(group, spans, origin));
-    busy.collect()
-}
-
-/// The union of some spans, and what lies between them.
-fn busy(device: &str, mut spans: Vec<(i64, i64)>, origin: i64) -> DeviceTime {
-    spans.sort_unstable();
-    let mut busy_ns = 0_u64;
-    let mut gaps: Vec<(u64, u64)> = Vec::new();
-    let mut current: Option<(i64, i64)> = None;
-    let first = spans.first().map_or(0, |(start, _)| *start);
-    for (start, end) in spans {
-        match &mut current {
-            Some((_, last)) if start <= *last => *last = end.max(*last),
-            _ => {
-                if let Some((from, last)) = current {
-                    busy_ns += last.abs_diff(from);
-                    gaps.push((last.abs_diff(origin), start.abs_diff(last)));
-                }
-                current = Some((start, end));
+        if let Some(spans) = devices.get_mut(place) {
+            let span = (slice.start_ns, slice.end_ns());
+            spans.all.push(span);
+            if slice.kind == SliceKind::Kernel {
+                spans.kernels.push(span);
             }
         }
     }
-    let last = current.map_or(first, |(_, last)| last);
-    busy_ns += current.map_or(0, |(from, last)| last.abs_diff(from));
-    gaps.sort_by_key(|(at, length)| (std::cmp::Reverse(*length), *at));
-    gaps.truncate(GAPS);
-    DeviceTime {
-        device: device.to_owned(),
-        busy_ns,
-        span_ns: last.abs_diff(first),
-        gaps,
+    devices.sort_by_key(|spans| spans.device);
+    devices
+        .into_iter()
+        .map(|spans| spans.time(origin))
+        .collect()
+}
+
+impl Spans<'_> {
+    fn time(self, origin: i64) -> DeviceTime {
+        let length = |spans: &[(i64, i64)]| spans.iter().map(|(from, to)| to.abs_diff(*from)).sum();
+        let all = union(self.all);
+        let between = all.windows(2).filter_map(|pair| match pair {
+            [(_, end), (start, _)] => Some((end.abs_diff(origin), start.abs_diff(*end))),
+            _ => None,
+        });
+        let mut gaps: Vec<(u64, u64)> = between.collect();
+        gaps.sort_by_key(|(at, length)| (std::cmp::Reverse(*length), *at));
+        gaps.truncate(GAPS);
+        let ends = all.first().zip(all.last());
+        DeviceTime {
+            device: self.device.to_owned(),
+            busy_ns: length(&all),
+            kernels_ns: length(&union(self.kernels)),
+            span_ns: ends.map_or(0, |((first, _), (_, last))| last.abs_diff(*first)),
+            gaps,
+        }
     }
+}
+
+/// Spans that neither touch nor lie over each other, in order.
+fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    if !spans.is_sorted() {
+        spans.sort_unstable();
+    }
+    let mut union: Vec<(i64, i64)> = Vec::new();
+    for (start, end) in spans {
+        match union.last_mut() {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => union.push((start, end)),
+        }
+    }
+    union
 }
 
 /// Launches with what they launched.
@@ -281,14 +300,18 @@ mod tests {
 
     #[test]
     fn pauses_lie_between_the_unions() {
-        let time = busy(
-            "GPU 0",
-            vec![(100, 200), (150, 180), (500, 510), (190, 300)],
-            40,
+        let time = Spans {
+            device: "GPU 0",
+            kernels: vec![(100, 200), (150, 180)],
+            all: vec![(100, 200), (150, 180), (500, 510), (190, 300)],
+        }
+        .time(40);
+        assert_eq!(
+            (time.busy_ns, time.kernels_ns, time.span_ns),
+            (210, 100, 410)
         );
-        assert_eq!((time.busy_ns, time.span_ns), (210, 410));
         assert_eq!(time.gaps, [(260, 200)]);
-        assert_eq!(busy("GPU 0", Vec::new(), 0).busy_ns, 0);
+        assert_eq!(Spans::default().time(0), DeviceTime::default());
     }
 
     #[test]

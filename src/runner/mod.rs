@@ -4,6 +4,7 @@ pub mod batches;
 pub mod control;
 pub mod equipment;
 pub mod exporting;
+pub mod importing;
 mod keeping;
 pub mod ladders;
 pub mod precision;

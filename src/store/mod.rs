@@ -10,5 +10,6 @@ pub mod session_file;
 pub mod settings;
 #[cfg(test)]
 mod testing;
+pub mod trace_file;
 pub mod trash;
 pub mod version;

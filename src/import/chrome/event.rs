@@ -136,6 +136,8 @@ pub(super) struct Args<'a> {
     pub input_shapes: Value<'a>,
     pub bytes_in_use: Value<'a>,
     pub output_bytes: Value<'a>,
+    pub device: Value<'a>,
+    pub detail: Value<'a>,
 }
 
 /// The text is not an object of fields.
@@ -182,6 +184,8 @@ impl<'a> Args<'a> {
                 b"op_name" => args.op_name = value,
                 b"provider" => args.provider = value,
                 b"input_type_shape" | b"Input Dims" => args.input_shapes = value,
+                b"device" => args.device = value,
+                b"detail" => args.detail = value,
                 b"output_size" => args.output_bytes = value,
                 b"mem_bytes_in_use" => args.bytes_in_use = value,
                 _ => {}

@@ -34,6 +34,8 @@ const WORKERS: usize = 2;
 enum Dialect {
     PyTorch,
     OnnxRuntime,
+    /// Our own, which says everything as we would.
+    Own,
     Any,
 }
 
@@ -44,6 +46,10 @@ pub struct PyTorch;
 /// ONNX Runtime with `enable_profiling`.
 #[derive(Debug)]
 pub struct OnnxRuntime;
+
+/// What Powerband keeps beside a session.
+#[derive(Debug)]
+pub struct Own;
 
 /// Anybody's.
 #[derive(Debug)]
@@ -121,6 +127,32 @@ impl Importer for OnnxRuntime {
     }
 }
 
+impl Importer for Own {
+    fn id(&self) -> &'static str {
+        "powerband-trace"
+    }
+
+    fn title(&self) -> &'static str {
+        "a trace of Powerband"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.has_key("powerband") && head.has_key("traceEvents")
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        if into.tool.name.is_empty() {
+            "Powerband".clone_into(&mut into.tool.name);
+        }
+        read(source, watch, Dialect::Own, self.title(), into)
+    }
+}
+
 impl Importer for ChromeTrace {
     fn id(&self) -> &'static str {
         "chrome-trace"
@@ -182,7 +214,8 @@ fn read(
     let poured = poured.into_iter().map(|(_, pour)| pour);
     let broken = splitter.broken;
     let is_cut = is_cut || !splitter.is_complete();
-    if !collect(poured, broken, is_cut, source, into) {
+    let harm = Harm { broken, is_cut };
+    if !collect(poured, harm, (source, dialect), into) {
         return Err(source.unusable(title, "there is no event in it that can be read"));
     }
     about(&splitter.around(), into);
@@ -262,12 +295,17 @@ fn take_apart(
     }
 }
 
+/// What was found wrong while the file was cut into events.
+struct Harm {
+    broken: u64,
+    is_cut: bool,
+}
+
 /// Puts what was poured together and tells what went wrong. Says whether there was anything.
 fn collect(
     poured: impl Iterator<Item = Pour>,
-    broken: u64,
-    is_cut: bool,
-    source: &Source,
+    Harm { broken, is_cut }: Harm,
+    (source, dialect): (&Source, Dialect),
     into: &mut Imported,
 ) -> bool {
     let mut names = Described::default();
@@ -296,7 +334,11 @@ fn collect(
         return false;
     }
     let unpaired = pair(&mut trace, &edges);
-    names.put(&mut trace);
+    if dialect == Dialect::Own {
+        names.put_as_they_are(&mut trace);
+    } else {
+        names.put(&mut trace);
+    }
     if has_kernels {
         trace.relabel(SliceKind::Operator, |slice, tracks| {
             slice.kind == SliceKind::Kernel
@@ -367,6 +409,19 @@ struct Described {
 }
 
 impl Described {
+    /// Gives tracks the names that we gave them when we wrote them.
+    fn put_as_they_are(&self, trace: &mut Trace) {
+        for track in &mut trace.tracks {
+            let key = (track.group.clone(), track.name.clone());
+            if let Some((_, name)) = self.threads.iter().rev().find(|(id, _)| *id == key) {
+                track.name.clone_from(name);
+            }
+            if let Some((_, name)) = self.processes.iter().rev().find(|(id, _)| *id == key.0) {
+                track.group.clone_from(name);
+            }
+        }
+    }
+
     /// Gives tracks names that people understand.
     fn put(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {

@@ -40,7 +40,7 @@ pub(super) struct Pour {
     /// Events that take less than no time.
     pub negative: u64,
     places: Names,
-    tracks: FxHashMap<(u32, u32, bool), u32>,
+    tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
 }
 
 impl Pour {
@@ -94,6 +94,10 @@ impl Pour {
             self.node(event, start_ns, duration.max(0) as u64);
             return;
         }
+        if self.dialect == Dialect::Own {
+            self.own(event, start_ns, duration.max(0) as u64);
+            return;
+        }
         let (kind, on_device) = self.kind(event);
         let slice = Slice {
             link: event.args.correlation.whole().unwrap_or_default(),
@@ -103,6 +107,28 @@ impl Pour {
                 self.track(event.process, event.thread, on_device),
                 start_ns,
                 duration.max(0) as u64,
+            )
+        };
+        self.trace.push(slice);
+    }
+
+    /// An event that we wrote.
+    fn own(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+        let kinds = SliceKind::ALL.into_iter();
+        let kind = kinds
+            .into_iter()
+            .find(|kind| kind.title().as_bytes() == event.category);
+        let device = event.args.device.whole().map(|device| device as u32);
+        let slice = Slice {
+            link: event.args.correlation.whole().unwrap_or_default(),
+            op: self.name(event.args.op_name),
+            detail: self.name(event.args.detail),
+            ..Slice::new(
+                kind.unwrap_or(SliceKind::Other),
+                self.name(event.name),
+                self.track_on(event.process, event.thread, device),
+                start_ns,
+                duration_ns,
             )
         };
         self.trace.push(slice);
@@ -197,7 +223,8 @@ impl Pour {
             self.timeless += 1;
             return;
         };
-        let track = self.track(event.process, event.thread, false);
+        let has_thread = event.thread != Value::Missing;
+        let track = has_thread.then(|| self.track(event.process, event.thread, false));
         let is_host = event.args.device_type.whole() == Some(0);
         let device = event.args.device_id.whole().filter(|_| !is_host);
         self.trace.memory.push(MemoryEvent {
@@ -205,7 +232,7 @@ impl Pour {
             device: device.map(|device| device as u32),
             change,
             total: event.args.total_allocated.whole(),
-            track: Some(track),
+            track,
             op: 0,
         });
     }
@@ -238,7 +265,9 @@ impl Pour {
                 (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
                 // Whatever a program calls its stretches, they nest as operators do.
                 (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
-                (Dialect::PyTorch | Dialect::OnnxRuntime, _) => (SliceKind::Other, false),
+                (Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Own, _) => {
+                    (SliceKind::Other, false)
+                }
             }
         }
     }
@@ -255,16 +284,21 @@ impl Pour {
     }
 
     fn track(&mut self, process: Value<'_>, thread: Value<'_>, on_device: bool) -> u32 {
+        let device = on_device.then(|| process.whole().unwrap_or_default() as u32);
+        self.track_on(process, thread, device)
+    }
+
+    fn track_on(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
         let process_number = self
             .places
             .number(&String::from_utf8_lossy(process.bytes()));
         let thread_number = self.places.number(&String::from_utf8_lossy(thread.bytes()));
-        let key = (process_number, thread_number, on_device);
+        let key = (process_number, thread_number, device);
         if let Some(&track) = self.tracks.get(&key) {
             return track;
         }
         let track = self.trace.track(Track {
-            device: on_device.then(|| process.whole().unwrap_or_default() as u32),
+            device,
             group: process.text().into_owned(),
             name: thread.text().into_owned(),
         });

@@ -1,0 +1,183 @@
+//! `powerband import`: files of other tools, shown or kept as a session.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicU64;
+
+use serde_json::{Value, json};
+
+use super::args::ImportArgs;
+use super::output;
+use crate::base::humanize;
+use crate::domain::profile::Profile;
+use crate::domain::reported::Reported;
+use crate::domain::trace::SliceKind;
+use crate::export::profile;
+use crate::import::source::Limits;
+use crate::import::watch::Watch;
+use crate::runner::importing::{self, Taken};
+use crate::store::session_file;
+
+/// Rows of each kind that are shown.
+const ROWS: usize = 20;
+
+/// Reads the files.
+pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
+    if let Some(out) = &args.out {
+        session_file::check_target(out, args.force)?;
+    }
+    let limits = Limits {
+        unpacked: args.unpack_limit.saturating_mul(1_000_000),
+    };
+    let read = AtomicU64::new(0);
+    let watch = Watch {
+        cancel: super::cancel_on_signals()?,
+        progress: Some(&read),
+    };
+    let mut taken = importing::take(&args.files, limits, &watch)?;
+    if let Some(out) = &args.out {
+        importing::keep(&mut taken, out)?;
+    }
+    if args.json {
+        output::document(&document(&taken))?;
+    } else {
+        output::answer(&text(&taken))?;
+        for warning in &taken.session.warnings {
+            output::note(&format!("Note: {warning}"));
+        }
+    }
+    for companion in &taken.companions {
+        output::note(&format!(
+            "{} lies beside it and is of the same run: name it too, and both become one profile.",
+            companion.display()
+        ));
+    }
+    if let Some(out) = &args.out {
+        output::note(&format!("Saved {}", out.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One profile is the document itself; several are a list in it.
+fn document(taken: &Taken) -> Value {
+    let session = &taken.session;
+    let reported: Vec<Value> = session.reported.iter().map(profile::reported).collect();
+    let mut profiles = session
+        .profiles
+        .iter()
+        .map(|found| profile::document(found, &session.warnings));
+    let mut document = match (profiles.next(), session.profiles.len()) {
+        (Some(only), 1) => only,
+        (Some(first), _) => {
+            let all: Vec<Value> = std::iter::once(first).chain(profiles).collect();
+            json!({ "profiles": all, "warnings": session.warnings })
+        }
+        (None, _) => {
+            // What has no kernels has none of them, and not no answer.
+            let nothing = Profile {
+                name: session.name.clone(),
+                format: taken.format.clone(),
+                tool: session.imported.clone().unwrap_or_default(),
+                ..Profile::default()
+            };
+            profile::document(&nothing, &session.warnings)
+        }
+    };
+    if let Some(fields) = document.as_object_mut() {
+        fields.insert("reported".to_owned(), Value::Array(reported));
+    }
+    document
+}
+
+fn text(taken: &Taken) -> String {
+    let profiles = taken.session.profiles.iter().map(profile_text);
+    let reported = reported_text(&taken.session.reported);
+    let parts: Vec<String> = profiles.chain(reported).collect();
+    parts.join("\n")
+}
+
+fn profile_text(profile: &Profile) -> String {
+    let mut text = format!("{}: {}", profile.name, profile.tool.name);
+    if let Some(version) = &profile.tool.version {
+        text.push_str(&format!(" {version}"));
+    }
+    text.push('\n');
+    for (name, value) in &profile.facts {
+        text.push_str(&format!("  {name}: {value}\n"));
+    }
+    for kind in SliceKind::ALL {
+        text.push_str(&kind_text(profile, kind));
+    }
+    for device in &profile.devices {
+        text.push_str(&format!(
+            "{}: busy for {} of {}\n",
+            device.device,
+            humanize::duration_ns(device.busy_ns as f64),
+            humanize::duration_ns(device.span_ns as f64)
+        ));
+    }
+    text
+}
+
+/// The longest of one kind.
+fn kind_text(profile: &Profile, kind: SliceKind) -> String {
+    let summed = profile.summed_ns(kind);
+    let rows: Vec<Vec<String>> = profile
+        .of_kind(kind)
+        .take(ROWS)
+        .map(|total| {
+            let share = total.total_ns as f64 / (summed.max(1)) as f64;
+            vec![
+                humanize::shorten(&total.name, 72),
+                total.op.clone(),
+                humanize::count(total.calls),
+                humanize::duration_ns(total.total_ns as f64),
+                format!("{:.1} %", share * 100.0),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let more = profile.of_kind(kind).count().saturating_sub(ROWS);
+    let title = format!("{}s", kind.title());
+    let header = [title.as_str(), "Operator", "Calls", "Time", "Share"];
+    let mut text = humanize::table(&header, &rows, 2);
+    if more > 0 {
+        text.push_str(&format!("and {more} more\n"));
+    }
+    format!("{text}{} in all\n\n", humanize::duration_ns(summed as f64))
+}
+
+/// What other programs measured.
+fn reported_text(reported: &[Reported]) -> Option<String> {
+    if reported.is_empty() {
+        return None;
+    }
+    let mut text = String::new();
+    for one in reported {
+        text.push_str(&one.name);
+        if let Some(batch) = one.batch {
+            text.push_str(&format!(", batch {batch}"));
+        }
+        if !one.samples_ns.is_empty() {
+            text.push_str(&format!(
+                ", {}",
+                humanize::of_many(one.samples_ns.len() as u64, "sample")
+            ));
+        }
+        if let Some(typical) = one.typical_ns {
+            text.push_str(&format!(", {}", humanize::duration_ns(typical as f64)));
+        }
+        text.push('\n');
+        for figure in &one.figures {
+            text.push_str(&format!(
+                "  {}: {} {}\n",
+                figure.name, figure.value, figure.unit
+            ));
+        }
+        for objection in &one.objections {
+            text.push_str(&format!("  not accepted: {objection}\n"));
+        }
+    }
+    Some(text)
+}

@@ -1,0 +1,314 @@
+//! Files of other tools made into a session: profiles where the time went, cases where somebody measured.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::base::clock;
+use crate::domain::case::{Case, CaseKey, Round};
+use crate::domain::event::Beginning;
+use crate::domain::model::ModelRef;
+use crate::domain::outcome::Outcome;
+use crate::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::reported::Reported;
+use crate::domain::session::{Completion, Session};
+use crate::domain::setup::Setup;
+use crate::domain::trace::Trace;
+use crate::import::source::Limits;
+use crate::import::watch::Watch;
+use crate::import::{self, ImportError, Imported, summary};
+use crate::store::session_file::{self, WriteError};
+use crate::store::trace_file;
+
+/// What was imported: a session, and the timeline of each of its profiles.
+#[derive(Debug)]
+pub struct Taken {
+    /// The session.
+    pub session: Session,
+    /// Timelines, by the place of their profile in the session.
+    pub traces: Vec<Trace>,
+    /// The identifier of the first file's format.
+    pub format: String,
+    /// Files that lie beside those that were read, and belong to the same run.
+    pub companions: Vec<PathBuf>,
+}
+
+/// Reads files. Those of one process become one profile.
+pub fn take(files: &[PathBuf], limits: Limits, watch: &Watch<'_>) -> Result<Taken, ImportError> {
+    let mut parts: Vec<(String, Imported)> = Vec::new();
+    let mut companions: Vec<PathBuf> = Vec::new();
+    for set in sets(files) {
+        let mut imported = Imported::default();
+        for file in &set {
+            import::add(file, limits, watch, &mut imported)?;
+        }
+        if let Some(first) = set.first() {
+            companions.extend(import::companions(first));
+            parts.push((title(first), imported));
+        }
+    }
+    companions.retain(|file| !files.contains(file));
+    companions.sort();
+    companions.dedup();
+    Ok(Taken {
+        companions,
+        ..session(parts)
+    })
+}
+
+/// The files, those that belong together side by side.
+fn sets(files: &[PathBuf]) -> Vec<Vec<PathBuf>> {
+    let mut sets: Vec<Vec<PathBuf>> = Vec::new();
+    for file in files {
+        let beside = import::companions(file);
+        let known = sets
+            .iter_mut()
+            .find(|set| set.iter().any(|other| beside.contains(other)));
+        match known {
+            Some(set) => set.push(file.clone()),
+            None => sets.push(vec![file.clone()]),
+        }
+    }
+    sets
+}
+
+fn title(file: &Path) -> String {
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
+    let ends = [".gz", ".json", ".trace", ".pt", ".csv", ".txt", ".log"];
+    let mut name = name.as_ref();
+    for end in ends {
+        name = name.strip_suffix(end).unwrap_or(name);
+    }
+    name.to_owned()
+}
+
+/// Makes a session of what was read.
+pub fn session(parts: Vec<(String, Imported)>) -> Taken {
+    let name = parts.first().map_or("import", |(name, _)| name).to_owned();
+    let tool = parts.first().map(|(_, imported)| imported.tool.clone());
+    let format = parts
+        .first()
+        .map_or("", |(_, imported)| imported.format)
+        .to_owned();
+    let reported: Vec<Reported> = parts
+        .iter()
+        .flat_map(|(_, imported)| imported.reported.iter().cloned())
+        .collect();
+    let mut session = Session::begin(Beginning {
+        name: name.clone(),
+        created: clock::now_utc(),
+        made_up: false,
+        plan: plan(
+            &name,
+            &tool_word(tool.as_ref().map_or("", |tool| &tool.name)),
+            &reported,
+        ),
+        model: ModelRef {
+            name,
+            file: String::new(),
+            sha256: String::new(),
+            parameters: 0,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: crate::domain::environment::Environment {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Default::default()
+        },
+        warnings: Vec::new(),
+        variants: BTreeMap::new(),
+    });
+    session.completion = Completion::Complete;
+    session.imported = tool;
+    fill(&mut session, &reported);
+    let mut traces = Vec::new();
+    for (name, mut imported) in parts {
+        session.warnings.append(&mut imported.notes.clone());
+        let profile = summary::profile(&imported, &name);
+        if !profile.totals.is_empty() || !profile.counters.is_empty() || !profile.memory.is_empty()
+        {
+            session.profiles.push(profile);
+            traces.push(std::mem::take(&mut imported.trace));
+        }
+    }
+    session.reported = reported;
+    Taken {
+        session,
+        traces,
+        format,
+        companions: Vec::new(),
+    }
+}
+
+/// A tool's name as an engine's: `ONNX Runtime profiler` is `onnx-runtime-profiler`.
+fn tool_word(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let word: String = name.chars().map(plain).collect();
+    let word = word.trim_matches('-');
+    if word.is_empty() {
+        "imported".to_owned()
+    } else {
+        word.to_owned()
+    }
+}
+
+/// What was measured, each name a setup.
+fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
+    let named = names(reported);
+    let mut batches: Vec<usize> = with_times(reported).map(batch).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    let mut limits = MeasureRule::of(PresetName::Quick);
+    limits.rounds = 1;
+    Plan {
+        model: model.to_owned(),
+        setups: named
+            .iter()
+            .map(|_| Setup {
+                engine: tool.to_owned(),
+                device: "imported".to_owned(),
+                options: BTreeMap::new(),
+            })
+            .collect(),
+        looks: named
+            .iter()
+            .map(|name| Look {
+                label: Some((*name).to_owned()),
+                colour: None,
+            })
+            .collect(),
+        batches,
+        ladder: Vec::new(),
+        shapes: BTreeMap::new(),
+        preset: PresetName::Quick,
+        measure: limits,
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 0,
+        load: Default::default(),
+        keeping: Default::default(),
+        judging: None,
+    }
+}
+
+fn with_times(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
+    let has_times = |one: &&Reported| !one.samples_ns.is_empty() || one.typical_ns.is_some();
+    reported.iter().filter(has_times)
+}
+
+/// What is measured, each name once.
+fn names(reported: &[Reported]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_times(reported) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    names
+}
+
+fn batch(one: &Reported) -> usize {
+    one.batch.unwrap_or(1).max(1)
+}
+
+/// Puts the times where measured ones would be.
+fn fill(session: &mut Session, reported: &[Reported]) {
+    let names = names(reported);
+    let mut warnings = Vec::new();
+    session.cases.clear();
+    for one in with_times(reported) {
+        let Some(setup) = names.iter().position(|name| *name == one.name) else {
+            continue;
+        };
+        let key = CaseKey {
+            setup,
+            batch: batch(one),
+        };
+        let samples_ns = match one.typical_ns {
+            Some(typical) if one.samples_ns.is_empty() => {
+                warnings.push(format!(
+                    "{} was reported as one number, so nothing is known of how it varies.",
+                    one.name
+                ));
+                vec![typical]
+            }
+            _ => one.samples_ns.clone(),
+        };
+        if one.batch.is_none() {
+            warnings.push(format!(
+                "The file does not tell the batch size of {}; it is shown as 1.",
+                one.name
+            ));
+        }
+        warnings.extend(one.objections.iter().map(|objection| {
+            format!(
+                "{} is not accepted by the program that measured it: {objection}",
+                one.name
+            )
+        }));
+        let round = Round {
+            round: 0,
+            spent_ns: samples_ns.iter().sum(),
+            samples_ns,
+            ..Round::default()
+        };
+        match session.cases.iter_mut().find(|case| case.key() == key) {
+            Some(case) => case.rounds.push(Round {
+                round: case.rounds.len() as u32,
+                ..round
+            }),
+            None => session.cases.push(Case {
+                outcome: Outcome::Finished,
+                rounds: vec![round],
+                ..Case::pending(key)
+            }),
+        }
+    }
+    session.cases.sort_by_key(Case::key);
+    warnings.sort();
+    warnings.dedup();
+    session.warnings.append(&mut warnings);
+}
+
+/// Why what was imported was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The session.
+    #[error(transparent)]
+    Session(#[from] WriteError),
+    /// A timeline.
+    #[error("the timeline cannot be written to {}: {source}", path.display())]
+    Trace {
+        /// Its file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+/// Writes the session, and the timelines beside it.
+pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
+    let profiles = taken.session.profiles.iter_mut();
+    for (number, (profile, trace)) in profiles.zip(&taken.traces).enumerate() {
+        if trace.is_empty() {
+            continue;
+        }
+        let beside = trace_file::path(path, number);
+        trace_file::write(&beside, trace).map_err(|source| KeepError::Trace {
+            path: beside.clone(),
+            source,
+        })?;
+        let name = beside.file_name().unwrap_or_default().to_string_lossy();
+        profile.trace_file = Some(name.into_owned());
+    }
+    session_file::write(path, &taken.session)?;
+    Ok(())
+}

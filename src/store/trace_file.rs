@@ -1,0 +1,166 @@
+//! A timeline beside its session: a packed Chrome trace, which Perfetto and `chrome://tracing` open too.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::domain::trace::{MemoryEvent, Slice, Trace};
+
+/// What the files are called behind the session's name.
+const END: &str = "trace.json.gz";
+
+/// Where the trace of one of a session's profiles belongs: `run.ron` has `run.1.trace.json.gz`.
+pub fn path(session: &Path, number: usize) -> PathBuf {
+    let stem = session.with_extension("");
+    let mut name = stem.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.{END}", number + 1));
+    session.with_file_name(name)
+}
+
+/// Writes a trace, beside its place and then moved there.
+pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
+    let file = pour(packed, trace)?
+        .finish()?
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    let file: File = file.persist(path).map_err(|error| error.error)?;
+    // Files made for the moment are for their owner alone; a session's are as any other.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    drop(file);
+    Ok(())
+}
+
+fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
+    out.write_all(b"{\"powerband\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [\n")?;
+    let groups = groups(trace);
+    let mut divider = "";
+    let mut put = |out: &mut W, event: &Value| {
+        let text = std::mem::replace(&mut divider, ",\n");
+        out.write_all(text.as_bytes())?;
+        serde_json::to_writer(out, event).map_err(io::Error::from)
+    };
+    for (number, group) in groups.iter().enumerate() {
+        put(&mut out, &described("process_name", number, 0, group))?;
+    }
+    let process_of = |track: u32| {
+        let group = trace
+            .tracks
+            .get(track as usize)
+            .map(|track| track.group.as_str());
+        groups
+            .iter()
+            .position(|known| Some(*known) == group)
+            .unwrap_or_default()
+    };
+    for (number, track) in trace.tracks.iter().enumerate() {
+        let process = process_of(number as u32);
+        put(
+            &mut out,
+            &described("thread_name", process, number, &track.name),
+        )?;
+    }
+    for slice in trace.slices() {
+        put(&mut out, &event(trace, &slice, process_of(slice.track)))?;
+    }
+    for event in &trace.memory {
+        let mut told = memory(event);
+        if let (Some(track), Some(fields)) = (event.track, told.as_object_mut()) {
+            fields.insert("pid".to_owned(), json!(process_of(track)));
+            fields.insert("tid".to_owned(), json!(track));
+        }
+        put(&mut out, &told)?;
+    }
+    out.write_all(b"\n]}\n")?;
+    Ok(out)
+}
+
+/// Devices and processes in words, each once.
+fn groups(trace: &Trace) -> Vec<&str> {
+    let mut groups: Vec<&str> = Vec::new();
+    for track in &trace.tracks {
+        if !groups.contains(&track.group.as_str()) {
+            groups.push(&track.group);
+        }
+    }
+    groups
+}
+
+fn described(what: &str, process: usize, thread: usize, name: &str) -> Value {
+    json!({"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}})
+}
+
+fn event(trace: &Trace, slice: &Slice, process: usize) -> Value {
+    let mut args = serde_json::Map::new();
+    let device = trace
+        .tracks
+        .get(slice.track as usize)
+        .and_then(|track| track.device);
+    if let Some(device) = device {
+        args.insert("device".to_owned(), json!(device));
+    }
+    if slice.link != 0 {
+        args.insert("correlation".to_owned(), json!(slice.link));
+    }
+    for (key, number) in [("op_name", slice.op), ("detail", slice.detail)] {
+        if number != 0 {
+            args.insert(key.to_owned(), json!(trace.names.get(number)));
+        }
+    }
+    json!({
+        "ph": "X",
+        "cat": slice.kind.title(),
+        "name": trace.names.get(slice.name),
+        "pid": process,
+        "tid": slice.track,
+        "ts": us(slice.start_ns),
+        "dur": us(slice.duration_ns as i64),
+        "args": args,
+    })
+}
+
+/// Memory as PyTorch writes it, which viewers know.
+fn memory(event: &MemoryEvent) -> Value {
+    json!({
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "s": "t",
+        "ts": us(event.at_ns),
+        "args": {
+            "Bytes": event.change,
+            "Total Allocated": event.total,
+            "Device Type": i32::from(event.device.is_some()),
+            "Device Id": event.device,
+        },
+    })
+}
+
+/// Microseconds with the nanoseconds behind the point, exact up to a few months.
+fn us(ns: i64) -> f64 {
+    ns as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_lie_beside_their_session() {
+        let path = path(Path::new("/a/run.2.ron"), 0);
+        assert_eq!(path, Path::new("/a/run.2.1.trace.json.gz"));
+    }
+}
