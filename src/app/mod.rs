@@ -253,6 +253,7 @@ impl App {
             load: wish.load,
             keeping: wish.keeping,
             judging: wish.judging,
+            profiling: wish.profiling,
         })
     }
 

@@ -126,6 +126,10 @@ pub struct BenchArgs {
     /// files. With labels the top-1 and top-5 accuracies are told as well.
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
+    /// Run each case once more, watched, after everything was measured: where its time goes, node by node
+    /// or kernel by kernel. What is watched is slower, and is never among the measurements.
+    #[arg(long)]
+    pub profile: bool,
     /// Play back what the devices said in another session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,

@@ -193,6 +193,13 @@ impl Judging {
     pub const USUAL: u64 = 64;
 }
 
+/// Who watches when a case is run once more to see where its time goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Profiler {
+    /// The engine's own.
+    Engine,
+}
+
 /// A step of a ladder: one case, and what it adds to the one before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -238,6 +245,9 @@ pub struct Plan {
     /// Whether and on what the setups' outputs are compared.
     #[serde(default)]
     pub judging: Option<Judging>,
+    /// Whether each case is run once more, watched, after everything was measured.
+    #[serde(default)]
+    pub profiling: Option<Profiler>,
 }
 
 impl Plan {

@@ -267,6 +267,21 @@ impl Trace {
         self.op[index] = op;
     }
 
+    /// Leaves out what began before a moment.
+    pub fn from(&self, moment_ns: i64) -> Self {
+        let mut later = Self {
+            names: self.names.clone(),
+            tracks: self.tracks.clone(),
+            ..Self::default()
+        };
+        for slice in self.slices().filter(|slice| slice.start_ns >= moment_ns) {
+            later.push(slice);
+        }
+        let memory = self.memory.iter().filter(|event| event.at_ns >= moment_ns);
+        later.memory.extend(memory);
+        later
+    }
+
     /// The first start and the last end; nothing where there is no slice.
     pub fn extent(&self) -> Option<(i64, i64)> {
         let ends = self.start_ns.iter().zip(&self.duration_ns);

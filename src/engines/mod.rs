@@ -215,6 +215,11 @@ pub struct Loaded {
     pub notes: Vec<String>,
 }
 
+/// Runs that are watched for a profile, and how many of them come first and only warm up.
+pub const PROFILE_RUNS: u64 = 13;
+/// See [`PROFILE_RUNS`].
+pub const PROFILE_WARM_UP: u64 = 3;
+
 /// An engine: what it is called, what it may be told, how it is loaded.
 pub trait Engine: Sync {
     /// What a setup calls it.
@@ -275,6 +280,26 @@ pub trait Engine: Sync {
     ) -> Result<Examination, EngineError> {
         Err(EngineError::Unsupported(format!(
             "{} does not tell what it makes of a network",
+            self.title()
+        )))
+    }
+
+    /// Whether it can watch where the time of a run goes.
+    fn profiles(&self) -> bool {
+        false
+    }
+
+    /// Runs a model a few times, watched, and leaves what was seen in a folder: files that importers
+    /// know. The first [`PROFILE_WARM_UP`] runs of those that are seen warm up. Called in a worker that
+    /// measures nothing.
+    fn profile(
+        &self,
+        _request: &LoadRequest<'_>,
+        _inputs: &[Tensor],
+        _folder: &Path,
+    ) -> Result<Vec<PathBuf>, EngineError> {
+        Err(EngineError::Unsupported(format!(
+            "{} does not tell where its time goes",
             self.title()
         )))
     }

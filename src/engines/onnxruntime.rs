@@ -11,7 +11,7 @@ mod values;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -91,6 +91,19 @@ impl Engine for OnnxRuntime {
         inputs: &[Tensor],
     ) -> Result<Examination, EngineError> {
         examine::examine(request, inputs)
+    }
+
+    fn profiles(&self) -> bool {
+        true
+    }
+
+    fn profile(
+        &self,
+        request: &LoadRequest<'_>,
+        inputs: &[Tensor],
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, EngineError> {
+        examine::profile(request, inputs, folder)
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {

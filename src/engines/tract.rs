@@ -2,19 +2,24 @@
 //!
 //! A network is optimised anew for each batch size, because tract does its best work on fixed shapes.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use half::f16;
+use serde_json::{Value, json};
 use tract_linalg::multithread::{Executor, multithread_tract_scope};
 use tract_onnx::prelude::{
     DatumType, Framework as _, InferenceFact, InferenceModelExt as _, IntoRunnable as _, TValue,
     Tensor as TractTensor, TractResult, TypedRunnableModel,
 };
+use tract_onnx::tract_core::plan;
 
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS, Runnable,
+    positive,
 };
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
@@ -61,22 +66,44 @@ impl Engine for Tract {
         })
     }
 
+    fn profiles(&self) -> bool {
+        true
+    }
+
+    fn profile(
+        &self,
+        request: &LoadRequest<'_>,
+        inputs: &[Tensor],
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, EngineError> {
+        let executor = executor(threads(request.setup)?);
+        let (plan, ordered) = optimised(request.model, inputs).map_err(|error| explain(&error))?;
+        let values = ordered
+            .into_iter()
+            .map(|input| to_tract(input).map(Into::into))
+            .collect::<TractResult<Vec<TValue>>>()
+            .map_err(|error| explain(&error))?;
+        let mut watched = Watched::begin();
+        for _ in 0..PROFILE_RUNS {
+            multithread_tract_scope(executor.clone(), || watched.run(&plan, &values))
+                .map_err(|error| explain(&error))?;
+        }
+        let file = folder.join("tract.json");
+        fs::write(&file, watched.document()).map_err(|error| {
+            EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
+        })?;
+        Ok(vec![file])
+    }
+
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
-        let threads = positive(request.setup, "threads")
-            .map_err(EngineError::Unsupported)?
-            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        let threads = threads(request.setup)?;
         // Reads and parses the file, so that a broken one is a failure to load; shapes come later.
         tract_onnx::onnx()
             .model_for_path(request.model)
             .map_err(|error| explain(&error))?;
-        let executor = if threads > 1 {
-            Executor::multithread(threads)
-        } else {
-            Executor::SingleThread
-        };
         Ok(Box::new(Model {
             path: request.model.to_path_buf(),
-            executor,
+            executor: executor(threads),
             loaded: Loaded {
                 engine: format!("tract {VERSION}"),
                 threads: Some(threads),
@@ -85,6 +112,77 @@ impl Engine for Tract {
             },
         }))
     }
+}
+
+/// Threads that share the work.
+fn threads(setup: &Setup) -> Result<usize, EngineError> {
+    let wanted = positive(setup, "threads").map_err(EngineError::Unsupported)?;
+    Ok(wanted.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)))
+}
+
+fn executor(threads: usize) -> Executor {
+    if threads > 1 {
+        Executor::multithread(threads)
+    } else {
+        Executor::SingleThread
+    }
+}
+
+/// Runs whose nodes are timed one by one, as events of the kind that ONNX Runtime writes.
+struct Watched {
+    began: Instant,
+    events: Vec<Value>,
+}
+
+impl Watched {
+    fn begin() -> Self {
+        Self {
+            began: Instant::now(),
+            events: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, plan: &Arc<TypedRunnableModel>, inputs: &[TValue]) -> TractResult<()> {
+        let inputs = inputs.iter().cloned().collect();
+        let began = Instant::now();
+        let mut state = plan.spawn()?;
+        state.run_plan_with_eval(inputs, |context, state, node, inputs| {
+            let begun = Instant::now();
+            let outputs = plan::eval(context, state, node, inputs);
+            let took = begun.elapsed();
+            self.events.push(json!({
+                "cat": "Node",
+                "ph": "X",
+                "pid": 1,
+                "tid": 1,
+                "name": format!("{}_kernel_time", node.name),
+                "ts": us(begun - self.began),
+                "dur": us(took),
+                "args": {"op_name": node.op.name(), "provider": "tract"},
+            }));
+            outputs
+        })?;
+        self.events.push(json!({
+            "cat": "Session",
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "name": "model_run",
+            "ts": us(began - self.began),
+            "dur": us(began.elapsed()),
+            "args": {},
+        }));
+        Ok(())
+    }
+
+    fn document(&self) -> String {
+        Value::Array(self.events.clone()).to_string()
+    }
+}
+
+/// Microseconds with the nanoseconds behind the point.
+fn us(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
 }
 
 struct Model {

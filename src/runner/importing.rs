@@ -196,6 +196,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
         load: Default::default(),
         keeping: Default::default(),
         judging: None,
+        profiling: None,
     }
 }
 

@@ -184,8 +184,15 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         runtimes: chosen.runtimes,
         inputs,
         earlier: None,
+        traces: Some(traces_folder(place)),
         watch: place.watch.clone(),
     })
+}
+
+/// A folder of its own for each run's timelines.
+fn traces_folder(place: &Place) -> PathBuf {
+    let name = format!("{:016x}", clock::entropy());
+    place.paths.cache.join("traces").join(name)
 }
 
 /// More rounds of a session's cases: the same plan on the same model, or nothing.
@@ -393,6 +400,7 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         load: wish.load,
         keeping: wish.keeping,
         judging: wish.judging.clone(),
+        profiling: wish.profiling,
     }
 }
 

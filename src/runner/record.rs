@@ -2,6 +2,7 @@
 //!
 //! Failing to save never loses a run: the session then goes into the library, or stays in its journal.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::control::Control;
@@ -13,7 +14,7 @@ use crate::domain::session::Session;
 use crate::store::journal::Journal;
 use crate::store::library::Stamp;
 use crate::store::session_file::WriteError;
-use crate::store::{library, session_file};
+use crate::store::{library, session_file, trace_file};
 
 /// Where the session goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +99,10 @@ impl Recorder {
         control: &Control,
         observer: &mut Observer<'_>,
     ) -> Recorded {
-        let (session, journal) = run::run(request, self.journal, control, observer);
+        let (mut session, journal) = run::run(request, self.journal, control, observer);
         let mut notes: Vec<String> = self.note.into_iter().collect();
         let mut diverted = None;
-        let saved = save(&session, paths, target, &mut diverted);
+        let saved = save(&mut session, paths, target, &mut diverted);
         let saved = saved.map_err(|reason| format!("{}: {reason}", kept_in(journal.as_ref())));
         if saved.is_ok()
             && let Some(Err(error)) = journal.map(Journal::discard)
@@ -130,17 +131,18 @@ pub fn record(
 
 /// Writes the session where it was asked for; failing that, into the library, so that nothing is lost.
 fn save(
-    session: &Session,
+    session: &mut Session,
     paths: &Paths,
     target: &Target,
     diverted: &mut Option<String>,
 ) -> Result<PathBuf, String> {
     if let Target::File { path, .. } = target {
         // Checked once more: another run may have written there meanwhile.
-        match target
-            .check()
-            .and_then(|()| session_file::write(path, session))
-        {
+        let written = target.check().and_then(|()| {
+            bring_traces(session, path);
+            session_file::write(path, session)
+        });
+        match written {
             Ok(()) => return Ok(path.clone()),
             Err(error) => {
                 *diverted = Some(format!(
@@ -151,6 +153,7 @@ fn save(
     }
     if let Target::Again { path, stamp } = target {
         if Stamp::of(path).is_ok_and(|now| now == *stamp) {
+            bring_traces(session, path);
             match session_file::write(path, session) {
                 Ok(()) => return Ok(path.clone()),
                 Err(error) => *diverted = Some(error.to_string()),
@@ -163,15 +166,42 @@ fn save(
             "{why}; the session with its new rounds goes into the library instead"
         ));
     }
-    save_in_library(session, paths)
+    let path = library_path(session, paths)?;
+    bring_traces(session, &path);
+    session_file::write(&path, session).map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+/// Moves timelines to where the session will be. One that cannot be moved stays where it is, and the
+/// session says where.
+fn bring_traces(session: &mut Session, path: &Path) {
+    for (number, profile) in session.profiles.iter_mut().enumerate() {
+        let Some(from) = profile.trace_file.clone().map(PathBuf::from) else {
+            continue;
+        };
+        if from.is_relative() {
+            continue;
+        }
+        let beside = trace_file::path(path, number);
+        // Folders of two disks cannot be moved between.
+        let moved = fs::rename(&from, &beside)
+            .or_else(|_| fs::copy(&from, &beside).and_then(|_| fs::remove_file(&from)));
+        if let (Ok(()), Some(name)) = (moved, beside.file_name()) {
+            profile.trace_file = Some(name.to_string_lossy().into_owned());
+        }
+    }
 }
 
 /// Writes a session into the library, under a name that is not taken.
 pub fn save_in_library(session: &Session, paths: &Paths) -> Result<PathBuf, String> {
-    let path = library::new_path(paths, &session.name, &session.created)
-        .map_err(|error| format!("cannot make a file in {}: {error}", paths.library.display()))?;
+    let path = library_path(session, paths)?;
     session_file::write(&path, session).map_err(|error| error.to_string())?;
     Ok(path)
+}
+
+fn library_path(session: &Session, paths: &Paths) -> Result<PathBuf, String> {
+    library::new_path(paths, &session.name, &session.created)
+        .map_err(|error| format!("cannot make a file in {}: {error}", paths.library.display()))
 }
 
 fn kept_in(journal: Option<&Journal>) -> String {

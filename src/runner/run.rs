@@ -6,6 +6,7 @@
 mod examining;
 pub mod judging;
 mod meanwhile;
+mod profiling;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,8 @@ pub struct RunRequest {
     pub earlier: Option<Earlier>,
     /// What the outputs are compared with, where they are.
     pub reference: Option<judging::Reference>,
+    /// Where timelines are kept until the session has a file; nothing for nowhere.
+    pub traces: Option<PathBuf>,
     /// How the devices are watched meanwhile; nothing for not at all.
     pub watch: Option<WatchRequest>,
 }
@@ -123,6 +126,7 @@ pub fn run(
     run.begin_watching();
     run.measure_rounds();
     run.judge();
+    run.profile();
     run.finish();
     (run.session, run.journal)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::plan::{
-    Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
 };
 use crate::domain::setup::Setup;
 
@@ -54,6 +54,8 @@ pub struct Wish {
     pub energy: bool,
     /// Whether and on what the setups' outputs are compared.
     pub judging: Option<Judging>,
+    /// Whether each case is run once more, watched.
+    pub profiling: Option<Profiler>,
     /// What the session is called; without one, as the model.
     pub name: Option<String>,
 }
@@ -77,6 +79,7 @@ impl Wish {
             keeping: Keeping::Together,
             energy: false,
             judging: None,
+            profiling: None,
             name: None,
         }
     }
@@ -102,6 +105,7 @@ impl Wish {
             load: plan.load,
             keeping: plan.keeping,
             judging: plan.judging.clone(),
+            profiling: plan.profiling,
             ..Self::new(&plan.model)
         }
     }

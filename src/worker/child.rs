@@ -135,6 +135,25 @@ impl State {
                 let examined = engine.examine(&request, &seeded(&inputs, seed))?;
                 Ok(Reply::Examined(Box::new(examined)))
             }
+            Request::Profile {
+                setup,
+                model,
+                name: _,
+                runtime,
+                inputs,
+                seed,
+                folder,
+            } => {
+                let engine = find(&setup.engine)?;
+                let request = LoadRequest {
+                    setup: &setup,
+                    model: &model,
+                    runtime: runtime.as_deref(),
+                };
+                limit_memory(&setup)?;
+                let files = engine.profile(&request, &seeded(&inputs, seed), &folder)?;
+                Ok(Reply::Profiled { files, runs: None })
+            }
             Request::Save { case, folder } => save(self.case(case)?, &folder),
             Request::Export { .. } => Err(EngineError::Unsupported(
                 "this engine has no networks of its own that it could write; torch has".to_owned(),

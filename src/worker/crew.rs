@@ -215,6 +215,7 @@ fn case_of(request: &Request) -> Option<CaseKey> {
         Request::Probe { .. }
         | Request::Load { .. }
         | Request::Examine { .. }
+        | Request::Profile { .. }
         | Request::Export { .. } => None,
     }
 }

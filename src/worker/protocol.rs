@@ -125,6 +125,23 @@ pub enum Request {
         /// Seed of their values.
         seed: u64,
     },
+    /// Run a few times, watched, and leave what was seen in a folder. Asked in a process of its own.
+    Profile {
+        /// How it is run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The model as the plan names it, for a worker that has networks of its own.
+        name: String,
+        /// The engine's library, or its interpreter.
+        runtime: Option<PathBuf>,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+        /// Where the files belong.
+        folder: PathBuf,
+    },
     /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
     Save {
         /// Which case.
@@ -178,6 +195,14 @@ pub enum Reply {
     Saved(Vec<PathBuf>),
     /// To `Export`.
     Exported(Exported),
+    /// To `Profile`.
+    Profiled {
+        /// What was seen, in files that importers know.
+        files: Vec<PathBuf>,
+        /// Runs that they hold, where the files do not tell themselves.
+        #[serde(default)]
+        runs: Option<u64>,
+    },
     /// To `Observe`.
     Observed(Vec<Observed>),
     /// To `Close`.

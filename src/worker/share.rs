@@ -115,7 +115,10 @@ impl Place {
             | Request::Save { case, .. }
             | Request::Observe { case }
             | Request::Close { case } => *case = self.key(*case),
-            Request::Probe { .. } | Request::Examine { .. } | Request::Export { .. } => {}
+            Request::Probe { .. }
+            | Request::Examine { .. }
+            | Request::Profile { .. }
+            | Request::Export { .. } => {}
         }
         own
     }

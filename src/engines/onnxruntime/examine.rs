@@ -3,7 +3,7 @@
 //!
 //! Watching every node costs time, so this is a session of its own, in a process that measures nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ort::environment::Environment;
 use ort::session::Session;
@@ -12,7 +12,7 @@ use super::options::Options;
 use super::{bind, builder, commit, environment, explain, provider_title};
 use crate::domain::examination::{Examination, Fusions};
 use crate::domain::tensor::Tensor;
-use crate::engines::{EngineError, LoadRequest};
+use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS};
 use crate::onnx::{file, fusion, inspect, ort_profile};
 
 /// Runs that are watched; the first ones, which warm up, do not count.
@@ -43,7 +43,7 @@ pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examinati
     };
     // A provider that compiles parts of the graph leaves nothing that could be written as a file.
     let mut session = load(Some(prepared.as_path())).or_else(|_compiled| load(None))?;
-    run(&mut session, inputs)?;
+    run(&mut session, inputs, u64::from(WARM_UP_RUNS + RUNS))?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
     let profile =
         ort_profile::read(Path::new(&profile), WARM_UP_RUNS).map_err(|error| told(&error))?;
@@ -67,6 +67,21 @@ pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examinati
     })
 }
 
+/// Loads the model once more and keeps the profile of a few runs.
+pub fn profile(
+    request: &LoadRequest<'_>,
+    inputs: &[Tensor],
+    folder: &Path,
+) -> Result<Vec<PathBuf>, EngineError> {
+    let (environment, _) = environment(request.runtime)?;
+    let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
+    let model = request.model;
+    let mut session = watched(&environment, request, &options, model, (folder, None))?;
+    run(&mut session, inputs, PROFILE_RUNS)?;
+    let profile = session.end_profiling().map_err(|error| explain(&error))?;
+    Ok(vec![PathBuf::from(profile)])
+}
+
 /// A session that keeps a profile, and its optimised graph where that is wanted.
 fn watched(
     environment: &Environment,
@@ -87,9 +102,9 @@ fn watched(
     commit(builder, model)
 }
 
-fn run(session: &mut Session, inputs: &[Tensor]) -> Result<(), EngineError> {
+fn run(session: &mut Session, inputs: &[Tensor], runs: u64) -> Result<(), EngineError> {
     let binding = bind(session, inputs).map_err(|error| explain(&error))?;
-    for _ in 0..WARM_UP_RUNS + RUNS {
+    for _ in 0..runs {
         session
             .run_binding(&binding)
             .map_err(|error| explain(&error))?;

@@ -1,0 +1,184 @@
+//! Running each case once more, watched, after everything was measured.
+//!
+//! Watching costs time, so it is done by a process of its own, and nothing of it is a measurement. What
+//! the engine leaves behind is read by the importers, as a file of any other program would be.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Run;
+use crate::domain::case::CaseKey;
+use crate::domain::event::RunEvent;
+use crate::domain::outcome::Outcome;
+use crate::domain::profile::Profile;
+use crate::domain::trace::SliceKind;
+use crate::engines::{self, PROFILE_WARM_UP};
+use crate::import::source::Limits;
+use crate::import::watch::Watch;
+use crate::import::{self, Imported, summary};
+use crate::store::trace_file;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::Worker;
+
+impl Run<'_, '_> {
+    /// Profiles every case that was measured and is not profiled yet.
+    pub(super) fn profile(&mut self) {
+        if self.request.beginning.plan.profiling.is_none() {
+            return;
+        }
+        let is_profiled = |case: &CaseKey| {
+            self.session
+                .profiles
+                .iter()
+                .any(|profile| profile.case == Some(*case))
+        };
+        let measured = self
+            .session
+            .cases
+            .iter()
+            .filter(|case| case.outcome == Outcome::Finished);
+        let wanted: Vec<CaseKey> = measured
+            .map(|case| case.key())
+            .filter(|case| !is_profiled(case))
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        // The others would only be in the way.
+        for setup in self.workers.keys().copied().collect::<Vec<_>>() {
+            self.forget_worker(setup);
+        }
+        for case in wanted {
+            if self.control.is_cancelled() {
+                return;
+            }
+            match self.profile_case(case) {
+                Ok(profile) => self.tell(RunEvent::Profiled {
+                    profile: Box::new(profile),
+                }),
+                Err(reason) => {
+                    let label = self.session.setup_label(case.setup);
+                    let text = format!(
+                        "{label}, batch {}, could not be profiled: {reason}.",
+                        case.batch
+                    );
+                    self.tell(RunEvent::Warned { text });
+                }
+            }
+        }
+    }
+
+    fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let (files, runs) = self.watch_case(case, folder.path())?;
+        let mut imported = Imported::default();
+        for file in &files {
+            import::add(file, Limits::default(), &Watch::default(), &mut imported)
+                .map_err(|error| error.to_string())?;
+        }
+        imported.runs = runs.or(imported.runs);
+        leave_out_warm_up(&mut imported);
+        let name = format!(
+            "{}, batch {}",
+            self.session.setup_label(case.setup),
+            case.batch
+        );
+        let mut profile = summary::profile(&imported, &name);
+        profile.case = Some(case);
+        let setup = self.request.beginning.plan.setups.get(case.setup);
+        if let Some(setup) = setup.filter(|setup| setup.engine == "tract") {
+            profile.tool.name.clone_from(&setup.engine);
+        }
+        profile.trace_file = self.keep_trace(case, &imported);
+        Ok(profile)
+    }
+
+    /// Has the engine run and watch itself. Tells the files, and the runs in them where they do not say.
+    fn watch_case(
+        &mut self,
+        case: CaseKey,
+        folder: &Path,
+    ) -> Result<(Vec<PathBuf>, Option<u64>), String> {
+        let plan = &self.request.beginning.plan;
+        let Some(spec) = plan.setups.get(case.setup).cloned() else {
+            return Err("the plan has no such setup".to_owned());
+        };
+        let engine = engines::find(&spec.engine).ok_or("there is no such engine")?;
+        if !engine.profiles() {
+            return Err(format!(
+                "{} does not tell where its time goes",
+                engine.title()
+            ));
+        }
+        let inputs = match self.request.inputs.get(&case) {
+            Some(Ok(inputs)) => inputs.clone(),
+            _ => return Err("its shapes are not known".to_owned()),
+        };
+        let limits = plan.limits.clone();
+        let runtime = self.runtime(case.setup);
+        let request = Request::Profile {
+            setup: spec.clone(),
+            model: self.model(case.setup),
+            name: plan.model.clone(),
+            runtime: runtime.clone(),
+            inputs,
+            seed: plan.seed,
+            folder: folder.to_path_buf(),
+        };
+        let program = self.request.program.clone();
+        let start = Duration::from_millis(limits.start_ms);
+        let stop = self.stop.clone();
+        let mut worker = Worker::start(&spec, runtime.as_deref(), &program, start, &stop)
+            .map_err(|error| error.to_string())?;
+        let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
+        let answer = worker.ask_meanwhile(&request, limit, &stop, &mut || self.hand_on());
+        match answer.map_err(|error| error.to_string())? {
+            Reply::Profiled { files, runs } => {
+                worker.end();
+                Ok((files, runs))
+            }
+            other => Err(worker.confused(&other).to_string()),
+        }
+    }
+
+    /// Keeps the timeline until the session has a file, and tells where.
+    fn keep_trace(&mut self, case: CaseKey, imported: &Imported) -> Option<String> {
+        let folder = self.request.traces.as_ref()?;
+        let path = folder.join(format!("{}-{}.trace.json.gz", case.setup, case.batch));
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| trace_file::write(&path, &imported.trace));
+        match written {
+            Ok(()) => Some(path.display().to_string()),
+            Err(error) => {
+                let text = format!(
+                    "The timeline cannot be kept in {}: {error}.",
+                    path.display()
+                );
+                self.tell(RunEvent::Warned { text });
+                None
+            }
+        }
+    }
+}
+
+/// Leaves out the first runs, where the file says when runs ended.
+fn leave_out_warm_up(imported: &mut Imported) {
+    let trace = &imported.trace;
+    let Some(name) = trace.names.find("model_run") else {
+        return;
+    };
+    let mut ends: Vec<i64> = trace
+        .slices()
+        .filter(|slice| slice.kind == SliceKind::Range && slice.name == name)
+        .map(|slice| slice.end_ns())
+        .collect();
+    ends.sort_unstable();
+    let warm_up = PROFILE_WARM_UP as usize;
+    let Some(end) = warm_up.checked_sub(1).and_then(|last| ends.get(last)) else {
+        return;
+    };
+    if ends.len() > warm_up {
+        imported.trace = trace.from(*end);
+        imported.runs = Some((ends.len() - warm_up) as u64);
+    }
+}
