@@ -3,11 +3,20 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
+pub mod amd;
 pub mod head;
 pub mod lines;
 pub mod rocprof_stats;
+pub mod rocprofv3_agents;
+pub mod rocprofv3_api;
+pub mod rocprofv3_counters;
+pub mod rocprofv3_kernels;
+pub mod rocprofv3_memory;
 pub mod source;
 pub mod sqlite;
+pub mod table;
+#[cfg(test)]
+pub mod testing;
 pub mod watch;
 
 use std::fs;
@@ -23,7 +32,16 @@ use watch::Watch;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
-pub const ALL: &[&dyn Importer] = &[&rocprof_stats::RocprofStats];
+pub const ALL: &[&dyn Importer] = &[
+    &rocprof_stats::RocprofStats,
+    &rocprofv3_counters::Rocprofv3Counters,
+    &rocprofv3_kernels::Rocprofv3Kernels,
+    &rocprofv3_api::Rocprofv3Api,
+    &rocprofv3_memory::Rocprofv3Copies,
+    &rocprofv3_memory::Rocprofv3Allocations,
+    &rocprofv3_memory::Rocprofv3Scratch,
+    &rocprofv3_agents::Rocprofv3Agents,
+];
 
 /// A format.
 pub trait Importer: Sync {
@@ -92,8 +110,10 @@ impl Imported {
     /// Whether there is nothing in it at all.
     pub fn is_empty(&self) -> bool {
         self.trace.is_empty()
+            && self.trace.memory.is_empty()
             && self.totals.is_empty()
             && self.counters.is_empty()
+            && self.memory.is_empty()
             && self.reported.is_empty()
     }
 }
