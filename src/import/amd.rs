@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Imported;
-use crate::domain::trace::{Slice, SliceKind, Trace, Track};
+use crate::domain::profile::Total;
+use crate::domain::trace::{Slice, SliceKind, Track};
 
 /// Where on a device, or on the host, something ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +117,10 @@ pub fn name_tool(tool: &str, into: &mut Imported) {
     }
 }
 
+/// Said where a file of sums and one of launches belong to the same run.
+const SUMS_LEFT_OUT: &str =
+    "sums of the same run are left out where the times of each launch or call are there";
+
 /// Kinds for which times of each event take the place of sums.
 const SUMMED: [SliceKind; 4] = [
     SliceKind::Kernel,
@@ -124,9 +129,15 @@ const SUMMED: [SliceKind; 4] = [
     SliceKind::Call,
 ];
 
-/// Whether sums of a kind would tell a second time what the trace tells already.
-pub fn is_timed(trace: &Trace, kind: SliceKind) -> bool {
-    SUMMED.contains(&kind) && trace.kinds().contains(&kind)
+/// Takes sums in, without those that say a second time what the trace told already.
+pub fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
+    let before = totals.len();
+    let timed = SUMMED.map(|kind| into.trace.kinds().contains(&kind).then_some(kind));
+    totals.retain(|total| !timed.contains(&Some(total.kind)));
+    if totals.len() < before {
+        into.note(SUMS_LEFT_OUT);
+    }
+    into.totals.append(&mut totals);
 }
 
 /// Takes in events with times.
@@ -228,9 +239,7 @@ impl<'a> Events<'a> {
             .totals
             .retain(|total| !(SUMMED.contains(&total.kind) && self.pushed.contains(&total.kind)));
         if self.into.totals.len() < before {
-            self.into.note(
-                "sums of the same run are left out where the times of each launch or call are there",
-            );
+            self.into.note(SUMS_LEFT_OUT);
         }
     }
 }

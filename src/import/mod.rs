@@ -12,6 +12,7 @@ pub mod rocprofv3_api;
 pub mod rocprofv3_counters;
 pub mod rocprofv3_kernels;
 pub mod rocprofv3_memory;
+pub mod rocprofv3_summary;
 pub mod source;
 pub mod sqlite;
 pub mod table;
@@ -41,6 +42,7 @@ pub const ALL: &[&dyn Importer] = &[
     &rocprofv3_memory::Rocprofv3Allocations,
     &rocprofv3_memory::Rocprofv3Scratch,
     &rocprofv3_agents::Rocprofv3Agents,
+    &rocprofv3_summary::Rocprofv3Summary,
 ];
 
 /// A format.
