@@ -174,24 +174,29 @@ impl<'a> Events<'a> {
     /// Begins to take in what a tool wrote.
     pub fn of(tool: &str, into: &'a mut Imported) -> Self {
         name_tool(tool, into);
-        // Counters and kernels of one run come in two files that tell of the same launches.
-        let known = into
-            .trace
-            .slices()
-            .filter(|slice| slice.kind.is_work())
+        let mut events = Self {
+            into,
+            tracks: FxHashMap::default(),
+            known: FxHashSet::default(),
+            pushed: Vec::new(),
+            backwards: 0,
+        };
+        events.know();
+        events
+    }
+
+    /// Looks up what is there already. Counters and kernels of one run come in two lists or files that
+    /// tell of the same launches.
+    pub fn know(&mut self) {
+        let trace = &self.into.trace;
+        let work = trace.slices().filter(|slice| slice.kind.is_work());
+        self.known = work
             .map(|slice| {
-                let track = into.trace.tracks.get(slice.track as usize);
+                let track = trace.tracks.get(slice.track as usize);
                 let device = track.and_then(|track| track.device);
                 (slice.start_ns, slice.duration_ns, device)
             })
             .collect();
-        Self {
-            into,
-            tracks: FxHashMap::default(),
-            known,
-            pushed: Vec::new(),
-            backwards: 0,
-        }
     }
 
     /// Takes one in, unless an earlier file told of it.

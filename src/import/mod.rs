@@ -10,6 +10,7 @@ pub mod rocprof_stats;
 pub mod rocprofv3_agents;
 pub mod rocprofv3_api;
 pub mod rocprofv3_counters;
+pub mod rocprofv3_json;
 pub mod rocprofv3_kernels;
 pub mod rocprofv3_memory;
 pub mod rocprofv3_summary;
@@ -19,6 +20,7 @@ pub mod table;
 #[cfg(test)]
 pub mod testing;
 pub mod watch;
+pub mod watched;
 
 use std::fs;
 use std::io;
@@ -43,6 +45,7 @@ pub const ALL: &[&dyn Importer] = &[
     &rocprofv3_memory::Rocprofv3Scratch,
     &rocprofv3_agents::Rocprofv3Agents,
     &rocprofv3_summary::Rocprofv3Summary,
+    &rocprofv3_json::Rocprofv3Json,
 ];
 
 /// A format.
