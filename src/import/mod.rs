@@ -6,6 +6,8 @@
 pub mod amd;
 pub mod head;
 pub mod lines;
+pub mod rocprof_dispatches;
+pub mod rocprof_input;
 pub mod rocprof_stats;
 pub mod rocprofv3_agents;
 pub mod rocprofv3_api;
@@ -36,10 +38,12 @@ use watch::Watch;
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
 pub const ALL: &[&dyn Importer] = &[
+    &rocprof_input::RocprofInput,
     &rocprof_stats::RocprofStats,
     &rocprofv3_counters::Rocprofv3Counters,
     &rocprofv3_kernels::Rocprofv3Kernels,
     &rocprofv3_api::Rocprofv3Api,
+    &rocprof_dispatches::RocprofDispatches,
     &rocprofv3_memory::Rocprofv3Copies,
     &rocprofv3_memory::Rocprofv3Allocations,
     &rocprofv3_memory::Rocprofv3Scratch,

@@ -18,6 +18,8 @@ const ROWS_A_TICK: u64 = 2048;
 pub struct Table<'a> {
     /// Names of the columns: small letters, no quotation marks, `_` in place of `-` and blanks.
     pub columns: Vec<String>,
+    /// Names of the columns as they are written.
+    pub titles: Vec<String>,
     source: &'a Source,
     watch: &'a Watch<'a>,
     reader: BufReader<Stream>,
@@ -49,6 +51,7 @@ impl<'a> Table<'a> {
     ) -> Result<Self, ImportError> {
         let mut table = Self {
             columns: Vec::new(),
+            titles: Vec::new(),
             source,
             watch,
             reader: BufReader::with_capacity(1 << 18, source.stream()?),
@@ -62,10 +65,9 @@ impl<'a> Table<'a> {
         };
         if table.next_line()?.is_some() {
             let header = table.line.trim_start_matches('\u{feff}');
-            table.columns = lines::fields(header, separator)
-                .iter()
-                .map(|name| plain_name(name))
-                .collect();
+            table.titles = lines::fields(header, separator);
+            let titles = table.titles.iter();
+            table.columns = titles.map(|name| plain_name(name)).collect();
             table.free = table.place(free);
         }
         Ok(table)
