@@ -4,10 +4,12 @@
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
 pub mod amd;
+pub mod chunks;
 pub mod head;
 pub mod lines;
 pub mod rocprof_dispatches;
 pub mod rocprof_input;
+pub mod rocprof_json;
 pub mod rocprof_stats;
 pub mod rocprofv3_agents;
 pub mod rocprofv3_api;
@@ -50,6 +52,7 @@ pub const ALL: &[&dyn Importer] = &[
     &rocprofv3_agents::Rocprofv3Agents,
     &rocprofv3_summary::Rocprofv3Summary,
     &rocprofv3_json::Rocprofv3Json,
+    &rocprof_json::RocprofJson,
 ];
 
 /// A format.
