@@ -109,6 +109,13 @@ pub fn ns(value: f64, unit_ns: f64) -> u64 {
     (value * unit_ns).round().max(0.0) as u64
 }
 
+/// A kernel's name without what compilers append for the machine code's sake.
+pub fn kernel_name(name: &str) -> &str {
+    let name = name.trim();
+    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
+    name.strip_suffix(".kd").unwrap_or(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +137,16 @@ mod tests {
             ["KERNEL", "op \"x\" of y, z", "5", "say \"a\""]
         );
         assert_eq!(fields("a;;\"\"", ';'), ["a", "", ""]);
+    }
+
+    #[test]
+    fn kernels_lose_what_compilers_append() {
+        assert_eq!(kernel_name("f(int) [clone .kd]"), "f(int)");
+        assert_eq!(
+            kernel_name("__amd_rocclr_copyBuffer.kd"),
+            "__amd_rocclr_copyBuffer"
+        );
+        assert_eq!(kernel_name("plain"), "plain");
     }
 
     #[test]

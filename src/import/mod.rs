@@ -7,13 +7,27 @@ pub mod chrome;
 pub mod head;
 pub mod lines;
 pub mod nesting;
+pub mod amd;
+pub mod chunks;
+pub mod rocprof_dispatches;
+pub mod rocprof_input;
+pub mod rocprof_json;
 pub mod rocprof_stats;
+pub mod rocprofv3_agents;
+pub mod rocprofv3_api;
+pub mod rocprofv3_counters;
+pub mod rocprofv3_json;
+pub mod rocprofv3_kernels;
+pub mod rocprofv3_memory;
+pub mod rocprofv3_summary;
 pub mod source;
 pub mod sqlite;
 pub mod summary;
+pub mod table;
 #[cfg(test)]
 pub mod testing;
 pub mod watch;
+pub mod watched;
 
 use std::fs;
 use std::io;
@@ -34,6 +48,18 @@ pub const ALL: &[&dyn Importer] = &[
     &chrome::Own,
     &chrome::PyTorch,
     &chrome::ChromeTrace,
+    &rocprof_input::RocprofInput,
+    &rocprofv3_counters::Rocprofv3Counters,
+    &rocprofv3_kernels::Rocprofv3Kernels,
+    &rocprofv3_api::Rocprofv3Api,
+    &rocprof_dispatches::RocprofDispatches,
+    &rocprofv3_memory::Rocprofv3Copies,
+    &rocprofv3_memory::Rocprofv3Allocations,
+    &rocprofv3_memory::Rocprofv3Scratch,
+    &rocprofv3_agents::Rocprofv3Agents,
+    &rocprofv3_summary::Rocprofv3Summary,
+    &rocprofv3_json::Rocprofv3Json,
+    &rocprof_json::RocprofJson,
 ];
 
 /// A format.
@@ -103,8 +129,10 @@ impl Imported {
     /// Whether there is nothing in it at all.
     pub fn is_empty(&self) -> bool {
         self.trace.is_empty()
+            && self.trace.memory.is_empty()
             && self.totals.is_empty()
             && self.counters.is_empty()
+            && self.memory.is_empty()
             && self.reported.is_empty()
     }
 }

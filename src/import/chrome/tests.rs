@@ -1,4 +1,4 @@
-use super::super::testing::{fixture, import_text};
+use super::super::testing::{fixture, bytes};
 use super::*;
 
 /// Slices, names and nanoseconds of a kind, and the name with the longest time: name, calls, time.
@@ -215,7 +215,7 @@ const SOUND: &str = r#"{"schemaVersion": 1, "traceEvents": [
 #[test]
 fn what_is_nearly_json_is_read() {
     let kernels = |text: &str| {
-        let imported = import_text("t.json", text.as_bytes()).unwrap();
+        let imported = bytes("t.json", text.as_bytes()).unwrap();
         (sums(&imported, SliceKind::Kernel), imported.notes)
     };
     let ((calls, _, time, _), notes) = kernels(SOUND);
@@ -242,7 +242,7 @@ fn what_is_nearly_json_is_read() {
 fn a_cut_file_is_read_up_to_the_cut() {
     let whole = SOUND.len();
     for cut in 1..whole {
-        match import_text("t.json", &SOUND.as_bytes()[..cut]) {
+        match bytes("t.json", &SOUND.as_bytes()[..cut]) {
             Ok(imported) => {
                 let is_said = imported
                     .notes
@@ -266,7 +266,7 @@ fn beginnings_are_joined_with_their_ends() {
         {"ph": "E", "ts": 5, "pid": 1, "tid": 1}, {"ph": "E", "ts": 9, "pid": 1, "tid": 1},
         {"ph": "E", "ts": 9, "pid": 1, "tid": 1},
         {"name": "thread_name", "ph": "M", "pid": 1, "tid": 1, "args": {"name": "main"}}]"#;
-    let imported = import_text("t", text.as_bytes()).unwrap();
+    let imported = bytes("t", text.as_bytes()).unwrap();
     assert_eq!(imported.format, "chrome-trace");
     let trace = &imported.trace;
     let found: Vec<_> = trace

@@ -1,0 +1,36 @@
+//! Bytes that are read under somebody's eyes, for readers that know nothing of a watch.
+
+use std::io::{self, Read};
+
+use super::source::Stream;
+use super::watch::Watch;
+
+/// Bytes of a file. Stops with an error as soon as nobody wants them any longer.
+#[derive(Debug)]
+pub struct Watched<'a> {
+    stream: Stream,
+    watch: &'a Watch<'a>,
+    /// Stopped by the user.
+    pub is_stopped: bool,
+}
+
+impl<'a> Watched<'a> {
+    /// Begins to read.
+    pub fn new(stream: Stream, watch: &'a Watch<'a>) -> Self {
+        Self {
+            stream,
+            watch,
+            is_stopped: false,
+        }
+    }
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.watch.tick(self.stream.bytes_read()).is_err() {
+            self.is_stopped = true;
+            return Err(io::Error::other("stopped"));
+        }
+        self.stream.read(into)
+    }
+}
