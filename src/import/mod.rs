@@ -3,11 +3,20 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
+pub mod benchmark;
 pub mod head;
+pub mod json;
 pub mod lines;
 pub mod rocprof_stats;
 pub mod source;
 pub mod sqlite;
+#[cfg(test)]
+pub mod testing;
+pub mod trt_explorer;
+pub mod trtexec_layers;
+pub mod trtexec_profile;
+pub mod trtexec_summary;
+pub mod trtexec_times;
 pub mod watch;
 
 use std::fs;
@@ -23,7 +32,13 @@ use watch::Watch;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
-pub const ALL: &[&dyn Importer] = &[&rocprof_stats::RocprofStats];
+pub const ALL: &[&dyn Importer] = &[
+    &trtexec_times::TrtexecTimes,
+    &trtexec_profile::TrtexecProfile,
+    &trtexec_layers::TrtexecLayers,
+    &trt_explorer::TrtExplorer,
+    &rocprof_stats::RocprofStats,
+];
 
 /// A format.
 pub trait Importer: Sync {
@@ -63,6 +78,8 @@ pub struct Imported {
     pub memory: Vec<MemoryUse>,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
+    /// Types of layers by their names, for files of the same run that have times alone.
+    pub layer_types: Vec<(String, String)>,
     /// Runs of the network that a profile covers.
     pub runs: Option<u64>,
     /// Cards, flags and versions, as the file names them.
