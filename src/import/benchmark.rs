@@ -74,12 +74,11 @@ pub fn unit_of(key: &str) -> (&str, &str) {
 
 /// Whether a name speaks of items in a run: `batch`, `batch_size`, `bs`.
 pub fn is_batch(name: &str) -> bool {
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .collect::<String>()
-        .to_lowercase();
-    matches!(plain.as_str(), "batch" | "batchsize" | "bs")
+    let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    matches!(
+        letters.to_lowercase().as_str(),
+        "batch" | "batchsize" | "bs"
+    )
 }
 
 /// Items in a run, where a text is a sensible count of them.

@@ -7,6 +7,7 @@ pub mod benchmark;
 pub mod head;
 pub mod json;
 pub mod lines;
+pub mod migraphx_perf;
 pub mod rocprof_stats;
 pub mod source;
 pub mod sqlite;
@@ -14,6 +15,7 @@ pub mod sqlite;
 pub mod testing;
 pub mod trt_explorer;
 pub mod trtexec_layers;
+pub mod trtexec_log;
 pub mod trtexec_profile;
 pub mod trtexec_summary;
 pub mod trtexec_times;
@@ -37,6 +39,8 @@ pub const ALL: &[&dyn Importer] = &[
     &trtexec_profile::TrtexecProfile,
     &trtexec_layers::TrtexecLayers,
     &trt_explorer::TrtExplorer,
+    &trtexec_log::TrtexecLog,
+    &migraphx_perf::MigraphxPerf,
     &rocprof_stats::RocprofStats,
 ];
 
