@@ -4,15 +4,19 @@
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
 pub mod benchmark;
+pub mod google_benchmark;
 pub mod head;
+pub mod hyperfine;
 pub mod json;
 pub mod lines;
 pub mod migraphx_perf;
+pub mod ort_perf_test;
 pub mod rocprof_stats;
 pub mod source;
 pub mod sqlite;
 #[cfg(test)]
 pub mod testing;
+pub mod triton_perf_analyzer;
 pub mod trt_explorer;
 pub mod trtexec_layers;
 pub mod trtexec_log;
@@ -41,7 +45,11 @@ pub const ALL: &[&dyn Importer] = &[
     &trt_explorer::TrtExplorer,
     &trtexec_log::TrtexecLog,
     &migraphx_perf::MigraphxPerf,
+    &hyperfine::Hyperfine,
+    &google_benchmark::GoogleBenchmark,
+    &triton_perf_analyzer::TritonPerfAnalyzer,
     &rocprof_stats::RocprofStats,
+    &ort_perf_test::OrtPerfTest,
 ];
 
 /// A format.
