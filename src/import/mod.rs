@@ -3,6 +3,7 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
+pub mod aitemplate;
 pub mod benchmark;
 pub mod google_benchmark;
 pub mod head;
@@ -10,6 +11,9 @@ pub mod hyperfine;
 pub mod json;
 pub mod lines;
 pub mod migraphx_perf;
+pub mod openvino_counters;
+pub mod openvino_report;
+pub mod optimum_benchmark;
 pub mod ort_perf_test;
 pub mod rocprof_stats;
 pub mod source;
@@ -48,8 +52,12 @@ pub const ALL: &[&dyn Importer] = &[
     &hyperfine::Hyperfine,
     &google_benchmark::GoogleBenchmark,
     &triton_perf_analyzer::TritonPerfAnalyzer,
+    &openvino_report::OpenvinoReport,
+    &openvino_counters::OpenvinoCounters,
+    &optimum_benchmark::OptimumBenchmark,
     &rocprof_stats::RocprofStats,
     &ort_perf_test::OrtPerfTest,
+    &aitemplate::Aitemplate,
 ];
 
 /// A format.
