@@ -7,9 +7,11 @@ pub mod aitemplate;
 pub mod benchmark;
 pub mod google_benchmark;
 pub mod head;
+pub mod hpctraining;
 pub mod hyperfine;
 pub mod json;
 pub mod lines;
+pub mod loadgen;
 pub mod migraphx_perf;
 pub mod openvino_counters;
 pub mod openvino_report;
@@ -18,8 +20,11 @@ pub mod ort_perf_test;
 pub mod rocprof_stats;
 pub mod source;
 pub mod sqlite;
+pub mod table;
 #[cfg(test)]
 pub mod testing;
+pub mod torch_benchmark;
+pub mod torch_table;
 pub mod triton_perf_analyzer;
 pub mod trt_explorer;
 pub mod trtexec_layers;
@@ -56,6 +61,10 @@ pub const ALL: &[&dyn Importer] = &[
     &openvino_counters::OpenvinoCounters,
     &optimum_benchmark::OptimumBenchmark,
     &rocprof_stats::RocprofStats,
+    &torch_table::TorchTable,
+    &torch_benchmark::TorchBenchmark,
+    &loadgen::Loadgen,
+    &hpctraining::Hpctraining,
     &ort_perf_test::OrtPerfTest,
     &aitemplate::Aitemplate,
 ];
