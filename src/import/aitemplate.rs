@@ -1,4 +1,4 @@
-//! What AITemplate's examples print and append to their files: `batch_size: 16, latency: 3.41`, the
+//! What the examples of `AITemplate` print and append to their files: `batch_size: 16, latency: 3.41`, the
 //! time of a batch in milliseconds.
 
 use super::head::Head;

@@ -151,6 +151,98 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::source::Limits;
+    use crate::import::{ALL, testing};
+
+    /// Real files, and whose they are.
+    const OWN: [(&str, &str); 22] = [
+        ("tensorrt/resnet-a100-fp16.timing.json", "trtexec-times"),
+        ("tensorrt/resnet-a100-fp16.profile.json", "trtexec-profile"),
+        ("tensorrt/resnet-a100-fp16.graph.json", "trtexec-layers"),
+        (
+            "tensorrt/resnet-a100-fp16.profile.metadata.json",
+            "trt-engine-explorer",
+        ),
+        (
+            "tensorrt/trtexec-resnet50-summary-sanitised.log",
+            "trtexec-log",
+        ),
+        ("tensorrt/trtexec-yolo-int8-orin.excerpt.log", "trtexec-log"),
+        (
+            "migraphx/simple_graph-perf-legacy.txt",
+            "migraphx-driver-perf",
+        ),
+        ("openvino/resnet50-benchmark_report.csv", "openvino-report"),
+        ("openvino/resnet50-benchmark_report.json", "openvino-report"),
+        (
+            "openvino/resnet50-benchmark_average_counters_report.csv",
+            "openvino-counters",
+        ),
+        (
+            "openvino/resnet50-benchmark_average_counters_report.json",
+            "openvino-counters",
+        ),
+        (
+            "triton-perf-analyzer/inception-concurrency.csv",
+            "triton-perf-analyzer",
+        ),
+        (
+            "optimum-benchmark/tei_bert-benchmark.json",
+            "optimum-benchmark",
+        ),
+        ("torch-text/key_averages-torch113.txt", "torch-key-averages"),
+        (
+            "torch-text/torch_utils_benchmark-torch113.txt",
+            "torch-utils-benchmark",
+        ),
+        ("hyperfine/python-sum.json", "hyperfine"),
+        ("google-benchmark/numpy-dot-relu.json", "google-benchmark"),
+        (
+            "mlperf-loadgen/local-offline.mlperf_log_summary.txt",
+            "mlperf-loadgen",
+        ),
+        (
+            "mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt",
+            "mlperf-loadgen",
+        ),
+        (
+            "mlperf-loadgen/mi300x-llama2-server-valid.mlperf_log_summary.txt",
+            "mlperf-loadgen",
+        ),
+        (
+            "amd-hpctraining/train_cifar_100-mi300x.stdout.txt",
+            "amd-hpctraining",
+        ),
+        ("derived/resnet50_ait_benchmark_dev_0.txt", "aitemplate"),
+    ];
+
+    #[test]
+    fn real_files_are_recognised_by_their_own_importer_alone() {
+        let ours: Vec<&str> = OWN.iter().map(|own| own.1).collect();
+        let root = testing::path("");
+        let mut seen = 0;
+        for folder in std::fs::read_dir(&root).unwrap() {
+            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+                let path = file.unwrap().path();
+                let source = Source::open(&path, Limits::default()).unwrap();
+                let head = source.head().unwrap();
+                let who = ALL.iter().filter(|importer| importer.recognises(&head));
+                let who: Vec<&str> = who.map(|importer| importer.id()).collect();
+                match OWN.iter().find(|own| path == root.join(own.0)) {
+                    Some((_, id)) => {
+                        assert_eq!(who, [*id], "{}", path.display());
+                        seen += 1;
+                    }
+                    None => assert!(
+                        !who.iter().any(|id| ours.contains(id)),
+                        "{}: {who:?}",
+                        path.display()
+                    ),
+                }
+            }
+        }
+        assert_eq!(seen, OWN.len());
+    }
 
     #[test]
     fn units_stand_in_brackets() {

@@ -170,7 +170,8 @@ fn take(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
         .get("skipped")
         .is_some_and(|value| json::words(value) != "false");
     if is_error || skipped {
-        let why = json::text_of(entry, "error_message").or(json::text_of(entry, "skip_message"));
+        let why =
+            json::text_of(entry, "error_message").or_else(|| json::text_of(entry, "skip_message"));
         let why = format!(
             "the benchmark gave up: {}",
             why.unwrap_or("it does not say why")

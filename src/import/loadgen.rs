@@ -1,4 +1,4 @@
-//! What MLPerf's `LoadGen` writes: `mlperf_log_summary.txt`, and the lines of its detailed log.
+//! What the `LoadGen` of `MLPerf` writes: `mlperf_log_summary.txt`, and the lines of its detailed log.
 
 use super::benchmark;
 use super::head::Head;
@@ -125,7 +125,7 @@ impl Run {
         match self.part {
             Part::Results => self.result_line(name, value, into),
             Part::Parameters if !name.contains(' ') || name.ends_with(')') => {
-                into.fact(name, value)
+                into.fact(name, value);
             }
             _ => {}
         }
@@ -161,7 +161,7 @@ impl Run {
             return false;
         }
         let names = [self.sut.as_str(), self.scenario.as_str()];
-        self.result.name = names.join(" ").trim().to_owned();
+        names.join(" ").trim().clone_into(&mut self.result.name);
         if self.is_invalid {
             self.result
                 .objections
@@ -239,7 +239,7 @@ impl Detail {
         let value = entry.get("value").map(json::words).unwrap_or_default();
         match key {
             "loadgen_version" => {
-                benchmark::version(into, value.split(' ').next().unwrap_or_default())
+                benchmark::version(into, value.split(' ').next().unwrap_or_default());
             }
             "effective_scenario" => self.scenario.clone_from(&value),
             "sut_name" => self.sut.clone_from(&value),

@@ -220,7 +220,7 @@ impl Report {
             );
         }
         if self.has_instructions || self.has_groups {
-            into.runs = into.runs.or(Some(self.reports.max(1)));
+            into.runs = into.runs.or_else(|| Some(self.reports.max(1)));
         }
         self.result.typical_ns = self.median_ms.or(self.mean_ms).and_then(benchmark::ms);
         if self.result.figures.is_empty() {

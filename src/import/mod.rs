@@ -272,7 +272,7 @@ pub fn companions(path: &Path) -> Vec<PathBuf> {
 
 /// What the files of one process have in common in their names.
 fn set_stem(name: &str) -> Option<&str> {
-    const ENDS: [&str; 22] = [
+    const ENDS: [&str; 23] = [
         "_kernel_trace.csv",
         "_kernel_stats.csv",
         "_hip_api_trace.csv",
@@ -290,6 +290,7 @@ fn set_stem(name: &str) -> Option<&str> {
         "_counter_collection.csv",
         "_domain_stats.csv",
         ".profile.json",
+        ".profile.metadata.json",
         ".graph.json",
         ".timing.json",
         ".stats.csv",

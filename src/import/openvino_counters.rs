@@ -1,4 +1,4 @@
-//! Counters of OpenVINO's `benchmark_app -pc`: each layer's time in milliseconds, on average or
+//! Counters of `benchmark_app -pc` of `OpenVINO`: each layer's time in milliseconds, on average or
 //! request by request, as a table with semicolons or as JSON.
 
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl Importer for OpenvinoCounters {
             })?;
             benchmark::cut(into, source, is_cut || is_damaged);
             layers.json(&value);
-            if layers.count == layers.tables {
+            if layers.count > 0 && layers.count == layers.tables {
                 into.note(format!(
                     "{} holds one layer alone: the JSON of OpenVINO's counters is incomplete in some versions, such as 2026.4; use the table without -json_stats",
                     source.name()
@@ -234,7 +234,7 @@ impl Layers {
         if layers.is_empty() {
             into.note(format!("no layer of {} has a time", source.name()));
         } else {
-            into.runs = into.runs.or(Some(self.tables.max(1)));
+            into.runs = into.runs.or_else(|| Some(self.tables.max(1)));
             into.totals.extend(layers);
         }
     }

@@ -1,4 +1,4 @@
-//! The report of OpenVINO's `benchmark_app`: `benchmark_report.csv`, or the JSON of `-json_stats`,
+//! The report of `OpenVINO`'s `benchmark_app`: `benchmark_report.csv`, or the JSON of `-json_stats`,
 //! whose numbers are all texts.
 
 use serde_json::Value;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::head::Head;
 use super::json::{self, Object};
 use super::source::Source;
-use super::trtexec_summary::{Metric, Summary, batch_of_shape};
+use super::trtexec_summary::{self, Metric, Summary, batch_of_shape};
 use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark};
 
@@ -62,7 +62,7 @@ impl Importer for TrtExplorer {
         if let Some(figures) = part("performance_summary") {
             take(figures, &mut summary, into);
         }
-        into.reported.extend(summary.into_reported());
+        trtexec_summary::take(into, summary.into_reported());
         Ok(())
     }
 }
@@ -134,6 +134,33 @@ mod tests {
             "NVIDIA A100 80GB PCIe".to_owned(),
         );
         assert!(imported.facts.contains(&device));
+    }
+
+    #[test]
+    fn with_the_times_of_the_run_there_is_one_latency() {
+        let path = testing::path("tensorrt/resnet-a100-fp16.profile.json");
+        let mut all = Imported::default();
+        let mut others = crate::import::companions(&path);
+        others.push(path);
+        assert_eq!(others.len(), 4);
+        for path in others {
+            let limits = crate::import::source::Limits::default();
+            crate::import::add(&path, limits, &Watch::default(), &mut all).unwrap();
+        }
+        let found: Vec<(&str, usize, Option<usize>, Option<u64>)> = all
+            .reported
+            .iter()
+            .map(|r| (r.name.as_str(), r.samples_ns.len(), r.batch, r.typical_ns))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Latency", 3698, Some(32), None),
+                ("GPU Compute Time", 3698, Some(32), None)
+            ]
+        );
+        assert_eq!(all.totals.len(), 36);
+        assert!(all.totals.iter().all(|total| !total.op.is_empty()));
     }
 
     #[test]

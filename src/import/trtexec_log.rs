@@ -4,7 +4,7 @@
 use super::head::Head;
 use super::source::Source;
 use super::trtexec_profile::{self, PLACE};
-use super::trtexec_summary::{Metric, Summary, batch_of_shape};
+use super::trtexec_summary::{self, Metric, Summary, batch_of_shape};
 use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use crate::domain::profile::Total;
@@ -132,7 +132,7 @@ impl Log {
             return;
         };
         if let Some(error) = line.find("[E]").and_then(|at| line.get(at + 3..)) {
-            self.error(error.trim(), into);
+            note_error(error.trim(), into);
         }
         if self.table(text) {
             return;
@@ -176,13 +176,6 @@ impl Log {
             .and_then(|parts| parts.1.split_once(']'));
         if let Some((digits, _)) = version {
             into.fact("TensorRT", format!("v{digits}"));
-        }
-    }
-
-    /// The first errors are worth reading; thousands of them are not.
-    fn error(&mut self, text: &str, into: &mut Imported) {
-        if !text.is_empty() && into.notes.len() < 20 {
-            into.note(format!("trtexec reports an error: {text}"));
         }
     }
 
@@ -365,7 +358,14 @@ impl Log {
         } else if self.is_running && !self.is_over {
             into.note("the log does not say whether trtexec passed; it may be cut off");
         }
-        into.reported.extend(reported);
+        trtexec_summary::take(into, reported);
+    }
+}
+
+/// The first errors are worth reading; thousands of them are not.
+fn note_error(text: &str, into: &mut Imported) {
+    if !text.is_empty() && into.notes.len() < 20 {
+        into.note(format!("trtexec reports an error: {text}"));
     }
 }
 

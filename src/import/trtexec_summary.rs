@@ -3,7 +3,7 @@
 
 use crate::domain::reported::Reported;
 
-use super::benchmark;
+use super::{Imported, benchmark};
 
 /// A time that it measured, with its statistics in milliseconds.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl Metric {
 
     /// Whether it is measured for its own sake. The others are parts of these.
     fn is_main(&self) -> bool {
-        self.name.ends_with("Latency") && !self.name.contains("2") || self.name.contains("Compute")
+        self.name.ends_with("Latency") && !self.name.contains('2') || self.name.contains("Compute")
     }
 }
 
@@ -82,6 +82,33 @@ impl Summary {
             first.figure(name, *value, "s");
         }
         results
+    }
+}
+
+/// Takes results in. Files of one run tell of the same times, one run by run and one in statistics:
+/// those of one name become one result.
+pub fn take(into: &mut Imported, results: impl IntoIterator<Item = Reported>) {
+    for result in results {
+        let known = into.reported.iter_mut().find(|known| {
+            known.name == result.name
+                && known.samples_ns.is_empty() != result.samples_ns.is_empty()
+                && (known.batch.is_none() || result.batch.is_none() || known.batch == result.batch)
+        });
+        let Some(known) = known else {
+            into.reported.push(result);
+            continue;
+        };
+        known.batch = known.batch.or(result.batch);
+        if known.samples_ns.is_empty() {
+            known.samples_ns = result.samples_ns;
+        }
+        known.typical_ns = None;
+        for figure in result.figures {
+            if known.figures.iter().all(|told| told.name != figure.name) {
+                known.figures.push(figure);
+            }
+        }
+        known.objections.extend(result.objections);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::head::Head;
 use super::json::{self, Object};
 use super::source::Source;
+use super::trtexec_summary;
 use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark};
 use crate::domain::reported::Reported;
@@ -64,7 +65,7 @@ impl Importer for TrtexecTimes {
         into.note(
             "iterations of trtexec overlap, so runs a second are not one divided by the latency",
         );
-        into.reported.extend(times.into_reported());
+        trtexec_summary::take(into, times.into_reported());
         Ok(())
     }
 }
