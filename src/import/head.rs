@@ -75,6 +75,11 @@ impl Head {
         }
     }
 
+    /// The beginning of any text. Logs often begin with a date in brackets, as if they were JSON.
+    pub fn any_text(&self) -> Option<&str> {
+        self.plain().or_else(|| self.json())
+    }
+
     /// The first line of a text that is not blank.
     pub fn first_line(&self) -> Option<&str> {
         self.plain()?.lines().find(|line| !line.trim().is_empty())

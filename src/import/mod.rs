@@ -3,12 +3,31 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
-pub mod chrome;
-pub mod head;
-pub mod lines;
-pub mod nesting;
+pub mod aitemplate;
 pub mod amd;
+pub mod benchmark;
+pub mod chrome;
 pub mod chunks;
+pub mod google_benchmark;
+pub mod head;
+pub mod hpctraining;
+pub mod hyperfine;
+pub mod json;
+pub mod lane;
+pub mod lines;
+pub mod loadgen;
+#[cfg(test)]
+mod made;
+pub mod migraphx_perf;
+pub mod ncu;
+pub mod nesting;
+pub mod nsys;
+pub mod nsys_stats;
+pub mod openvino_counters;
+pub mod openvino_report;
+pub mod optimum_benchmark;
+pub mod ort_perf_test;
+pub mod rocpd;
 pub mod rocprof_dispatches;
 pub mod rocprof_input;
 pub mod rocprof_json;
@@ -20,12 +39,24 @@ pub mod rocprofv3_json;
 pub mod rocprofv3_kernels;
 pub mod rocprofv3_memory;
 pub mod rocprofv3_summary;
+pub mod rows;
+pub mod rpd;
 pub mod source;
 pub mod sqlite;
 pub mod summary;
 pub mod table;
 #[cfg(test)]
 pub mod testing;
+pub mod timings;
+pub mod torch_benchmark;
+pub mod torch_table;
+pub mod triton_perf_analyzer;
+pub mod trt_explorer;
+pub mod trtexec_layers;
+pub mod trtexec_log;
+pub mod trtexec_profile;
+pub mod trtexec_summary;
+pub mod trtexec_times;
 pub mod watch;
 pub mod watched;
 
@@ -43,12 +74,19 @@ use watch::Watch;
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
 pub const ALL: &[&dyn Importer] = &[
-    &rocprof_stats::RocprofStats,
+    // Databases.
+    &rocpd::Rocpd,
+    &rpd::Rpd,
+    &nsys::Nsys,
+    // Events and records in JSON.
+    &rocprofv3_json::Rocprofv3Json,
+    &rocprof_json::RocprofJson,
     &chrome::OnnxRuntime,
     &chrome::Own,
     &chrome::PyTorch,
-    &chrome::ChromeTrace,
+    // Tables.
     &rocprof_input::RocprofInput,
+    &rocprof_stats::RocprofStats,
     &rocprofv3_counters::Rocprofv3Counters,
     &rocprofv3_kernels::Rocprofv3Kernels,
     &rocprofv3_api::Rocprofv3Api,
@@ -58,8 +96,29 @@ pub const ALL: &[&dyn Importer] = &[
     &rocprofv3_memory::Rocprofv3Scratch,
     &rocprofv3_agents::Rocprofv3Agents,
     &rocprofv3_summary::Rocprofv3Summary,
-    &rocprofv3_json::Rocprofv3Json,
-    &rocprof_json::RocprofJson,
+    &ncu::Ncu,
+    &nsys_stats::NsysStats,
+    // What benchmarks report.
+    &trtexec_times::TrtexecTimes,
+    &trtexec_profile::TrtexecProfile,
+    &trtexec_layers::TrtexecLayers,
+    &trt_explorer::TrtExplorer,
+    &trtexec_log::TrtexecLog,
+    &migraphx_perf::MigraphxPerf,
+    &hyperfine::Hyperfine,
+    &google_benchmark::GoogleBenchmark,
+    &triton_perf_analyzer::TritonPerfAnalyzer,
+    &openvino_report::OpenvinoReport,
+    &openvino_counters::OpenvinoCounters,
+    &optimum_benchmark::OptimumBenchmark,
+    &torch_table::TorchTable,
+    &torch_benchmark::TorchBenchmark,
+    &loadgen::Loadgen,
+    &hpctraining::Hpctraining,
+    &ort_perf_test::OrtPerfTest,
+    &aitemplate::Aitemplate,
+    // Whatever else is a list of events.
+    &chrome::ChromeTrace,
 ];
 
 /// A format.
@@ -100,6 +159,8 @@ pub struct Imported {
     pub memory: Vec<MemoryUse>,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
+    /// Types of layers by their names, for files of the same run that have times alone.
+    pub layer_types: Vec<(String, String)>,
     /// Runs of the network that a profile covers.
     pub runs: Option<u64>,
     /// Cards, flags and versions, as the file names them.
@@ -265,7 +326,7 @@ pub fn companions(path: &Path) -> Vec<PathBuf> {
 
 /// What the files of one process have in common in their names.
 fn set_stem(name: &str) -> Option<&str> {
-    const ENDS: [&str; 22] = [
+    const ENDS: [&str; 23] = [
         "_kernel_trace.csv",
         "_kernel_stats.csv",
         "_hip_api_trace.csv",
@@ -283,6 +344,7 @@ fn set_stem(name: &str) -> Option<&str> {
         "_counter_collection.csv",
         "_domain_stats.csv",
         ".profile.json",
+        ".profile.metadata.json",
         ".graph.json",
         ".timing.json",
         ".stats.csv",

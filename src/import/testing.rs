@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::source::Limits;
+use super::source::{Limits, Source};
 use super::watch::Watch;
-use super::{ImportError, Imported, add, read};
+use super::{ImportError, Imported, Importer, add, read};
 use crate::domain::trace::SliceKind;
 
 /// Where a fixture is.
@@ -77,4 +77,88 @@ pub fn sums(imported: &Imported, kind: SliceKind) -> Vec<(String, u64, u64)> {
     sums.into_iter()
         .map(|(name, calls, ns)| (imported.trace.names.get(name).to_owned(), calls, ns))
         .collect()
+}
+
+/// A fixture's bytes.
+pub fn raw(name: &str) -> Vec<u8> {
+    fs::read(path(name)).unwrap()
+}
+
+/// A fixture's bytes, unpacked.
+pub fn unpacked(name: &str) -> Vec<u8> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let source = Source::open(&path(name), Limits::default()).unwrap();
+    source.stream().unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// Some bytes as a file that could be called anything, recognised and read.
+pub fn imported(content: impl AsRef<[u8]>) -> Result<Imported, ImportError> {
+    bytes("file", content.as_ref())
+}
+
+/// Slices of a kind, and their time together.
+pub fn sum(imported: &Imported, kind: SliceKind) -> (usize, u64) {
+    let sums = sums(imported, kind);
+    sums.iter().fold((0, 0), |(count, sum), (_, calls, ns)| (count + *calls as usize, sum + ns))
+}
+
+/// The share of a time, in percent with four decimals.
+pub fn share(part: u64, whole: u64) -> String {
+    format!("{:.4}", part as f64 * 100.0 / whole as f64)
+}
+
+/// Some bytes as a file, read by one importer whether it recognises them or not.
+pub fn read_by(importer: &dyn Importer, content: &[u8]) -> Result<Imported, ImportError> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), content).unwrap();
+    let source = Source::open(file.path(), Limits::default())?;
+    let mut into = Imported::default();
+    importer.read(&source, &Watch::default(), &mut into)?;
+    Ok(into)
+}
+
+/// Cuts a file at many places and damages it at many others: whatever comes out, nothing panics.
+pub fn survives(importer: &dyn Importer, content: &[u8]) {
+    damage(content, 150, |damaged| drop(read_by(importer, damaged)));
+}
+
+/// Cuts a file at many places and damages it at many others, and has each one read.
+pub fn damage(content: &[u8], times: usize, read: impl Fn(&[u8])) {
+    let step = (content.len() / times).max(1);
+    for end in (0..content.len()).step_by(step) {
+        read(&content[..end]);
+    }
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below.max(1) as u64) as usize
+    };
+    let odd: [&[u8]; 12] = [
+        b"",
+        b"\"",
+        b"{",
+        b"]",
+        b"-",
+        b"NaN",
+        b"1e999",
+        b"18446744073709551616",
+        b"\n",
+        b";;,,",
+        b"\xff\xc3",
+        "µ".as_bytes(),
+    ];
+    for _ in 0..times {
+        let mut damaged = content.to_vec();
+        for _ in 0..=next(4) {
+            let from = next(damaged.len());
+            let to = (from + next(12)).min(damaged.len());
+            let word = odd[next(odd.len())];
+            drop(damaged.splice(from..to, word.iter().copied()));
+        }
+        read(&damaged);
+    }
 }
