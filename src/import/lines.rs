@@ -71,6 +71,13 @@ fn closing(inner: &str, separator: char) -> usize {
     inner.len()
 }
 
+/// A kernel's name without what compilers and loaders append to it.
+pub fn kernel_name(name: &str) -> &str {
+    let name = name.trim();
+    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
+    name.strip_suffix(".kd").unwrap_or(name)
+}
+
 /// A number with thousands divided by commas, or in powers of ten.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim().trim_matches('"').replace(',', "");

@@ -4,10 +4,19 @@
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
 pub mod head;
+pub mod lane;
 pub mod lines;
+#[cfg(test)]
+mod made;
+pub mod nsys;
+pub mod rocpd;
 pub mod rocprof_stats;
+pub mod rows;
+pub mod rpd;
 pub mod source;
 pub mod sqlite;
+#[cfg(test)]
+mod testing;
 pub mod watch;
 
 use std::fs;
@@ -23,7 +32,12 @@ use watch::Watch;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
-pub const ALL: &[&dyn Importer] = &[&rocprof_stats::RocprofStats];
+pub const ALL: &[&dyn Importer] = &[
+    &rocpd::Rocpd,
+    &rpd::Rpd,
+    &nsys::Nsys,
+    &rocprof_stats::RocprofStats,
+];
 
 /// A format.
 pub trait Importer: Sync {
