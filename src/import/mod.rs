@@ -8,7 +8,9 @@ pub mod lane;
 pub mod lines;
 #[cfg(test)]
 mod made;
+pub mod ncu;
 pub mod nsys;
+pub mod nsys_stats;
 pub mod rocpd;
 pub mod rocprof_stats;
 pub mod rows;
@@ -36,6 +38,8 @@ pub const ALL: &[&dyn Importer] = &[
     &rocpd::Rocpd,
     &rpd::Rpd,
     &nsys::Nsys,
+    &ncu::Ncu,
+    &nsys_stats::NsysStats,
     &rocprof_stats::RocprofStats,
 ];
 
