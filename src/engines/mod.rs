@@ -4,6 +4,7 @@
 //! they may be told, and how their worker is started. To add one: a file here and a line in [`ALL`].
 
 pub mod command;
+mod common;
 pub mod fake;
 pub mod install;
 pub mod onnxruntime;
@@ -17,14 +18,12 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::humanize;
 use crate::base::process_spec::ProcessSpec;
 use crate::domain::examination::Examination;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
-use crate::onnx::rewrite::Precision;
-use crate::onnx::rewrite::ranges::Method;
-use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
+use common::positive;
+pub use common::{copies, devices, memory_limit, recipe, streams};
 
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[
@@ -408,108 +407,6 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     streams(setup).map_err(value_error)?;
     engine.check(setup).map_err(value_error)?;
     Ok(engine)
-}
-
-/// How many workers the setup has: as many as it says, else one for each device that it names.
-pub fn copies(setup: &Setup) -> Result<usize, String> {
-    let devices = devices(setup)?;
-    if !devices.is_empty() && setup.device == "cpu" {
-        return Err(
-            "devices= numbers cards; the cpu is one device, write copies= alone".to_owned(),
-        );
-    }
-    let copies = positive(setup, COPIES_KEY)?.unwrap_or_else(|| devices.len().max(1));
-    if copies > MOST_COPIES {
-        return Err(format!("copies={copies} is more than {MOST_COPIES}"));
-    }
-    if copies % devices.len().max(1) != 0 {
-        return Err(format!(
-            "{copies} copies do not share {} devices evenly",
-            devices.len()
-        ));
-    }
-    Ok(copies)
-}
-
-/// How many threads of one worker share each batch.
-pub fn streams(setup: &Setup) -> Result<usize, String> {
-    let streams = positive(setup, STREAMS_KEY)?.unwrap_or(1);
-    if streams == 1 {
-        return Ok(1);
-    }
-    if streams > MOST_COPIES {
-        return Err(format!("streams={streams} is more than {MOST_COPIES}"));
-    }
-    if copies(setup)? > 1 {
-        return Err("streams= and copies= exclude each other; give one of them".to_owned());
-    }
-    let is_ours = find(&setup.engine).is_some_and(|e| e.takes_files() && e.stands_alone());
-    if !is_ours {
-        return Err(format!(
-            "streams= is for engines within Powerband's own worker; {} takes copies=",
-            setup.engine
-        ));
-    }
-    Ok(streams)
-}
-
-/// The numbers of the devices that the setup names for its copies; none where it names none.
-pub fn devices(setup: &Setup) -> Result<Vec<u32>, String> {
-    let Some(text) = setup.options.get(DEVICES_KEY) else {
-        return Ok(Vec::new());
-    };
-    let numbers = text.split([',', '+']).map(|number| {
-        let number = number.trim();
-        number.parse().map_err(|_odd| {
-            format!("devices={text}: \"{number}\" is no number of a device; write for example devices=0+1")
-        })
-    });
-    numbers.collect()
-}
-
-/// What the setup wants done to its model first.
-pub fn recipe(setup: &Setup) -> Result<Recipe, String> {
-    let option = |key: &str| setup.options.get(key).map(String::as_str);
-    let precision = option(PRECISION_KEY).map(str::parse::<Precision>);
-    let leave_out =
-        option("keep_float").map(|text| text.split('+').map(|name| name.trim().to_owned()));
-    let recipe = Recipe {
-        precision: precision
-            .transpose()
-            .map_err(|error| error.to_string())?
-            .unwrap_or_default(),
-        batch: positive(setup, "fixed_batch")?,
-        leave_out: leave_out.into_iter().flatten().collect(),
-        calibration: option("calibration").map(PathBuf::from),
-        ranges: option("ranges").map_or(Ok(Method::MinMax), parse_ranges)?,
-    };
-    recipe.check()?;
-    Ok(recipe)
-}
-
-/// The most memory that the setup's worker may allocate, in bytes.
-pub fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
-    let Some(text) = setup.options.get("memory") else {
-        return Ok(None);
-    };
-    humanize::parse_bytes(text)
-        .filter(|bytes| *bytes > 0)
-        .map(Some)
-        .ok_or_else(|| {
-            format!("memory={text} is no amount of memory; write bytes or for example 4GiB")
-        })
-}
-
-/// A whole number above zero from a setup's options.
-fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String> {
-    let Some(text) = setup.options.get(key) else {
-        return Ok(None);
-    };
-    text.parse()
-        .ok()
-        .filter(|n| (1..=4096).contains(n))
-        .map(Some)
-        .ok_or_else(|| format!("{key}={text} is not a whole number from 1 to 4096"))
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {

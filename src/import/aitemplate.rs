@@ -144,6 +144,6 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Aitemplate, &testing::bytes(FILE));
+        testing::survives(&Aitemplate, &testing::raw(FILE));
     }
 }

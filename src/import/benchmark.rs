@@ -150,6 +150,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
     use crate::import::source::Limits;
     use crate::import::{ALL, testing};
@@ -221,9 +223,12 @@ mod tests {
         let ours: Vec<&str> = OWN.iter().map(|own| own.1).collect();
         let root = testing::path("");
         let mut seen = 0;
-        for folder in std::fs::read_dir(&root).unwrap() {
-            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
-                let path = file.unwrap().path();
+        let within = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).unwrap();
+            entries.map(|entry| entry.unwrap().path()).collect()
+        };
+        for folder in within(&root).iter().filter(|path| path.is_dir()) {
+            for path in within(folder) {
                 let source = Source::open(&path, Limits::default()).unwrap();
                 let head = source.head().unwrap();
                 let who = ALL.iter().filter(|importer| importer.recognises(&head));

@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&GoogleBenchmark, &testing::bytes(FILE));
+        testing::survives(&GoogleBenchmark, &testing::raw(FILE));
         let empty = testing::imported(r#"{"context": {}, "benchmarks": []}"#).unwrap();
         assert!(empty.notes[0].contains("holds nothing"));
     }

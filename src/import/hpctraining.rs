@@ -252,7 +252,7 @@ RESULT world_size=2 step_sync_s=0.125 comm_pct=12.5 img_per_s=640 peak_mem_mb=81
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Hpctraining, &testing::bytes(FILE));
+        testing::survives(&Hpctraining, &testing::raw(FILE));
         let text = "Microbenchmark for network : x\nRESULT world_size=1 step_sync_s=2\nRESULT\n";
         testing::survives(&Hpctraining, text.as_bytes());
     }

@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Hyperfine, &testing::bytes(FILE));
+        testing::survives(&Hyperfine, &testing::raw(FILE));
         testing::survives(&Hyperfine, b"command,mean,stddev,user,system\nx,1,2,3,4\n");
         let empty = testing::imported("command,mean,stddev,user,system\n").unwrap();
         assert!(empty.notes[0].contains("holds nothing"));

@@ -66,6 +66,13 @@ fn closing(inner: &str, separator: char) -> usize {
     inner.len()
 }
 
+/// A kernel's name without what compilers and loaders append to it.
+pub fn kernel_name(name: &str) -> &str {
+    let name = name.trim();
+    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
+    name.strip_suffix(".kd").unwrap_or(name)
+}
+
 /// A number with thousands divided by commas, or in powers of ten.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim().trim_matches('"').replace(',', "");
@@ -107,13 +114,6 @@ pub fn time_ns(cell: &str) -> Option<f64> {
 /// Nanoseconds of a time that was read as a float; below zero is zero.
 pub fn ns(value: f64, unit_ns: f64) -> u64 {
     (value * unit_ns).round().max(0.0) as u64
-}
-
-/// A kernel's name without what compilers append for the machine code's sake.
-pub fn kernel_name(name: &str) -> &str {
-    let name = name.trim();
-    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
-    name.strip_suffix(".kd").unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -310,8 +310,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OpenvinoCounters, &testing::bytes(TABLE));
-        testing::survives(&OpenvinoCounters, &testing::bytes(JSON));
+        testing::survives(&OpenvinoCounters, &testing::raw(TABLE));
+        testing::survives(&OpenvinoCounters, &testing::raw(JSON));
         let header = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n";
         assert!(testing::imported(header).unwrap().totals.is_empty());
     }

@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OpenvinoReport, &testing::bytes(TABLE));
-        testing::survives(&OpenvinoReport, &testing::bytes(JSON));
+        testing::survives(&OpenvinoReport, &testing::raw(TABLE));
+        testing::survives(&OpenvinoReport, &testing::raw(JSON));
         let empty = testing::imported("Command line parameters\n").unwrap();
         assert!(empty.notes[0].contains("has no results"));
     }

@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OptimumBenchmark, &testing::bytes(FILE));
+        testing::survives(&OptimumBenchmark, &testing::raw(FILE));
         testing::survives(&OptimumBenchmark, b"a,forward.latency(s)\nx,0.5\n");
         let empty = testing::imported(r#"{"config": {}, "report": {}}"#).unwrap();
         assert!(empty.notes[0].contains("has no results"));

@@ -202,6 +202,8 @@ impl Allocations {
                 device,
                 change: if is_free { -change } else { change },
                 total: None,
+                track: None,
+                op: 0,
             });
         }
         if unknown > 0 {

@@ -101,7 +101,9 @@ pub fn imported(content: impl AsRef<[u8]>) -> Result<Imported, ImportError> {
 /// Slices of a kind, and their time together.
 pub fn sum(imported: &Imported, kind: SliceKind) -> (usize, u64) {
     let sums = sums(imported, kind);
-    sums.iter().fold((0, 0), |(count, sum), (_, calls, ns)| (count + *calls as usize, sum + ns))
+    sums.iter().fold((0, 0), |(count, sum), (_, calls, ns)| {
+        (count + *calls as usize, sum + ns)
+    })
 }
 
 /// The share of a time, in percent with four decimals.
@@ -122,6 +124,11 @@ pub fn read_by(importer: &dyn Importer, content: &[u8]) -> Result<Imported, Impo
 /// Cuts a file at many places and damages it at many others: whatever comes out, nothing panics.
 pub fn survives(importer: &dyn Importer, content: &[u8]) {
     damage(content, 150, |damaged| drop(read_by(importer, damaged)));
+}
+
+/// The same for a file with a name, recognised first.
+pub fn survives_as(name: &str, content: &[u8], times: usize) {
+    damage(content, times, |damaged| drop(bytes(name, damaged)));
 }
 
 /// Cuts a file at many places and damages it at many others, and has each one read.

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TritonPerfAnalyzer, &testing::bytes(FILE));
+        testing::survives(&TritonPerfAnalyzer, &testing::raw(FILE));
         let empty = testing::imported("Concurrency,Inferences/Second\n").unwrap();
         assert!(empty.notes[0].contains("holds nothing"));
     }

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtExplorer, &testing::bytes(FILE));
+        testing::survives(&TrtExplorer, &testing::raw(FILE));
         let empty = testing::imported("{\"performance_summary\": {}}").unwrap();
         assert!(empty.reported.is_empty());
     }

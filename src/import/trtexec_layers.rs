@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecLayers, &testing::bytes(FILE)[..4000]);
+        testing::survives(&TrtexecLayers, &testing::raw(FILE)[..4000]);
         assert!(
             testing::imported("{\"Layers\": []}")
                 .unwrap()

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecProfile, &testing::bytes(FILE));
+        testing::survives(&TrtexecProfile, &testing::raw(FILE));
         assert!(
             testing::imported("[ { \"count\" : 0 } ]")
                 .unwrap()

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecTimes, &testing::bytes(FILE)[..3000]);
+        testing::survives(&TrtexecTimes, &testing::raw(FILE)[..3000]);
         testing::survives(&TrtexecTimes, b"[]");
     }
 }

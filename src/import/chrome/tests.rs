@@ -1,4 +1,4 @@
-use super::super::testing::{fixture, bytes};
+use super::super::testing::{bytes, fixture};
 use super::*;
 
 /// Slices, names and nanoseconds of a kind, and the name with the longest time: name, calls, time.

@@ -148,7 +148,7 @@ fn no_damage_makes_it_panic() {
         "mi300x-llama2-server-valid",
     ] {
         let name = format!("mlperf-loadgen/{name}.mlperf_log_summary.txt");
-        testing::survives(&Loadgen, &testing::bytes(&name));
+        testing::survives(&Loadgen, &testing::raw(&name));
     }
     testing::survives(&Loadgen, DETAIL.as_bytes());
 }

@@ -134,7 +134,7 @@ fn a_summary_alone_gives_groups_with_their_counts() {
 
 #[test]
 fn groups_of_an_old_summary_are_single_sums() {
-    let text = String::from_utf8(testing::bytes(FILE)).unwrap();
+    let text = String::from_utf8(testing::raw(FILE)).unwrap();
     let from = text.find("Summary:").unwrap();
     let imported = testing::imported(&text[from..]).unwrap();
     assert_eq!(imported.totals.len(), 11);
@@ -144,7 +144,7 @@ fn groups_of_an_old_summary_are_single_sums() {
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&MigraphxPerf, &testing::bytes(FILE));
+    testing::survives(&MigraphxPerf, &testing::raw(FILE));
     testing::survives(&MigraphxPerf, NEW.as_bytes());
     let empty = testing::imported("Running performance report ...\n").unwrap();
     assert!(empty.notes[0].contains("no totals"));

@@ -88,7 +88,7 @@ Times are in milliseconds (ms).
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&TorchBenchmark, &testing::bytes(FILE));
+    testing::survives(&TorchBenchmark, &testing::raw(FILE));
     let empty = testing::imported("<Measurement object at 0x0>\n").unwrap();
     assert!(empty.reported.is_empty());
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use super::Run;
 use crate::domain::case::CaseKey;
 use crate::domain::event::RunEvent;
-use crate::domain::outcome::Outcome;
 use crate::domain::profile::Profile;
 use crate::domain::trace::SliceKind;
 use crate::engines::{self, PROFILE_WARM_UP};
@@ -36,7 +35,7 @@ impl Run<'_, '_> {
             .session
             .cases
             .iter()
-            .filter(|case| case.outcome == Outcome::Finished);
+            .filter(|case| !case.rounds.is_empty() && !case.outcome.is_trouble());
         let wanted: Vec<CaseKey> = measured
             .map(|case| case.key())
             .filter(|case| !is_profiled(case))
