@@ -11,7 +11,9 @@ mod made;
 pub mod ncu;
 pub mod nsys;
 pub mod nsys_stats;
+pub mod nvprof;
 pub mod rocpd;
+pub mod rocprof_db;
 pub mod rocprof_stats;
 pub mod rows;
 pub mod rpd;
@@ -38,6 +40,9 @@ pub const ALL: &[&dyn Importer] = &[
     &rocpd::Rocpd,
     &rpd::Rpd,
     &nsys::Nsys,
+    &nvprof::Nvprof,
+    &rocprof_db::RocprofDb,
+    &rocprof_db::RocprofCompute,
     &ncu::Ncu,
     &nsys_stats::NsysStats,
     &rocprof_stats::RocprofStats,

@@ -24,7 +24,21 @@ pub(super) fn bytes(name: &str, bytes: &[u8]) -> Result<Imported, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    read(&path, Limits::default(), &Watch::default()).map_err(|error| error.to_string())
+    at(&path)
+}
+
+/// Reads a file.
+pub(super) fn at(path: &Path) -> Result<Imported, String> {
+    read(path, Limits::default(), &Watch::default()).map_err(|error| error.to_string())
+}
+
+/// A database made of some SQL, in a folder that goes with it.
+pub(super) fn database(sql: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch(sql).unwrap();
+    (folder, path)
 }
 
 /// A fixture's bytes, unpacked.
