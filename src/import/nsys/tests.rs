@@ -1,3 +1,5 @@
+//! Real exports of an old and of a new version.
+
 use super::super::testing::{fixture, path, share, sum, survives, top};
 use crate::domain::trace::SliceKind;
 

@@ -1,3 +1,5 @@
+//! Reports derived from a real export, and small ones as nsys prints them.
+
 use super::super::testing::{bytes, fixture, path, share, sum, survives};
 use super::*;
 

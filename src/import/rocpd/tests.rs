@@ -1,3 +1,5 @@
+//! A file derived from a real run, and small ones for what it lacks.
+
 use super::super::testing::{at, database, fixture, path, share, sum, survives, top};
 use crate::domain::trace::SliceKind;
 
