@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use super::rows::{Base, Cells, Query};
+use super::source::Source;
 use super::watch::Watch;
 use super::{ImportError, Imported};
 use crate::domain::trace::{Slice, SliceKind, Trace, Track};
@@ -202,19 +203,23 @@ pub fn take(
 ) -> Result<usize, ImportError> {
     let (lanes, seen) = base.parts(query, watch, each)?;
     seen.tell(query.table, base.source, into);
-    let backwards: u64 = lanes.iter().map(|lane| lane.backwards).sum();
-    if backwards > 0 {
-        into.note(format!(
-            "{backwards} rows of {} in {} end before they begin, and count as 0 ns",
-            query.table,
-            base.source.name()
-        ));
-    }
+    let backwards = lanes.iter().map(|lane| lane.backwards).sum();
+    tell_backwards(backwards, query.table, base.source, into);
     let count = lanes.iter().map(Lane::len).sum();
     for lane in lanes {
         lane.pour(words.0, words.1, &mut into.trace);
     }
     Ok(count)
+}
+
+/// Notes how many rows end before they begin.
+pub fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
+    if count > 0 {
+        into.note(format!(
+            "{count} rows of {table} in {} end before they begin, and count as 0 ns",
+            source.name()
+        ));
+    }
 }
 
 /// Values by the number of their row; most files count without gaps.

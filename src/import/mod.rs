@@ -23,11 +23,13 @@ pub mod ncu;
 pub mod nesting;
 pub mod nsys;
 pub mod nsys_stats;
+pub mod nvprof;
 pub mod openvino_counters;
 pub mod openvino_report;
 pub mod optimum_benchmark;
 pub mod ort_perf_test;
 pub mod rocpd;
+pub mod rocprof_db;
 pub mod rocprof_dispatches;
 pub mod rocprof_input;
 pub mod rocprof_json;
@@ -78,6 +80,9 @@ pub const ALL: &[&dyn Importer] = &[
     &rocpd::Rocpd,
     &rpd::Rpd,
     &nsys::Nsys,
+    &nvprof::Nvprof,
+    &rocprof_db::RocprofDb,
+    &rocprof_db::RocprofCompute,
     // Events and records in JSON.
     &rocprofv3_json::Rocprofv3Json,
     &rocprof_json::RocprofJson,
@@ -326,7 +331,7 @@ pub fn companions(path: &Path) -> Vec<PathBuf> {
 
 /// What the files of one process have in common in their names.
 fn set_stem(name: &str) -> Option<&str> {
-    const ENDS: [&str; 23] = [
+    const ENDS: [&str; 29] = [
         "_kernel_trace.csv",
         "_kernel_stats.csv",
         "_hip_api_trace.csv",
@@ -350,6 +355,12 @@ fn set_stem(name: &str) -> Option<&str> {
         ".stats.csv",
         ".hip_stats.csv",
         ".copy_stats.csv",
+        "_memory_allocation_stats.csv",
+        "_memory_allocation.csv",
+        "_scratch_memory_stats.csv",
+        "_rccl_api_stats.csv",
+        "_agent_info.csv",
+        ".hsa_stats.csv",
     ];
     ENDS.iter().find_map(|end| name.strip_suffix(end))
 }

@@ -37,7 +37,7 @@ impl Importer for Nsys {
         watch: &Watch<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
-        let base = Base::open(source)?;
+        let base = Base::open(source, into)?;
         if !base.has("StringIds", "value") {
             return Err(source.unusable(
                 self.title(),
@@ -387,6 +387,7 @@ impl<'a> Export<'a> {
             })
         })?;
         seen.tell("NVTX_EVENTS", self.base.source, into);
+        lane::tell_backwards(lane.backwards, "NVTX_EVENTS", self.base.source, into);
         if open > 0 {
             into.note(format!(
                 "{open} ranges of NVTX never ended, and are left out"

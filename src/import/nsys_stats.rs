@@ -57,6 +57,12 @@ impl Importer for NsysStats {
             if !report.header.has_times() {
                 continue;
             }
+            if report.is_of_others() {
+                into.note(format!(
+                    "{file} tells of calls into the operating system or another library, which are left out"
+                ));
+                continue;
+            }
             let is_told_twice = if report.header.is_trace() {
                 reports[..place]
                     .iter()
@@ -64,9 +70,11 @@ impl Importer for NsysStats {
             } else {
                 // Sums of what stands there event by event, or of what was summed up already.
                 has_trace(kind)
-                    || reports[..place]
-                        .iter()
-                        .any(|other| !other.header.is_trace() && other.header.covers(kind))
+                    || reports[..place].iter().any(|other| {
+                        !other.header.is_trace()
+                            && !other.is_of_others()
+                            && other.header.covers(kind)
+                    })
             };
             if is_told_twice {
                 left_out += 1;
@@ -126,6 +134,8 @@ struct Header {
 #[derive(Debug)]
 struct Report<'a> {
     header: Header,
+    /// What nsys calls it, where it says so.
+    name: &'a str,
     rows: Vec<&'a str>,
 }
 
@@ -133,11 +143,14 @@ struct Report<'a> {
 /// out.
 fn reports(text: &str) -> Vec<Report<'_>> {
     let mut reports: Vec<Report<'_>> = Vec::new();
-    let mut is_open = false;
+    let (mut is_open, mut name) = (false, "");
     for line in text.lines() {
-        if let Some(header) = Header::of(line) {
+        if let Some(found) = report_name(line) {
+            (is_open, name) = (false, found);
+        } else if let Some(header) = Header::of(line) {
             reports.push(Report {
                 header,
+                name,
                 rows: Vec::new(),
             });
             is_open = true;
@@ -148,6 +161,19 @@ fn reports(text: &str) -> Vec<Report<'_>> {
         }
     }
     reports
+}
+
+/// The report that a line announces: `Processing [a.sqlite] with [/opt/nsys/reports/osrt_sum.py]...`, or
+/// ` ** OS Runtime Summary (osrt_sum):`.
+fn report_name(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.starts_with("Processing [") {
+        let path = line.rsplit_once("with [")?.1.split(']').next()?;
+        let file = path.rsplit(['/', '\\']).next()?;
+        return Some(file.strip_suffix(".py").unwrap_or(file));
+    }
+    let (_, name) = line.strip_prefix("** ")?.rsplit_once('(')?;
+    name.strip_suffix("):")
 }
 
 /// Lines between reports, and headers of other reports, whose names hold units or a share.
@@ -291,6 +317,24 @@ fn work_kind(name: &str) -> SliceKind {
 }
 
 impl Report<'_> {
+    /// Whether it looks like a report of CUDA and is another one: all that count calls look alike.
+    fn is_of_others(&self) -> bool {
+        let is = |part| self.name.is_empty() || self.name.contains(part);
+        match self.header.what {
+            What::Kernels => !is("kern"),
+            What::Calls if self.name.is_empty() => {
+                let place = self.header.place(&["name"]);
+                let mut names = self.rows.iter().filter_map(|row| {
+                    let fields = self.fields(row)?;
+                    fields.into_iter().nth(place?)
+                });
+                names.next().is_some_and(|name| !name.starts_with("cu"))
+            }
+            What::Calls => !is("cuda"),
+            _ => false,
+        }
+    }
+
     fn read(&self, file: &str, watch: &Watch<'_>, into: &mut Imported) -> Result<(), ImportError> {
         let mut unread = 0_u64;
         for (number, row) in self.rows.iter().enumerate() {

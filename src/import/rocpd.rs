@@ -48,7 +48,7 @@ impl Importer for Rocpd {
         watch: &Watch<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
-        let base = Base::open(source)?;
+        let base = Base::open(source, into)?;
         if into.tool.name.is_empty() {
             "rocprofv3".clone_into(&mut into.tool.name);
         }

@@ -66,9 +66,17 @@ pub struct Seen {
 pub struct Cells<'a, 'b>(&'a Row<'b>);
 
 impl<'a> Base<'a> {
-    /// Opens a database.
-    pub fn open(source: &'a Source) -> Result<Self, ImportError> {
+    /// Opens a database. Rows that its program has not put into it yet are told of.
+    pub fn open(source: &'a Source, into: &mut Imported) -> Result<Self, ImportError> {
         let database = sqlite::open(source)?;
+        let mut log = source.path().as_os_str().to_owned();
+        log.push("-wal");
+        if std::fs::metadata(&log).is_ok_and(|about| about.len() > 0) {
+            into.note(format!(
+                "{}-wal lies beside the database with rows that are not in it yet, and these are not read: let the program that writes it end first",
+                source.name()
+            ));
+        }
         Ok(Self { source, database })
     }
 

@@ -35,7 +35,7 @@ impl Importer for Rpd {
         watch: &Watch<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
-        let base = Base::open(source)?;
+        let base = Base::open(source, into)?;
         let lacks = [
             ("rocpd_op", "start"),
             ("rocpd_op", "opType_id"),

@@ -169,3 +169,17 @@ pub fn damage(content: &[u8], times: usize, read: impl Fn(&[u8])) {
         read(&damaged);
     }
 }
+
+/// Reads a file; what goes wrong is in words.
+pub fn at(path: &Path) -> Result<Imported, String> {
+    read(path, Limits::default(), &Watch::default()).map_err(|error| error.to_string())
+}
+
+/// A database made of some SQL, in a folder that goes with it.
+pub fn database(sql: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch(sql).unwrap();
+    (folder, path)
+}

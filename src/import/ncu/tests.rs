@@ -1,3 +1,5 @@
+//! Logs and tables of ncu: a real one, and small ones for what it lacks.
+
 use super::super::testing::{bytes, fixture, path, survives_as};
 use super::*;
 

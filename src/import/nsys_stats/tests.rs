@@ -1,3 +1,5 @@
+//! Reports derived from a real export, and small ones as nsys prints them.
+
 use super::super::testing::{bytes, fixture, path, share, sum, survives_as};
 use super::*;
 
@@ -49,7 +51,13 @@ Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (n
 100.0,900,3,300.0,300.0,200,400,100.0,PushPop,:step, of mine\r
 \r
 Processing [a.sqlite] with [/opt/reports/osrt_sum.py]... \r
-SKIPPED: a.sqlite does not contain OS Runtime trace data.\r
+\r
+Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\r
+90.0,\"9,000\",3,3000.0,3000.0,3000,3000,0.0,poll\r
+10.0,\"1,000\",3,333.0,333.0,300,350,0.0,cuckoo\r
+\r
+Processing [a.sqlite] with [/opt/reports/openmp_sum.py]... \r
+SKIPPED: a.sqlite does not contain OpenMP event data.\r
 \r
 Processing [a.sqlite] with [/opt/reports/cuda_api_sum.py]... \r
 \r
@@ -107,7 +115,8 @@ fn reports_one_after_another_are_told_apart() {
         [("[CUDA memcpy Host-to-Device]", 2, 400)]
     );
     assert_eq!(of(SliceKind::Set), [("[CUDA memset]", 1, 100)]);
-    assert!(read.notes.is_empty(), "{:?}", read.notes);
+    assert_eq!(read.notes.len(), 1, "{:?}", read.notes);
+    assert!(read.notes[0].contains("operating system"));
 }
 
 #[test]
@@ -118,7 +127,7 @@ fn nothing_is_told_twice() {
     assert_eq!(sum(&read, SliceKind::Copy), (1, 300));
     assert!(read.totals.iter().all(|total| !total.kind.is_work()));
     assert_eq!(read.totals.len(), 3);
-    assert!(read.notes[0].contains("2 reports"), "{:?}", read.notes);
+    assert!(read.notes[1].contains("2 reports"), "{:?}", read.notes);
     let track = &read.trace.tracks[0];
     assert_eq!(
         (track.device, track.group.as_str()),
