@@ -878,6 +878,10 @@ class Inference:
         return []
 
 
+# What is entered around the parts of a step that nobody watches.
+NOT_WATCHED = contextlib.nullcontext()
+
+
 class Marks:
     """Moments of a step: on a card by events in its queue, else by the clock."""
 
@@ -920,6 +924,7 @@ class Training:
         self.module = compiled(recipe, module) if recipe.compiler else module
         self.order = torch.Generator().manual_seed(SEED)
         self.marks = Marks(recipe.on_card, 6)
+        self.watched = False
         self.parts: tuple[int, ...] = ()
         self.epochs: list[dict[str, Any]] = []
         self.begin_epoch()
@@ -936,6 +941,10 @@ class Training:
         self.batches = list(order[: steps * self.batch].split(self.batch))
         self.seen, self.loss_sum, self.correct = 0, 0.0, 0
 
+    def phase(self, name: str) -> Any:
+        """A name for what follows, where a profiler watches."""
+        return torch.profiler.record_function(name) if self.watched else NOT_WATCHED
+
     def timed_run(self) -> int:
         mark = self.marks.mark
         chosen = self.batches.pop()
@@ -945,13 +954,15 @@ class Training:
         pictures = self.recipe.placed(pictures)
         labels = self.labels[chosen].to(self.recipe.target)
         mark(1)
-        with self.recipe.autocast():
+        with self.phase("forward"), self.recipe.autocast():
             scores = first_tensor(self.module(pictures))
             loss = torch.nn.functional.cross_entropy(scores, labels)
         mark(2)
-        (self.scaler.scale(loss) if self.scaler else loss).backward()
+        with self.phase("backward"):
+            (self.scaler.scale(loss) if self.scaler else loss).backward()
         mark(3)
-        self.take_step()
+        with self.phase("optimiser"):
+            self.take_step()
         mark(4)
         self.loss_sum += loss.item() * self.batch
         self.correct += int((scores.argmax(1) == labels).sum().item())
@@ -1508,6 +1519,11 @@ def spaced(samples: Any) -> str:
     return " ".join(map(str, samples))
 
 
+# Runs under the profiler, and before it.
+PROFILE_RUNS = 10
+PROFILE_WARM_UP = 3
+
+
 class Worker:
     """What the worker holds: a network, and the cases that were opened of it."""
 
@@ -1525,6 +1541,7 @@ class Worker:
             "Measure": self.measure,
             "Outputs": self.outputs,
             "Save": self.save,
+            "Profile": self.profile,
             "Export": self.export,
             "Close": self.close,
         }
@@ -1692,6 +1709,27 @@ class Worker:
                 numpy.save(path, array)
                 paths.append(path)
         return {"Saved": paths}
+
+    def profile(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs a few times under torch's profiler, and leaves its trace in a folder."""
+        self.load(request)
+        case_key = {"setup": 0, "batch": 0}
+        self.open({**request, "case": case_key})
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if self.recipe is not None and self.recipe.on_card:
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        path = os.path.join(request["folder"], "torch.json")
+        with self.running({"case": case_key}) as case:
+            for _ in range(PROFILE_WARM_UP):
+                case.timed_run()
+            watched = torch.profiler.profile(activities=activities, profile_memory=True, acc_events=True)
+            case.watched = True
+            with watched as seen:
+                for number in range(PROFILE_RUNS):
+                    with torch.profiler.record_function(f"run {number + 1}"):
+                        case.timed_run()
+            seen.export_chrome_trace(path)
+        return {"Profiled": {"files": [path], "runs": PROFILE_RUNS}}
 
     def export(self, request: dict[str, Any]) -> dict[str, Any]:
         recipe = read_recipe(request["setup"])

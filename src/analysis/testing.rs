@@ -29,6 +29,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         load: Load::Closed,
         keeping: Keeping::Together,
         judging: None,
+        profiling: None,
     }
 }
 

@@ -379,6 +379,10 @@ pub struct ImportArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    /// Read plain tables of timings: which column is what, as in time=latency_ms,batch=n,name=case; also
+    /// unit=ms where the column's name does not tell
+    #[arg(long, value_name = "WHAT=COLUMN,…")]
+    pub columns: Option<String>,
     /// Packed files may unpack to so many millions of bytes
     #[arg(long, value_name = "MB", default_value_t = 4000)]
     pub unpack_limit: u64,

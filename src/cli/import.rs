@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
+use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::ImportArgs;
@@ -13,6 +14,7 @@ use crate::domain::reported::Reported;
 use crate::domain::trace::SliceKind;
 use crate::export::profile;
 use crate::import::source::Limits;
+use crate::import::timings::Columns;
 use crate::import::watch::Watch;
 use crate::runner::importing::{self, Taken};
 use crate::store::session_file;
@@ -33,7 +35,8 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
         cancel: super::cancel_on_signals()?,
         progress: Some(&read),
     };
-    let mut taken = importing::take(&args.files, limits, &watch)?;
+    let columns = args.columns.as_deref().map(columns).transpose()?;
+    let mut taken = importing::take(&args.files, columns.as_ref(), limits, &watch)?;
     if let Some(out) = &args.out {
         importing::keep(&mut taken, out)?;
     }
@@ -55,6 +58,30 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
         output::note(&format!("Saved {}", out.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which column of a table is what.
+fn columns(text: &str) -> anyhow::Result<Columns> {
+    let mut columns = Columns::default();
+    for part in text.split(',') {
+        let Some((what, column)) = part.split_once('=') else {
+            bail!("--columns {part}: write what a column is and its name, as in time=latency_ms");
+        };
+        let column = column.trim().to_owned();
+        match what.trim() {
+            "time" => columns.time = column,
+            "unit" => columns.unit = Some(column),
+            "name" => columns.name = Some(column),
+            "batch" => columns.batch = Some(column),
+            other => bail!(
+                "--columns {other}=…: a column is time, name or batch; unit=ms tells the unit of the time"
+            ),
+        }
+    }
+    if columns.time.is_empty() {
+        bail!("--columns names no column of times; write for example time=latency_ms");
+    }
+    Ok(columns)
 }
 
 /// One profile is the document itself; several are a list in it.
@@ -126,12 +153,17 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
         .take(ROWS)
         .map(|total| {
             let share = total.total_ns as f64 / (summed.max(1)) as f64;
+            let share = if lies_over(kind) {
+                String::new()
+            } else {
+                format!("{:.1} %", share * 100.0)
+            };
             vec![
                 humanize::shorten(&total.name, 72),
                 total.op.clone(),
                 humanize::count(total.calls),
                 humanize::duration_ns(total.total_ns as f64),
-                format!("{:.1} %", share * 100.0),
+                share,
             ]
         })
         .collect();
@@ -145,7 +177,15 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
     if more > 0 {
         text.push_str(&format!("and {more} more\n"));
     }
+    if lies_over(kind) {
+        return text + "\n";
+    }
     format!("{text}{} in all\n\n", humanize::duration_ns(summed as f64))
+}
+
+/// Whether slices of a kind lie over each other, so that a sum of them says nothing.
+fn lies_over(kind: SliceKind) -> bool {
+    matches!(kind, SliceKind::Range | SliceKind::Other)
 }
 
 /// What other programs measured.

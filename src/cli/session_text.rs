@@ -6,7 +6,7 @@ use super::{comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Pair};
 use crate::analysis::metrics::times;
-use crate::analysis::{accuracy, examined, parts, scaling};
+use crate::analysis::{accuracy, examined, parts, profiled, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -27,6 +27,7 @@ pub fn whole(session: &Session) -> String {
         accuracies(session),
         scalings(session, &rows),
         parts_of_runs(session),
+        profiles(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
@@ -37,6 +38,23 @@ pub fn whole(session: &Session) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// Where the time goes, a line for each profile.
+fn profiles(session: &Session) -> String {
+    let lines = session.profiles.iter().map(|profile| {
+        let beside = profile
+            .trace_file
+            .as_ref()
+            .map(|file| format!("; timeline in {file}"));
+        format!(
+            "{}: {}{}\n",
+            profile.name,
+            profiled::in_short(profile),
+            beside.unwrap_or_default()
+        )
+    });
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// What copies gain over one.
@@ -161,6 +179,21 @@ fn graphs(session: &Session) -> String {
 }
 
 fn head(session: &Session) -> String {
+    if let Some(tool) = &session.imported {
+        let version = tool.version.as_ref().map(|version| format!(" {version}"));
+        let command = tool
+            .command
+            .as_ref()
+            .map(|command| format!("Command  {command}\n"));
+        return format!(
+            "{}, imported {} UTC from files of {}{}; nothing in it was measured by Powerband\n{}",
+            session.name,
+            humanize::moment(&session.created),
+            tool.name,
+            version.unwrap_or_default(),
+            command.unwrap_or_default(),
+        );
+    }
     let model = &session.model;
     let environment = &session.environment;
     let cpu = &environment.cpu;

@@ -70,6 +70,10 @@ impl Engine for PyTorch {
         Needs::Python { package: PACKAGE }
     }
 
+    fn profiles(&self) -> bool {
+        true
+    }
+
     fn takes_files(&self) -> bool {
         false
     }

@@ -13,7 +13,8 @@ use crate::domain::reported::Reported;
 use crate::domain::session::{Completion, Session};
 use crate::domain::setup::Setup;
 use crate::domain::trace::Trace;
-use crate::import::source::Limits;
+use crate::import::source::{Limits, Source};
+use crate::import::timings::{self, Columns};
 use crate::import::watch::Watch;
 use crate::import::{self, ImportError, Imported, summary};
 use crate::store::session_file::{self, WriteError};
@@ -32,14 +33,26 @@ pub struct Taken {
     pub companions: Vec<PathBuf>,
 }
 
-/// Reads files. Those of one process become one profile.
-pub fn take(files: &[PathBuf], limits: Limits, watch: &Watch<'_>) -> Result<Taken, ImportError> {
+/// Reads files. Those of one process become one profile; where columns are named, each file is a table of
+/// timings.
+pub fn take(
+    files: &[PathBuf],
+    columns: Option<&Columns>,
+    limits: Limits,
+    watch: &Watch<'_>,
+) -> Result<Taken, ImportError> {
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
     for set in sets(files) {
         let mut imported = Imported::default();
         for file in &set {
-            import::add(file, limits, watch, &mut imported)?;
+            match columns {
+                Some(columns) => {
+                    let source = Source::open(file, limits)?;
+                    timings::read(&source, columns, watch, &mut imported)?;
+                }
+                None => import::add(file, limits, watch, &mut imported)?,
+            }
         }
         if let Some(first) = set.first() {
             companions.extend(import::companions(first));

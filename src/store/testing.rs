@@ -34,6 +34,7 @@ pub fn session() -> Session {
             load: Load::Closed,
             keeping: Keeping::Together,
             judging: None,
+            profiling: None,
         },
         model: ModelRef {
             name: "resnet18@cifar".to_owned(),

@@ -10,6 +10,7 @@ mod commands;
 mod control;
 mod display;
 mod fake_nvml;
+mod imports;
 mod journeys;
 mod layers;
 mod models;

@@ -88,6 +88,12 @@ impl Run<'_, '_> {
         if let Some(setup) = setup.filter(|setup| setup.engine == "tract") {
             profile.tool.name.clone_from(&setup.engine);
         }
+        let report = self
+            .session
+            .reports
+            .get(case.setup)
+            .and_then(Option::as_ref);
+        profile.tool.version = report.map(|report| report.engine.clone());
         profile.trace_file = self.keep_trace(case, &imported);
         Ok(profile)
     }

@@ -199,6 +199,7 @@ impl Made<'_> {
             load: Load::Closed,
             keeping: Keeping::Together,
             judging: None,
+            profiling: None,
         }
     }
 
