@@ -3,6 +3,7 @@
 pub mod accuracy;
 pub mod batch_curve;
 pub mod case_rows;
+pub mod category;
 pub mod comparison;
 pub mod conditions;
 pub mod device_flags;
@@ -13,6 +14,9 @@ pub mod flags;
 pub mod graph;
 pub mod history;
 pub mod journey;
+#[cfg(test)]
+pub mod kernel_fixtures;
+pub mod kernel_name;
 pub mod memory;
 pub mod metrics;
 pub mod pair;

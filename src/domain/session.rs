@@ -13,6 +13,7 @@ use super::examination::Examination;
 use super::model::ModelRef;
 use super::outcome::Outcome;
 use super::plan::Plan;
+use super::profile::Profile;
 use super::telemetry::{Telemetry, WatchedDevice};
 
 /// How far a run came.
@@ -65,6 +66,9 @@ pub struct Session {
     /// How close what the setups compute is to the reference, by their places in the plan.
     #[serde(default)]
     pub accuracies: BTreeMap<usize, Accuracy>,
+    /// Where the time went, as profilers saw it: of runs of their own and from files of other tools.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
     /// The profiler that was attached, whose cost is in every number.
     #[serde(default)]
     pub profiler: Option<String>,
@@ -111,6 +115,7 @@ impl Session {
             variants: beginning.variants,
             examinations: BTreeMap::new(),
             accuracies: BTreeMap::new(),
+            profiles: Vec::new(),
             profiler: None,
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
@@ -217,6 +222,7 @@ impl Session {
             variants: self.variants.clone(),
             examinations: self.examinations.clone(),
             accuracies: self.accuracies.clone(),
+            profiles: self.profiles.clone(),
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),
