@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod batch_curve;
+pub mod breakdown;
 pub mod case_rows;
 pub mod category;
 pub mod comparison;
