@@ -15,6 +15,7 @@ pub mod flags;
 pub mod graph;
 pub mod history;
 pub mod journey;
+pub mod kernel_comparison;
 #[cfg(test)]
 pub mod kernel_fixtures;
 pub mod kernel_name;
