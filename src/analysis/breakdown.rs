@@ -333,7 +333,8 @@ impl<'a> Group<'a> {
     }
 
     fn row(mut self, name: String, summed_ns: u64) -> Row {
-        self.totals.sort_by(|a, b| b.total_ns.cmp(&a.total_ns));
+        self.totals
+            .sort_by_key(|total| std::cmp::Reverse(total.total_ns));
         let most = self.categories.iter().max_by_key(|(_, ns)| **ns);
         let total_ns: u64 = self.totals.iter().map(|total| total.total_ns).sum();
         let each_once = |words: &dyn Fn(&'a Total) -> &'a str| {
@@ -391,7 +392,7 @@ fn gaps(profile: &Profile) -> Vec<Gap> {
             })
         })
         .collect();
-    gaps.sort_by(|a, b| b.length_ns.cmp(&a.length_ns));
+    gaps.sort_by_key(|gap| std::cmp::Reverse(gap.length_ns));
     gaps.truncate(GAPS);
     gaps
 }

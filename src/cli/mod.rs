@@ -13,6 +13,8 @@ mod engines;
 mod history;
 mod home;
 mod journey;
+mod kernels;
+mod kernels_text;
 mod model;
 mod output;
 mod progress;
@@ -149,6 +151,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
+        Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),

@@ -2,3 +2,4 @@
 
 pub mod comparison;
 pub mod json;
+pub mod kernels;

@@ -11,6 +11,7 @@ mod control;
 mod display;
 mod fake_nvml;
 mod journeys;
+mod kernels;
 mod layers;
 mod models;
 mod nvml;

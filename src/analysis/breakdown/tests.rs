@@ -1,6 +1,15 @@
+//! Profiles of real training and inference, and small ones, added up.
+
 use super::*;
 use crate::analysis::kernel_fixtures::{FSDP, RESNET_MI210, RESNET_V100, VIT, profile, total};
 use crate::domain::profile::DeviceTime;
+
+fn of_totals(totals: Vec<Total>) -> Profile {
+    Profile {
+        totals,
+        ..Profile::default()
+    }
+}
 
 fn by(profile: &Profile, level: Level) -> Breakdown {
     of(profile, &Rules::default(), level)
@@ -142,12 +151,11 @@ fn filters_leave_what_they_say() {
 
 #[test]
 fn operators_count_where_there_are_no_kernels() {
-    let mut profile = Profile::default();
-    profile.totals = vec![
+    let mut profile = of_totals(vec![
         total(SliceKind::Operator, "aten::conv2d", "", 2, 600),
         total(SliceKind::Operator, "aten::relu", "", 2, 400),
         total(SliceKind::Call, "malloc", "", 9, 9_000),
-    ];
+    ]);
     profile.runs = Some(2);
     let found = by(&profile, Level::Operator);
     assert_eq!((found.scope, found.summed_ns), (Scope::Operators, 1_000));
@@ -160,8 +168,7 @@ fn operators_count_where_there_are_no_kernels() {
 
 #[test]
 fn idle_time_and_its_longest_gaps() {
-    let mut profile = Profile::default();
-    profile.totals = vec![total(SliceKind::Kernel, "k", "", 3, 900)];
+    let mut profile = of_totals(vec![total(SliceKind::Kernel, "k", "", 3, 900)]);
     assert_eq!(by(&profile, Level::Kernel).busy, None);
     let device = |gaps: &[(u64, u64)]| DeviceTime {
         device: format!("GPU {}", gaps.len()),
@@ -179,8 +186,7 @@ fn idle_time_and_its_longest_gaps() {
 
 #[test]
 fn a_kernel_that_two_operators_use_is_told_apart_by_its_category() {
-    let mut profile = Profile::default();
-    profile.totals = vec![
+    let profile = of_totals(vec![
         total(
             SliceKind::Kernel,
             "volta_sgemm_128x64_nn",
@@ -203,7 +209,7 @@ fn a_kernel_that_two_operators_use_is_told_apart_by_its_category() {
             50,
         ),
         total(SliceKind::Copy, "Memcpy HtoD", "", 1, 50),
-    ];
+    ]);
     let found = by(&profile, Level::Kernel);
     assert_eq!(found.rows.len(), 3);
     assert_eq!(found.rows[1].ops, ["aten::addmm", "aten::mm"]);
