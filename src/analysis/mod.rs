@@ -2,7 +2,9 @@
 
 pub mod accuracy;
 pub mod batch_curve;
+pub mod breakdown;
 pub mod case_rows;
+pub mod category;
 pub mod comparison;
 pub mod conditions;
 pub mod device_flags;
@@ -13,6 +15,10 @@ pub mod flags;
 pub mod graph;
 pub mod history;
 pub mod journey;
+pub mod kernel_comparison;
+#[cfg(test)]
+pub mod kernel_fixtures;
+pub mod kernel_name;
 pub mod memory;
 pub mod metrics;
 pub mod pair;

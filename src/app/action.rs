@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use super::compare::Pick;
 use super::history::Following;
 use super::journey::Looking;
+use super::kernels::{Pick as ProfilePick, Shape};
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::sessions::{Pin, SessionId};
 use super::settings::{Theme, Watching};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::breakdown::Level;
+use crate::analysis::category::Category;
 use crate::analysis::energy::EnergyKind;
 use crate::analysis::trade_off::{At, Quality};
 use crate::chart::spec::SeriesId;
@@ -41,6 +44,8 @@ pub enum Action {
     History(History),
     /// About the steps of a session.
     Journey(Journey),
+    /// About where the time of a profile went.
+    Kernels(Kernels),
     /// About the files of the library.
     Library(Library),
 }
@@ -214,6 +219,33 @@ pub enum History {
 pub enum Journey {
     /// Whose steps are shown.
     Look(Looking),
+    /// Copies the table, tab-separated.
+    CopyTable,
+}
+
+/// About where the time of a profile went.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kernels {
+    /// Which profile is shown.
+    Look(ProfilePick),
+    /// Which one it is compared with; nothing for none.
+    Before(Option<ProfilePick>),
+    /// Before becomes after, and after before.
+    Swap,
+    /// What a row stands for.
+    Level(Level),
+    /// How the time is drawn.
+    Shape(Shape),
+    /// Shows rows with these words only.
+    Filter(String),
+    /// Shows rows of at least this share only, from 0 to 1.
+    Over(f64),
+    /// Sorts the table by a column; the same again turns it round.
+    Sort(usize),
+    /// Another pattern for a category, before all others.
+    Categorise(Category, String),
+    /// Takes one of the user's patterns away, by its place.
+    Forget(usize),
     /// Copies the table, tab-separated.
     CopyTable,
 }

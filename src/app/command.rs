@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 
 use super::App;
 use super::action::{
-    Action, Compare, Curves, History, Journey, Library, Machine, Run, Sessions, Shell,
+    Action, Compare, Curves, History, Journey, Kernels, Library, Machine, Run, Sessions, Shell,
 };
+use super::kernels::Shape;
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::settings::Theme;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::breakdown::Level;
 use crate::analysis::energy::EnergyKind;
 use crate::domain::plan::PresetName;
 
@@ -65,10 +67,13 @@ pub const ALL: &[Command] = &[
     command("go-journey", "Go to Journey", "Ctrl+7", |_| {
         Ok(Action::Go(Screen::Journey))
     }),
-    command("go-library", "Go to Library", "Ctrl+8", |_| {
+    command("go-kernels", "Go to Kernels", "Ctrl+8", |_| {
+        Ok(Action::Go(Screen::Kernels))
+    }),
+    command("go-library", "Go to Library", "Ctrl+9", |_| {
         Ok(Action::Go(Screen::Library))
     }),
-    command("go-settings", "Go to Settings", "Ctrl+9", |_| {
+    command("go-settings", "Go to Settings", "Ctrl+Comma", |_| {
         Ok(Action::Go(Screen::Settings))
     }),
     command("palette", "Find a command", "Ctrl+K", |app| {
@@ -355,9 +360,29 @@ pub const ALL: &[Command] = &[
             Screen::Compare => Ok(Action::Compare(Compare::CopyTable)),
             Screen::History => Ok(Action::History(History::CopyTable)),
             Screen::Journey => Ok(Action::Journey(Journey::CopyTable)),
+            Screen::Kernels => Ok(Action::Kernels(Kernels::CopyTable)),
             _ => Ok(Action::Curves(Curves::CopyTable)),
         },
     ),
+    command("kernels-category", "Kernels: by category", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Category)))
+    }),
+    command("kernels-operator", "Kernels: by operator", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Operator)))
+    }),
+    command("kernels-kernel", "Kernels: by kernel", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Kernel)))
+    }),
+    command("kernels-shape", "Kernels: bars or treemap", "", |app| {
+        let next = match app.kernels.shape {
+            Shape::Bars => Shape::Treemap,
+            Shape::Treemap => Shape::Bars,
+        };
+        Ok(Action::Kernels(Kernels::Shape(next)))
+    }),
+    command("kernels-alone", "Kernels: compare with nothing", "", |_| {
+        Ok(Action::Kernels(Kernels::Before(None)))
+    }),
     command(
         "more-rounds",
         "Compare: measure the rounds that are missing",
@@ -372,7 +397,10 @@ pub const ALL: &[Command] = &[
         "swap",
         "Compare: swap before and after",
         "Ctrl+Shift+X",
-        |_| Ok(Action::Compare(Compare::Swap)),
+        |app| match app.screen {
+            Screen::Kernels => Ok(Action::Kernels(Kernels::Swap)),
+            _ => Ok(Action::Compare(Compare::Swap)),
+        },
     ),
     command(
         "duplicate",
@@ -526,57 +554,4 @@ pub fn distance(text: &str, letters: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn no_two_commands_share_a_name_or_keys() {
-        let ids: BTreeSet<&str> = ALL.iter().map(|command| command.id).collect();
-        assert_eq!(ids.len(), ALL.len());
-        let with_keys: Vec<Shortcut> = ALL
-            .iter()
-            .filter_map(|command| keys(command, &BTreeMap::new()))
-            .collect();
-        let distinct: BTreeSet<&Shortcut> = with_keys.iter().collect();
-        assert_eq!(distinct.len(), with_keys.len());
-        for command in ALL.iter().filter(|command| !command.keys.is_empty()) {
-            assert!(command.keys.parse::<Shortcut>().is_ok(), "{}", command.keys);
-        }
-    }
-
-    #[test]
-    fn every_plan_that_comes_ready_has_a_command() {
-        for ladder in crate::app::plan::ladders() {
-            let id = format!("plan-{}", ladder.id);
-            let command = ALL.iter().find(|command| command.id == id).unwrap();
-            assert_eq!(command.title, format!("Plan: {}", ladder.title));
-        }
-    }
-
-    #[test]
-    fn the_closest_comes_first() {
-        assert_eq!(find("go cur")[0].id, "go-curves");
-        assert_eq!(find("swap")[0].id, "swap");
-        assert_eq!(find("stop run")[0].id, "stop");
-        assert!(find("qqqq").is_empty());
-        assert_eq!(find("").len(), ALL.len());
-    }
-
-    #[test]
-    fn the_users_keys_win() {
-        let mut changed = BTreeMap::new();
-        changed.insert("palette".to_owned(), Some("Ctrl+P".parse().unwrap()));
-        changed.insert("back".to_owned(), None);
-        let by_id = |id: &str| ALL.iter().find(|command| command.id == id).unwrap();
-        assert_eq!(
-            keys(by_id("palette"), &changed).unwrap().to_string(),
-            "Ctrl+P"
-        );
-        assert_eq!(keys(by_id("back"), &changed), None);
-        assert_eq!(
-            holder(&"Ctrl+P".parse().unwrap(), &changed).unwrap().id,
-            "palette"
-        );
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use super::compare::Pick;
 use super::curves::Pinned;
 use super::history::Followed;
 use super::journey::Climbed;
+use super::kernels::Found;
 use super::machine::EngineState;
 use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
@@ -65,6 +66,10 @@ pub enum Message {
     Followed(Box<Followed>),
     /// The steps of a session were compared.
     Climbed(Box<Climbed>),
+    /// A profile was added up.
+    AddedUp(Box<Found>),
+    /// The user's rules for categories were changed, or were not.
+    RulesChanged(Result<(), String>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
     /// A run that was over goes on.

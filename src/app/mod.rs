@@ -12,6 +12,7 @@ pub mod history;
 pub mod inbox;
 pub mod jobs;
 pub mod journey;
+pub mod kernels;
 pub mod keys;
 pub mod library;
 pub mod machine;
@@ -43,6 +44,7 @@ use curves::CurvesState;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
 use journey::{Climbed, JourneyState};
+use kernels::KernelsState;
 use library::LibraryState;
 use machine::MachineState;
 use notices::{Notices, Weight};
@@ -108,6 +110,8 @@ pub struct App {
     pub history: HistoryState,
     /// The steps of a session.
     pub journey: JourneyState,
+    /// Where the time of a profile went.
+    pub kernels: KernelsState,
     /// The library.
     pub library: LibraryState,
     /// What the user should know.
@@ -142,6 +146,7 @@ impl App {
             compare: CompareState::default(),
             history: HistoryState::default(),
             journey: JourneyState::default(),
+            kernels: KernelsState::default(),
             library: LibraryState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),
@@ -350,6 +355,7 @@ impl App {
         self.history.is_stale = true;
         self.follow_if_wanted();
         self.climb_if_wanted();
+        self.add_up_if_wanted();
     }
 
     /// A case is followed while its screen is shown: that means to read many files.

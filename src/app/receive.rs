@@ -78,6 +78,8 @@ impl App {
                 self.follow_if_wanted();
             }
             Message::Climbed(found) => self.climbed(*found),
+            Message::AddedUp(found) => self.added_up(*found),
+            Message::RulesChanged(changed) => self.rules_changed(changed),
             Message::Pinned(pinned) => {
                 if self.curves.pin == Some(pinned.pin) {
                     self.curves.pinned = Some(Arc::from(pinned));

@@ -8,10 +8,13 @@ use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
 use super::journey::{Climbed, Looking};
+use super::kernels::{Found, Wanted};
 use super::machine;
 use super::sessions::{Findings, SessionId};
+use crate::analysis::breakdown::{self, Level};
 use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::{history, journey};
+use crate::analysis::category::{Category, Rules};
+use crate::analysis::{history, journey, kernel_comparison};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::base::paths::Paths;
@@ -26,7 +29,7 @@ use crate::runner::record::{self, Target};
 use crate::runner::run::RunRequest;
 use crate::store::library::{self, Scanned, Stamp};
 use crate::store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
-use crate::store::{examples, journal, session_file};
+use crate::store::{examples, journal, session_file, settings};
 use crate::telemetry::{machine as telemetry_machine, survey};
 
 /// Looks up what this machine has.
@@ -340,6 +343,61 @@ pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: 
         session,
         journey,
     })));
+}
+
+/// Adds a profile up, and compares it with another one where that is wanted.
+pub fn add_up(
+    wanted: Wanted,
+    session: Arc<Session>,
+    before: Option<Arc<Session>>,
+    paths: &Paths,
+    outlet: &Outlet,
+) {
+    let own = settings::read(&paths.settings);
+    let own = own.map(|settings| settings.categories).unwrap_or_default();
+    let rules = Rules::with(&own);
+    let Some(profile) = session.profiles.get(wanted.after.profile) else {
+        return;
+    };
+    let breakdowns = Level::ALL.map(|level| breakdown::of(profile, &rules, level));
+    let other = wanted.before.zip(before.as_ref());
+    let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
+    let comparison = other.map(|other| kernel_comparison::of(other, profile, &rules));
+    outlet.send(Message::AddedUp(Box::new(Found {
+        wanted,
+        breakdowns,
+        comparison,
+        own,
+        objections: rules.objections,
+        session,
+        before,
+    })));
+}
+
+/// A change of the user's rules for categories.
+pub enum RuleChange {
+    /// One more, before the others.
+    Add(Category, String),
+    /// Without the one at a place.
+    Forget(usize),
+}
+
+/// Changes the user's rules in the settings.
+pub fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
+    let changed = settings::read(&paths.settings).and_then(|mut settings| {
+        match change {
+            RuleChange::Add(category, pattern) => {
+                let rule = (category.id().to_owned(), pattern);
+                settings.categories.insert(0, rule);
+            }
+            RuleChange::Forget(place) if place < settings.categories.len() => {
+                settings.categories.remove(place);
+            }
+            RuleChange::Forget(_) => {}
+        }
+        settings::write(&paths.settings, &settings)
+    });
+    outlet.send(Message::RulesChanged(changed));
 }
 
 /// Findings are made here, between two visits, so that making them takes nothing from what is measured.

@@ -1,6 +1,7 @@
 //! Findings in, a description of a figure out. Pure: no I/O, no clock, no window.
 
 pub mod axis;
+pub mod breakdown;
 pub mod curves;
 pub mod energy;
 pub mod history;

@@ -47,6 +47,8 @@ pub enum Command {
     Journey(JourneyArgs),
     /// Open files of other tools: profiles, traces, benchmark reports
     Import(ImportArgs),
+    /// Show where the time of a profile went: by category, operator or kernel, alone or against another.
+    Kernels(KernelsArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
     /// Show a saved session.
@@ -224,6 +226,69 @@ pub struct JourneyArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `kernels`.
+#[derive(Debug, clap::Args)]
+pub struct KernelsArgs {
+    /// The session.
+    pub session: PathBuf,
+    /// What a row stands for.
+    #[arg(long, value_enum, default_value = "category")]
+    pub by: RowsBy,
+    /// Show rows with these words only, with stars for anything.
+    #[arg(long, value_name = "PATTERN", default_value = "")]
+    pub filter: String,
+    /// Show rows of at least this share only: 1% or 0.01.
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
+    pub over: f64,
+    /// Show so many rows at most.
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Which profile of the session, by its number from 1 or its name.
+    #[arg(long, value_name = "PROFILE", default_value = "1")]
+    pub profile: String,
+    /// Compare with a profile of this session, which is before.
+    #[arg(long, value_name = "SESSION")]
+    pub against: Option<PathBuf>,
+    /// Which profile of that session, by its number from 1 or its name.
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = "1",
+        requires = "against"
+    )]
+    pub against_profile: String,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a row of `kernels` stands for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum RowsBy {
+    /// Categories.
+    Category,
+    /// Operators.
+    Operator,
+    /// Kernels by their whole names.
+    Kernel,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let (number, scale) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |number| (number, 0.01));
+    let share: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_no_number| format!("{text} is no share; write 1% or 0.01"))?;
+    let share = share * scale;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("{text} is no share: it has to be from 0% to 100%"))
+    }
 }
 
 /// Arguments of `history`.

@@ -14,6 +14,8 @@ mod history;
 mod home;
 mod import;
 mod journey;
+mod kernels;
+mod kernels_text;
 mod model;
 mod output;
 mod progress;
@@ -151,6 +153,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),

@@ -3,3 +3,4 @@
 pub mod comparison;
 pub mod json;
 pub mod profile;
+pub mod kernels;

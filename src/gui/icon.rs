@@ -17,6 +17,7 @@ icons! {
     COMPARE = "\u{e553}", "Compare.";
     HISTORY = "\u{e087}", "History.";
     JOURNEY = "\u{e53e}", "Journey.";
+    KERNELS = "\u{e529}", "Kernels.";
     LIBRARY = "\u{e100}", "Library.";
     SETTINGS = "\u{e245}", "Settings.";
     ADD = "\u{e13d}", "Add.";

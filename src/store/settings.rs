@@ -18,6 +18,8 @@ pub struct Settings {
     pub onnxruntime: Option<PathBuf>,
     /// The Python interpreter whose pip fetches libraries.
     pub python: Option<PathBuf>,
+    /// Categories of kernels and patterns for them, which come before the built-in ones.
+    pub categories: Vec<(String, String)>,
 }
 
 /// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.
@@ -80,7 +82,8 @@ mod tests {
             Settings::default(),
             Settings {
                 onnxruntime: Some(PathBuf::from("/opt/an ORT/libonnxruntime.so")),
-                python: None,
+                categories: vec![("gemm".to_owned(), "*my_kernel*".to_owned())],
+                ..Settings::default()
             },
         ] {
             write(&path, &settings).unwrap();

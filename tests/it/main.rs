@@ -12,6 +12,7 @@ mod display;
 mod fake_nvml;
 mod imports;
 mod journeys;
+mod kernels;
 mod layers;
 mod models;
 mod nvml;

@@ -1,5 +1,6 @@
 //! What actions do. The only file that changes the application on a user's wish.
 
+mod kernels;
 mod library;
 mod run;
 
@@ -54,6 +55,7 @@ impl App {
             Action::Compare(compare) => self.compare(&compare),
             Action::History(history) => self.history(&history),
             Action::Journey(journey) => self.journey(&journey),
+            Action::Kernels(kernels) => self.kernels(kernels),
             Action::Library(library) => self.library(library),
         }
     }
@@ -66,6 +68,7 @@ impl App {
             self.follow_if_wanted();
         }
         self.climb_if_wanted();
+        self.add_up_if_wanted();
     }
 
     fn journey(&mut self, change: &Journey) {

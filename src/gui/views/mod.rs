@@ -5,6 +5,7 @@ mod curves;
 mod history;
 mod home;
 mod journey;
+mod kernels;
 mod library;
 mod plan;
 mod run;
@@ -63,6 +64,11 @@ pub const ALL: &[View] = &[
         screen: Screen::Journey,
         icon: icon::JOURNEY,
         show: journey::show,
+    },
+    View {
+        screen: Screen::Kernels,
+        icon: icon::KERNELS,
+        show: kernels::show,
     },
     View {
         screen: Screen::Library,

@@ -63,7 +63,7 @@ fn a_broken_file_of_the_library_is_listed() {
     shelve(&home, "good", &made("Good", TRACT, &[1, 2]).session());
     home.write("home/sessions/bad.ron", "(");
     let mut desk = Desk::awake(home, Vec::new());
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     desk.see("bad.ron, cannot be read");
     desk.click("bad.ron, cannot be read");
     desk.see("Cannot be read");
@@ -85,7 +85,7 @@ fn a_library_that_goes_away_is_survived() {
     desk.until("the library is empty", |app| app.library.found.is_empty());
     fs::write(&folder, "not a folder").unwrap();
     desk.hear("cannot be read");
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     desk.see("cannot be read");
     fs::remove_file(&folder).unwrap();
     fs::rename(desk.path("elsewhere"), &folder).unwrap();
@@ -183,7 +183,7 @@ fn a_thousand_sessions_are_no_burden() {
             "{screen:?}: {few:?}, {many:?}"
         );
     }
-    many.press("Ctrl+8");
+    many.press("Ctrl+9");
     assert!(many.sees("Session 0000"));
     scroll(&mut many, -40_000.0);
     assert!(many.sees("Session 0999"), "{:#?}", many.names());

@@ -32,7 +32,7 @@ fn desk(home: Home) -> Desk {
     shelve(&home, "alpha", &session("Alpha", "green"));
     shelve(&home, "beta", &session("Beta", "blue"));
     let mut desk = Desk::awake(home, Vec::new());
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     let path = desk.path("home/sessions/alpha.ron");
     desk.act(Action::Library(Library::Select(Some(path))));
     desk.steps(2);
@@ -83,7 +83,7 @@ fn a_name_is_changed_while_the_session_is_open() {
     let mut desk = desk(Home::new());
     desk.click("Open");
     desk.until("it is open", |app| app.sessions.len() == 1);
-    desk.press("Ctrl+8");
+    desk.press("Ctrl+9");
     desk.fill("Session name", "Delta");
     desk.press("Enter");
     desk.until("the open one has the name", |app| {

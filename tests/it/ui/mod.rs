@@ -10,6 +10,7 @@ mod data;
 mod devices;
 mod every_screen;
 mod journey;
+mod kernels;
 mod library;
 mod pictures;
 mod verdicts;
@@ -250,6 +251,7 @@ impl Desk {
             "Plus" => Key::Plus,
             "Minus" => Key::Minus,
             "Period" => Key::Period,
+            "Comma" => Key::Comma,
             name => Key::from_name(name).expect("a key"),
         };
         let modifiers = held(&keys);

@@ -1,0 +1,102 @@
+//! What the kernels screen can ask for.
+
+use std::sync::Arc;
+
+use crate::app::action::Kernels;
+use crate::app::kernels::Found;
+use crate::app::notices::Weight;
+use crate::app::screen::Screen;
+use crate::app::work::{self, RuleChange};
+use crate::app::{App, Output};
+
+impl App {
+    pub(super) fn kernels(&mut self, change: Kernels) {
+        let state = &mut self.kernels;
+        match change {
+            Kernels::Look(pick) => {
+                state.looking = Some(pick);
+                state.is_chosen = true;
+            }
+            Kernels::Before(pick) => {
+                state.before = pick;
+                state.sort = None;
+                // What was shown stays, also where nobody chose it.
+                state.is_chosen = true;
+            }
+            Kernels::Swap => {
+                if let Some(before) = state.before {
+                    state.before = state.looking;
+                    state.looking = Some(before);
+                    state.is_chosen = true;
+                }
+            }
+            Kernels::Level(level) => state.level = level,
+            Kernels::Shape(shape) => state.shape = shape,
+            Kernels::Filter(words) => state.filter = words,
+            Kernels::Over(share) if share.is_finite() => state.over = share.clamp(0.0, 1.0),
+            Kernels::Over(_) => {}
+            Kernels::Sort(column) => state.sort_by(column),
+            Kernels::Categorise(category, pattern) => {
+                self.change_rules(RuleChange::Add(category, pattern));
+            }
+            Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place)),
+            Kernels::CopyTable => {
+                if let Some(text) = state.table_text() {
+                    self.outputs.push(Output::Copy(text));
+                    self.say(Weight::Done, "Copied the kernels to the clipboard");
+                }
+                return;
+            }
+        }
+        self.add_up_if_wanted();
+    }
+
+    fn change_rules(&self, change: RuleChange) {
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("categories", move |outlet| {
+            work::change_rules(&paths, change, outlet);
+        });
+    }
+
+    pub(in crate::app) fn rules_changed(&mut self, changed: Result<(), String>) {
+        match changed {
+            Ok(()) => {
+                self.kernels.rules += 1;
+                self.add_up_if_wanted();
+            }
+            Err(reason) => self.say(Weight::Trouble, reason),
+        }
+    }
+
+    /// Profiles are added up while their screen is shown.
+    pub(in crate::app) fn add_up_if_wanted(&mut self) {
+        self.kernels.settle(&self.sessions);
+        let wanted = self.kernels.wanted(&self.sessions);
+        if let Some(wanted) = wanted.filter(|_| self.screen == Screen::Kernels) {
+            let session = |id| self.sessions.get(id).map(|open| Arc::clone(&open.session));
+            let after = session(wanted.after.session);
+            let before = wanted.before.and_then(|pick| session(pick.session));
+            if let Some(after) = after {
+                self.kernels.busy = Some(wanted);
+                let paths = self.place.paths.clone();
+                self.jobs.spawn("kernels", move |outlet| {
+                    work::add_up(wanted, after, before, &paths, outlet);
+                });
+            }
+        }
+        self.kernels.redraw();
+    }
+
+    /// A profile was added up.
+    pub(in crate::app) fn added_up(&mut self, found: Found) {
+        if self.kernels.busy == Some(found.wanted) {
+            self.kernels.busy = None;
+        }
+        let is_shown = self.kernels.looking == Some(found.wanted.after)
+            && self.kernels.before == found.wanted.before;
+        if is_shown {
+            self.kernels.result = Some(found);
+        }
+        self.add_up_if_wanted();
+    }
+}

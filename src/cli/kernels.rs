@@ -1,0 +1,92 @@
+//! `powerband kernels`: where the time of a profile went, and what is different in another one.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use super::args::{KernelsArgs, RowsBy};
+use super::{Context, kernels_text, output};
+use crate::analysis::breakdown::{self, Filter, Level};
+use crate::analysis::category::{Rules, has_all};
+use crate::analysis::kernel_comparison::{self as comparison, Comparison};
+use crate::domain::profile::Profile;
+use crate::export::kernels as documents;
+use crate::store::session_file;
+
+/// Prints where the time went.
+pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
+    let profile = profile_of(&args.session, &args.profile)?;
+    let rules = Rules::with(&context.settings.categories);
+    for objection in &rules.objections {
+        output::note(&format!("In the settings, {objection}"));
+    }
+    if let Some(other) = &args.against {
+        let before = profile_of(other, &args.against_profile)?;
+        let found = comparison::of(&before, &profile, &rules);
+        let rows = compared_rows(&found, args);
+        if args.json {
+            output::document(&documents::comparison(&found, &rows))?;
+        } else {
+            output::answer(&kernels_text::comparison(&before, &profile, &found, &rows))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let level = match args.by {
+        RowsBy::Category => Level::Category,
+        RowsBy::Operator => Level::Operator,
+        RowsBy::Kernel => Level::Kernel,
+    };
+    let found = breakdown::of(&profile, &rules, level);
+    let shown = found.shown(&Filter {
+        words: args.filter.clone(),
+        over: args.over,
+        top: args.top,
+    });
+    if args.json {
+        output::document(&documents::document(&profile, &found, &shown))?;
+    } else {
+        output::answer(&kernels_text::breakdown(&profile, &found, &shown))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The profile that somebody means, by its number from 1 or its name.
+fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<Profile> {
+    let mut profiles = session_file::read(path)?.session.profiles;
+    if profiles.is_empty() {
+        bail!(
+            "{} has no profile. powerband import FILE makes one of another profiler's file, and powerband bench --profile of a run of your own",
+            path.display()
+        );
+    }
+    let by_name = profiles.iter().position(|profile| profile.name == wanted);
+    let by_number = || wanted.parse::<usize>().ok()?.checked_sub(1);
+    let place = by_name
+        .or_else(by_number)
+        .filter(|place| *place < profiles.len());
+    let Some(place) = place else {
+        let known = profiles.iter().enumerate();
+        let known: Vec<String> = known
+            .map(|(at, profile)| format!("{} {}", at + 1, profile.name))
+            .collect();
+        bail!(
+            "{} has no profile {wanted}; it has {}",
+            path.display(),
+            known.join(", ")
+        );
+    };
+    Ok(profiles.swap_remove(place))
+}
+
+fn compared_rows<'a>(found: &'a Comparison, args: &KernelsArgs) -> Vec<&'a comparison::Row> {
+    let least = args.over * found.before_ns.max(found.after_ns);
+    let passes = |row: &&comparison::Row| {
+        let members = row.before.iter().chain(&row.after);
+        let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+        let text = format!("{} {} {}", row.title, row.category.title(), names.join(" "));
+        row.before_ns().max(row.after_ns()) >= least && has_all(&text, &args.filter)
+    };
+    let rows = found.rows.iter().filter(passes);
+    rows.take(args.top.unwrap_or(usize::MAX)).collect()
+}

@@ -1,0 +1,233 @@
+//! Where the time of a profile went, as text.
+
+use crate::analysis::breakdown::{Breakdown, Level, Row, Shown};
+use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::profile::Profile;
+
+/// Longest name in a table, in characters.
+const NAME: usize = 52;
+/// Gaps that are told.
+const GAPS: usize = 3;
+/// Names that went or appeared that are told.
+const NAMES: usize = 5;
+
+/// One profile.
+pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown) -> String {
+    let mut text = head(profile, found);
+    let by_name = found.level != Level::Category;
+    let mut header = vec!["Category"];
+    if by_name {
+        header = vec![
+            if found.level == Level::Kernel {
+                "Kernel"
+            } else {
+                "Operator"
+            },
+            "Category",
+        ];
+    }
+    header.extend(["Share", "Total"]);
+    if found.runs.is_some() {
+        header.push("A run");
+    }
+    header.extend(["Calls", "Mean", "Shortest", "Longest"]);
+    let rows = shown.rows.iter().filter_map(|place| found.rows.get(*place));
+    let lines: Vec<Vec<String>> = rows.map(|row| line(found, row, by_name)).collect();
+    text.push_str(&humanize::table(
+        &header,
+        &lines,
+        if by_name { 2 } else { 1 },
+    ));
+    if shown.hidden > 0 {
+        let share = shown.total_ns as f64 / found.summed_ns.max(1) as f64;
+        text.push_str(&format!(
+            "{} left out; those above are {}\n",
+            humanize::of_many(shown.hidden as u64, "row"),
+            percent(share)
+        ));
+    }
+    for note in &profile.notes {
+        text.push_str(&format!("· {note}\n"));
+    }
+    text
+}
+
+fn head(profile: &Profile, found: &Breakdown) -> String {
+    let time = |ns: u64| humanize::duration_ns(ns as f64);
+    let version = profile.tool.version.as_deref().unwrap_or_default();
+    let tool = format!("{} {version}", profile.tool.name);
+    let mut text = format!("{}, {}\n", profile.name, tool.trim());
+    let calls = humanize::of_many(found.calls, "call");
+    text.push_str(&format!(
+        "Summed   {} in {calls} ({})",
+        time(found.summed_ns),
+        found.scope.title()
+    ));
+    if let Some((ns, runs)) = found.per_run(found.summed_ns as f64).zip(found.runs) {
+        let runs = humanize::of_many(runs, "run");
+        text.push_str(&format!(", {} a run of {runs}", humanize::duration_ns(ns)));
+    }
+    text.push('\n');
+    if let Some(busy) = found.busy {
+        let idle = busy
+            .idle_share()
+            .map_or_else(|| UNKNOWN.to_owned(), percent);
+        text.push_str(&format!(
+            "Busy     {} of {}, idle {idle}\n",
+            time(busy.busy_ns),
+            time(busy.span_ns)
+        ));
+    }
+    let gaps: Vec<String> = found
+        .gaps
+        .iter()
+        .take(GAPS)
+        .map(|gap| {
+            format!(
+                "{} at {} on {}",
+                time(gap.length_ns),
+                time(gap.start_ns),
+                gap.device
+            )
+        })
+        .collect();
+    if !gaps.is_empty() {
+        text.push_str(&format!("Gaps     {}\n", gaps.join("; ")));
+    }
+    if let Some(launches) = &found.launches {
+        text.push_str(&format!(
+            "Launches {}, {} on the host, kernels start {} after\n",
+            humanize::count(launches.count),
+            time(launches.calls_ns),
+            time(launches.delay_ns)
+        ));
+    }
+    let host: Vec<String> = found
+        .host
+        .iter()
+        .map(|(kind, ns)| format!("{} {}", kind.title(), time(*ns)))
+        .collect();
+    if !host.is_empty() {
+        text.push_str(&format!("Host     {}\n", host.join(", ")));
+    }
+    text.push('\n');
+    text
+}
+
+fn line(found: &Breakdown, row: &Row, by_name: bool) -> Vec<String> {
+    let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
+    let total = row.total_ns as f64;
+    let mut cells = vec![humanize::shorten(&row.short, NAME)];
+    if by_name {
+        cells.push(row.category.title().to_owned());
+    }
+    cells.push(percent(row.share));
+    cells.push(time(Some(total)));
+    if found.runs.is_some() {
+        cells.push(time(found.per_run(total)));
+    }
+    cells.push(humanize::count(row.calls));
+    cells.push(time(row.mean_ns()));
+    cells.push(time(row.min_ns.map(|ns| ns as f64)));
+    cells.push(time(row.max_ns.map(|ns| ns as f64)));
+    cells
+}
+
+/// Two profiles.
+pub fn comparison(
+    before: &Profile,
+    after: &Profile,
+    found: &Comparison,
+    rows: &[&comparison::Row],
+) -> String {
+    let per = if found.is_per_run { " a run" } else { "" };
+    let mut text = format!(
+        "{} → {}\n{} → {}{per}, {}\n\n",
+        before.name,
+        after.name,
+        humanize::duration_ns(found.before_ns),
+        humanize::duration_ns(found.after_ns),
+        signed(found.difference_ns())
+    );
+    let header = [
+        "Name",
+        "What",
+        "Matched by",
+        "Before",
+        "After",
+        "Difference",
+        "Of it",
+    ];
+    let lines: Vec<Vec<String>> = rows.iter().map(|row| compared_line(found, row)).collect();
+    text.push_str(&humanize::table(&header, &lines, 3));
+    let hidden = found.rows.len() - rows.len();
+    if hidden > 0 {
+        text.push_str(&format!(
+            "{} left out\n",
+            humanize::of_many(hidden as u64, "row")
+        ));
+    }
+    text.push('\n');
+    text.push_str(&names("Went", &found.went));
+    text.push_str(&names("Appeared", &found.appeared));
+    for note in &found.notes {
+        text.push_str(&format!("· {note}\n"));
+    }
+    text
+}
+
+fn compared_line(found: &Comparison, row: &comparison::Row) -> Vec<String> {
+    let side = |members: &[Member], ns: f64| {
+        if members.is_empty() {
+            UNKNOWN.to_owned()
+        } else {
+            humanize::duration_ns(ns)
+        }
+    };
+    vec![
+        humanize::shorten(&row.title, NAME),
+        row.change().title().to_owned(),
+        row.matched.title().to_owned(),
+        side(&row.before, row.before_ns()),
+        side(&row.after, row.after_ns()),
+        signed(row.difference_ns()),
+        found
+            .contribution(row)
+            .map_or_else(|| UNKNOWN.to_owned(), percent),
+    ]
+}
+
+fn names(title: &str, members: &[Member]) -> String {
+    if members.is_empty() {
+        return String::new();
+    }
+    let some: Vec<String> = members
+        .iter()
+        .take(NAMES)
+        .map(|member| {
+            format!(
+                "{} ({})",
+                humanize::shorten(&member.short, NAME),
+                humanize::duration_ns(member.ns)
+            )
+        })
+        .collect();
+    let more = members.len().saturating_sub(NAMES);
+    let more = if more > 0 {
+        format!(", and {more} more")
+    } else {
+        String::new()
+    };
+    let count = humanize::of_many(members.len() as u64, "name");
+    format!("{title}: {count}: {}{more}\n", some.join(", "))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn signed(ns: f64) -> String {
+    let sign = if ns < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", humanize::duration_ns(ns.abs()))
+}

@@ -1,0 +1,511 @@
+//! Cards: the time in a few numbers, memory, counters, what the file says, and the user's own rules.
+
+use eframe::egui::{
+    self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
+};
+
+use super::{share_words, signed};
+use crate::analysis::breakdown::{Breakdown, Level, Scope};
+use crate::analysis::category::Category;
+use crate::analysis::kernel_comparison::{Comparison, Member};
+use crate::analysis::kernel_name::KernelName;
+use crate::app::App;
+use crate::app::action::Kernels;
+use crate::app::kernels::Found;
+use crate::base::humanize::{self, UNKNOWN};
+use crate::domain::profile::{Counter, MemoryUse, Profile};
+use crate::domain::trace::SliceKind;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::{button, field, label};
+
+/// Least width of a card in a row of them.
+const NARROWEST: f32 = 168.0;
+/// Lines of a list on a card.
+const LINES: usize = 6;
+/// Counters that are listed.
+const COUNTERS: usize = 200;
+
+/// A number with what it is and what is to be said of it.
+struct Figure {
+    title: &'static str,
+    value: String,
+    below: String,
+    help: String,
+}
+
+/// The time in a few numbers.
+pub fn summary(ui: &mut Ui, app: &App, found: &Found) {
+    let figures = match &found.comparison {
+        Some(comparison) => compared(comparison),
+        None => alone(found.at(app.kernels.level)),
+    };
+    let gap = space::MEDIUM;
+    let room = ui.available_width();
+    let across = (((room + gap) / (NARROWEST + gap)) as usize).clamp(1, figures.len().max(1));
+    let width = (room - gap * (across - 1) as f32) / across as f32;
+    for row in figures.chunks(across) {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = gap;
+            for figure in row {
+                card(ui, width, figure);
+            }
+        });
+        ui.add_space(gap - ui.spacing().item_spacing.y.min(gap));
+    }
+}
+
+fn card(ui: &mut Ui, width: f32, figure: &Figure) {
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(width - 34.0);
+        ui.spacing_mut().item_spacing.y = space::HAIR;
+        let response = ui.vertical(|ui| {
+            label::caption(ui, figure.title);
+            label::number(ui, &figure.value, 22.0);
+            label::quiet_line(ui, &figure.below);
+        });
+        response.response.on_hover_text(&figure.help);
+    });
+}
+
+fn alone(found: &Breakdown) -> Vec<Figure> {
+    let busy = found.busy;
+    let unknown = "This file has no timeline".to_owned();
+    let per_run = found.per_run(found.summed_ns as f64);
+    let mut figures = vec![
+        Figure {
+            title: "Summed",
+            value: humanize::duration_ns(found.summed_ns as f64),
+            below: match (per_run, found.runs) {
+                (Some(ns), Some(runs)) => format!(
+                    "{} a run, {}",
+                    humanize::duration_ns(ns),
+                    humanize::of_many(runs, "run")
+                ),
+                _ => humanize::of_many(found.calls, "call"),
+            },
+            help: format!("All times of {} together. Streams overlap, so it may be more than the time in which anything ran.", found.scope.title()),
+        },
+        Figure {
+            title: "Busy",
+            value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| humanize::duration_ns(b.busy_ns as f64)),
+            below: busy.map_or_else(|| unknown.clone(), |b| format!("of {}", humanize::duration_ns(b.span_ns as f64))),
+            help: "Time in which at least one kernel, copy or set ran, each device for itself, of the time from its first to its last".to_owned(),
+        },
+        idle(found),
+    ];
+    if let Some(launches) = &found.launches {
+        let each = launches.calls_ns as f64 / launches.count.max(1) as f64;
+        let each = humanize::duration_ns(each);
+        figures.push(Figure {
+            title: "Launches",
+            value: humanize::count(launches.count),
+            below: format!(
+                "kernel after {}",
+                humanize::duration_ns(launches.delay_ns as f64)
+            ),
+            help: format!("Launching took the host {}, {each} each. The median time from the start of a launch to the start of its kernel is {}.", humanize::duration_ns(launches.calls_ns as f64), humanize::duration_ns(launches.delay_ns as f64)),
+        });
+    }
+    figures.extend(host(found));
+    figures
+}
+
+fn idle(found: &Breakdown) -> Figure {
+    let share = found
+        .busy
+        .and_then(crate::analysis::breakdown::Busy::idle_share);
+    let longest = found.gaps.first();
+    let lines: Vec<String> = found
+        .gaps
+        .iter()
+        .map(|gap| {
+            format!(
+                "{} at {} on {}",
+                humanize::duration_ns(gap.length_ns as f64),
+                humanize::duration_ns(gap.start_ns as f64),
+                gap.device
+            )
+        })
+        .collect();
+    Figure {
+        title: "Idle",
+        value: share.map_or_else(|| UNKNOWN.to_owned(), share_words),
+        below: longest.map_or_else(
+            || {
+                if share.is_some() {
+                    "no gap of note"
+                } else {
+                    "This file has no timeline"
+                }
+                .to_owned()
+            },
+            |gap| {
+                format!(
+                    "longest gap {}",
+                    humanize::duration_ns(gap.length_ns as f64)
+                )
+            },
+        ),
+        help: if lines.is_empty() {
+            "The share of the time, from first to last, in which nothing ran".to_owned()
+        } else {
+            format!("The longest gaps\n{}", lines.join("\n"))
+        },
+    }
+}
+
+fn host(found: &Breakdown) -> Option<Figure> {
+    let first = [SliceKind::Operator, SliceKind::Call, SliceKind::Wait]
+        .into_iter()
+        .find_map(|kind| Some((kind, found.host_ns(kind)?)));
+    let (kind, ns) = first?;
+    let lines: Vec<String> = found
+        .host
+        .iter()
+        .map(|(kind, ns)| format!("{}: {}", plural(*kind), humanize::duration_ns(*ns as f64)))
+        .collect();
+    let wait = found.host_ns(SliceKind::Wait);
+    let wait = wait.filter(|_| kind != SliceKind::Wait);
+    Some(Figure {
+        title: match kind {
+            SliceKind::Operator => "Host, in operators",
+            SliceKind::Call => "Host, in calls",
+            _ => "Host, waiting",
+        },
+        value: humanize::duration_ns(ns as f64),
+        below: wait.map_or_else(
+            || "beside the device".to_owned(),
+            |wait| format!("{} of waits", humanize::duration_ns(wait as f64)),
+        ),
+        help: format!(
+            "What the host did meanwhile. These lie over each other and are never added.\n{}",
+            lines.join("\n")
+        ),
+    })
+}
+
+fn plural(kind: SliceKind) -> &'static str {
+    match kind {
+        SliceKind::Operator => "operators",
+        SliceKind::Call => "calls of the driver",
+        SliceKind::Wait => "waits for the device",
+        SliceKind::Script => "functions of the script",
+        SliceKind::Overhead => "the profiler itself",
+        _ => "other things",
+    }
+}
+
+fn compared(found: &Comparison) -> Vec<Figure> {
+    let per = if found.is_per_run {
+        "a run"
+    } else {
+        "the whole profile"
+    };
+    let names = |members: &[Member]| -> String {
+        let lines = members.iter().take(20);
+        let lines = lines.map(|m| format!("{}  {}", humanize::duration_ns(m.ns), m.short));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let side = |title, ns| Figure {
+        title,
+        value: humanize::duration_ns(ns),
+        below: per.to_owned(),
+        help: "All times of kernels, copies and sets together".to_owned(),
+    };
+    let gone = |title, members: &[Member], words: &str| {
+        let ns: f64 = members.iter().map(|member| member.ns).sum();
+        Figure {
+            title,
+            value: humanize::of_many(members.len() as u64, "name"),
+            below: format!("{} {words}", humanize::duration_ns(ns)),
+            help: names(members),
+        }
+    };
+    let change = change_words(found);
+    vec![
+        side("Before", found.before_ns),
+        side("After", found.after_ns),
+        Figure {
+            title: "Difference",
+            value: signed(found.difference_ns()),
+            below: change,
+            help: "The differences of all rows add up to this".to_owned(),
+        },
+        gone("Went", &found.went, "before"),
+        gone("Appeared", &found.appeared, "after"),
+    ]
+}
+
+/// The whole difference beside what was before.
+fn change_words(found: &Comparison) -> String {
+    if found.before_ns <= 0.0 {
+        return "nothing before".to_owned();
+    }
+    let ratio = found.after_ns / found.before_ns;
+    if !(0.5..2.0).contains(&ratio) {
+        return format!("{} × before", humanize::significant(ratio, 3));
+    }
+    let sign = if ratio < 1.0 { "−" } else { "+" };
+    format!("{sign}{} of before", share_words((ratio - 1.0).abs()))
+}
+
+/// Memory, counters, what the file says, and the rules.
+pub fn particulars(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
+    if let Some(profile) = found.profile() {
+        for memory in &profile.memory {
+            super::super::card(ui, |ui| memory_card(ui, memory));
+            ui.add_space(space::MEDIUM);
+        }
+        if !profile.counters.is_empty() {
+            counters(ui, &profile.counters);
+            ui.add_space(space::MEDIUM);
+        }
+        let says_nothing =
+            profile.tool.name.is_empty() && profile.format.is_empty() && profile.facts.is_empty();
+        if !says_nothing {
+            super::super::card(ui, |ui| facts(ui, profile));
+            ui.add_space(space::MEDIUM);
+        }
+    }
+    super::super::card(ui, |ui| rules(ui, found, changes));
+}
+
+fn memory_card(ui: &mut Ui, memory: &MemoryUse) {
+    label::card_title(ui, &format!("Memory of {}", memory.device));
+    label::quiet_line(
+        ui,
+        &format!("{} at most", humanize::bytes(memory.peak_bytes)),
+    );
+    if memory.over_time.len() > 1 {
+        over_time(ui, memory);
+    }
+    let half = (ui.available_width() - space::LARGE) / 2.0;
+    let list = |ui: &mut Ui, title: &str, lines: &[(String, u64)]| {
+        if lines.is_empty() {
+            return;
+        }
+        ui.vertical(|ui| {
+            ui.set_width(half);
+            label::caption(ui, title);
+            for (name, bytes) in lines.iter().take(LINES) {
+                let name = if name.is_empty() { "nobody says" } else { name };
+                label::pair(ui, name, &humanize::bytes(*bytes));
+            }
+        });
+    };
+    ui.add_space(space::TINY);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::LARGE;
+        list(ui, "Allocated by operator", &memory.by_op);
+        list(ui, "Largest allocations", &memory.largest);
+    });
+}
+
+/// Bytes in use, from the first slice on.
+fn over_time(ui: &mut Ui, memory: &MemoryUse) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 72.0), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Memory over time"));
+    let roles = theme::roles(ui);
+    let last = memory.over_time.last().map_or(1, |(at, _)| *at).max(1) as f32;
+    let peak = memory.peak_bytes.max(1) as f32;
+    let plot = rect.shrink2(vec2(0.0, 6.0));
+    let place = |&(at, bytes): &(u64, u64)| {
+        let x = plot.left() + at as f32 / last * plot.width();
+        pos2(x, plot.bottom() - bytes as f32 / peak * plot.height())
+    };
+    let mut line = Vec::new();
+    for point in memory.over_time.iter().map(place) {
+        // It stays what it is until it changes.
+        if let Some(&before) = line.last() {
+            let before: egui::Pos2 = before;
+            line.push(pos2(point.x, before.y));
+        }
+        line.push(point);
+    }
+    let painter = ui.painter_at(rect);
+    painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, roles.line));
+    painter.add(Shape::line(line, Stroke::new(1.5, roles.series(0))));
+    if let Some(hand) = response.hover_pos() {
+        let at = (f64::from((hand.x - plot.left()) / plot.width()) * f64::from(last)).max(0.0);
+        let seen = memory
+            .over_time
+            .iter()
+            .take_while(|(when, _)| *when as f64 <= at)
+            .last();
+        let bytes = seen.map_or(0, |(_, bytes)| *bytes);
+        painter.vline(hand.x, plot.y_range(), Stroke::new(1.0, roles.accent));
+        response.show_tooltip_text(format!(
+            "{} at {}",
+            humanize::bytes(bytes),
+            humanize::duration_ns(at)
+        ));
+    }
+}
+
+fn counters(ui: &mut Ui, counters: &[Counter]) {
+    const COLUMNS: [ColumnSpec; 5] = [
+        ColumnSpec::words("Kernel", 220.0).growing(),
+        ColumnSpec::words("Counter", 200.0),
+        ColumnSpec::numbers("Launches", 80.0),
+        ColumnSpec::numbers("Sum", 130.0),
+        ColumnSpec::numbers("A launch", 130.0),
+    ];
+    super::super::card(ui, |ui| {
+        label::card_title(ui, "Counters");
+        label::quiet_line(
+            ui,
+            "What the hardware counted, added up over the launches of each kernel",
+        );
+        let table = Table {
+            id: "counters",
+            columns: &COLUMNS,
+            sort: None,
+            sorts: false,
+            rows: counters.len().min(COUNTERS),
+            selected: None,
+            height: 320.0,
+        };
+        table.show(ui, |ui, row, column| {
+            let Some(counter) = counters.get(row) else {
+                return;
+            };
+            let number = |value: f64| {
+                let digits = humanize::significant(value, 4);
+                if counter.unit.is_empty() {
+                    digits
+                } else {
+                    format!("{digits} {}", counter.unit)
+                }
+            };
+            match column {
+                0 => {
+                    table::words(ui, &KernelName::of(&counter.kernel).short())
+                        .on_hover_text(&counter.kernel);
+                }
+                1 => {
+                    table::words(ui, &counter.name).on_hover_text(&counter.name);
+                }
+                2 => {
+                    table::number(ui, &humanize::count(counter.launches));
+                }
+                3 => {
+                    table::number(ui, &number(counter.sum));
+                }
+                _ => {
+                    let launches = counter.launches.max(1) as f64;
+                    table::number(ui, &number(counter.sum / launches));
+                }
+            }
+        });
+        if counters.len() > COUNTERS {
+            label::quiet(ui, &format!("and {} more", counters.len() - COUNTERS));
+        }
+    });
+}
+
+/// What the tool and its file report of themselves.
+fn facts(ui: &mut Ui, profile: &Profile) {
+    label::card_title(ui, "As the tool reports it");
+    let tool = &profile.tool;
+    let version = tool.version.as_deref().unwrap_or_default();
+    let name = format!("{} {version}", tool.name);
+    let said = [
+        ("Tool", name.trim().to_owned()),
+        ("Command", tool.command.clone().unwrap_or_default()),
+        ("Format", profile.format.clone()),
+        (
+            "Added up",
+            match Scope::of(profile) {
+                Scope::Work => "kernels, copies and sets".to_owned(),
+                Scope::Operators => "operators: it has no kernels".to_owned(),
+            },
+        ),
+    ];
+    for (name, value) in said.iter().filter(|(_, value)| !value.is_empty()) {
+        label::pair(ui, name, value);
+    }
+    for (name, value) in &profile.facts {
+        label::pair(ui, name, value);
+    }
+}
+
+/// The user's own rules, and another one.
+fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
+    label::card_title(ui, "Your rules for categories");
+    label::quiet(
+        ui,
+        "A pattern is a word or several, or has stars for anything: copy_kernel, *my_conv*. Yours come before the built-in ones, for all profiles.",
+    );
+    let other = found.at(Level::Category).share_of(&[Category::Other]);
+    if other > 0.005 {
+        label::quiet(
+            ui,
+            &format!("{} of the time is in no category yet.", share_words(other)),
+        );
+    }
+    for (place, (category, pattern)) in found.own.iter().enumerate() {
+        ui.horizontal(|ui| {
+            let name = format!("Remove {pattern}");
+            if button::small_icon(ui, icon::DISCARD, &name).clicked() {
+                changes.push(Kernels::Forget(place));
+            }
+            let roles = theme::roles(ui);
+            ui.label(
+                egui::RichText::new(pattern)
+                    .font(theme::numbers(text::BODY - 0.5))
+                    .color(roles.text),
+            );
+            let known = Category::find(category);
+            let title = known.map_or_else(|| category.clone(), |known| known.title().to_owned());
+            label::quiet_line(ui, &format!("is {title}"));
+        });
+    }
+    ui.add_space(space::TINY);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::SMALL;
+        let (typed_at, chosen_at) = (
+            Id::unique("kernels-pattern"),
+            Id::unique("kernels-category"),
+        );
+        let mut typed: String = ui
+            .data_mut(|data| data.get_temp(typed_at))
+            .unwrap_or_default();
+        let mut chosen: usize = ui
+            .data_mut(|data| data.get_temp(chosen_at))
+            .unwrap_or_default();
+        let (_, news) = field::line(ui, "Pattern", &typed, "*my_kernel*", 220.0);
+        if let Some(news) = news {
+            typed = news;
+        }
+        label::quiet_line(ui, "is");
+        let title = |place: usize| {
+            Category::ALL
+                .get(place)
+                .map_or("", |category| category.title())
+        };
+        let combo = ComboBox::from_id_salt("kernels-category").width(180.0);
+        let response = combo.selected_text(title(chosen)).show_ui(ui, |ui| {
+            for (place, category) in Category::ALL.iter().enumerate() {
+                ui.selectable_value(&mut chosen, place, category.title());
+            }
+        });
+        response.response.accessible_name("Category of the pattern");
+        let allowed = if typed.trim_matches(['*', ' ']).is_empty() {
+            Err("type a pattern first")
+        } else {
+            Ok(())
+        };
+        if button::plain_if(ui, allowed, Some(icon::ADD), "Add the rule").clicked()
+            && let Some(category) = Category::ALL.get(chosen)
+        {
+            changes.push(Kernels::Categorise(*category, typed.trim().to_owned()));
+            typed.clear();
+        }
+        ui.data_mut(|data| {
+            data.insert_temp(typed_at, typed);
+            data.insert_temp(chosen_at, chosen);
+        });
+    });
+}

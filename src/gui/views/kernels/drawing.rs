@@ -1,0 +1,243 @@
+//! Bars, treemap, and the bars of a comparison.
+
+use eframe::egui::{
+    self, Align2, Color32, CornerRadius, Label, Rect, Response, RichText, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
+};
+
+use super::{share_words, signed, table, tint};
+use crate::analysis::kernel_comparison::Comparison;
+use crate::app::App;
+use crate::app::kernels::Found;
+use crate::base::humanize;
+use crate::chart::breakdown::{self as chart, Bar};
+use crate::gui::theme::{self, space, text};
+
+/// Height of a bar with the space below it.
+const BAR: f32 = 24.0;
+/// Height of a treemap.
+const MAP: f32 = 340.0;
+/// For a bar's name, as a share of the width, and at most.
+const NAME: (f32, f32) = (0.34, 330.0);
+/// For its numbers.
+const NUMBERS: f32 = 128.0;
+
+/// Bars, the longest first.
+pub fn bars(ui: &mut Ui, app: &App, found: &Found) {
+    let drawn = &app.kernels.drawn.bars;
+    if drawn.is_empty() {
+        return nothing(ui);
+    }
+    let breakdown = found.at(app.kernels.level);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for bar in drawn {
+        let response = one_bar(ui, bar);
+        match bar.row.and_then(|row| breakdown.rows.get(row)) {
+            Some(row) => response.on_hover_text(table::in_full(breakdown, row)),
+            None => {
+                response.on_hover_text("The rows of the table below that have no bar of their own")
+            }
+        };
+    }
+}
+
+fn nothing(ui: &mut Ui) {
+    super::label::quiet(ui, "No row has these words and this share.");
+}
+
+/// Where the parts of a bar's line are: its name, the bar, its numbers.
+fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
+    let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+    let names = (line.width() * NAME.0).min(NAME.1);
+    let (left, right) = (line.left() + names, line.right() - NUMBERS);
+    let part = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to.max(from), line.y_range());
+    (
+        part(line.left(), left - space::MEDIUM),
+        part(left, right - space::SMALL),
+        part(right, line.right()),
+        response,
+    )
+}
+
+fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
+    let words = format!("{}, {}", bar.name, share_words(bar.share));
+    let (name, room, numbers, response) = parts(ui, &words);
+    put_name(ui, name, &bar.name, &response);
+    if bar.row.is_some() {
+        let color = tint(ui, bar.colour);
+        let width = (room.width() * bar.length as f32).max(1.5);
+        let filled =
+            Rect::from_min_size(pos2(room.left(), room.top() + 5.0), vec2(width, BAR - 10.0));
+        let strength = if response.hovered() { 1.0 } else { 0.85 };
+        ui.painter().rect_filled(
+            filled,
+            CornerRadius::same(2),
+            color.gamma_multiply(strength),
+        );
+    }
+    put_numbers(
+        ui,
+        numbers,
+        &share_words(bar.share),
+        &humanize::duration_ns(bar.ns),
+    );
+    response
+}
+
+fn put_name(ui: &mut Ui, rect: Rect, name: &str, response: &Response) {
+    let roles = theme::roles(ui);
+    let color = if response.hovered() {
+        roles.accent
+    } else {
+        roles.text
+    };
+    let words = RichText::new(name).color(color);
+    let label = Label::new(words).truncate().selectable(false);
+    let mut inner = ui.new_child(
+        egui::UiBuilder::new()
+            .max_rect(rect)
+            .layout(egui::Layout::left_to_right(egui::Align::Center)),
+    );
+    inner.add(label);
+}
+
+fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
+    let roles = theme::roles(ui);
+    let font = theme::numbers(12.0);
+    let middle = rect.center().y;
+    let painter = ui.painter();
+    let at = pos2(rect.left() + 54.0, middle);
+    painter.text(at, Align2::RIGHT_CENTER, first, font.clone(), roles.text);
+    painter.text(
+        pos2(rect.right(), middle),
+        Align2::RIGHT_CENTER,
+        second,
+        font,
+        roles.quiet,
+    );
+}
+
+/// Areas.
+pub fn treemap(ui: &mut Ui, app: &App, found: &Found) {
+    let breakdown = found.at(app.kernels.level);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), MAP), Sense::hover());
+    let shown = &app.kernels.drawn.shown;
+    let tiles = chart::treemap(breakdown, shown, f64::from(rect.width()), f64::from(MAP));
+    response.widget_info(|| {
+        let words = humanize::of_many(tiles.len() as u64, "tile");
+        WidgetInfo::labeled(Role::Image, true, format!("Treemap, {words}"))
+    });
+    if tiles.is_empty() {
+        let roles = theme::roles(ui);
+        let words = "No row has these words and this share.";
+        let font = theme::words(text::BODY);
+        ui.painter().text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            words,
+            font,
+            roles.quiet,
+        );
+        return;
+    }
+    let hand = response.hover_pos();
+    for tile in &tiles {
+        let place = tile.place;
+        let min = rect.min + vec2(place.x as f32, place.y as f32);
+        let place = Rect::from_min_size(min, vec2(place.width as f32, place.height as f32));
+        let is_under = hand.is_some_and(|hand| place.contains(hand));
+        paint_tile(
+            ui,
+            place,
+            &tile.name,
+            tile.share,
+            tint(ui, tile.colour),
+            is_under,
+        );
+        if is_under {
+            let row = tile.row.and_then(|row| breakdown.rows.get(row));
+            let words = row.map_or_else(|| tile.name.clone(), |row| table::in_full(breakdown, row));
+            response.show_tooltip_text(words);
+        }
+    }
+}
+
+fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_under: bool) {
+    let roles = theme::roles(ui);
+    let inner = place.shrink(1.0);
+    if !inner.is_positive() {
+        return;
+    }
+    let radius = CornerRadius::same(3);
+    let painter = ui.painter_at(inner);
+    painter.rect_filled(
+        inner,
+        radius,
+        color.gamma_multiply(if is_under { 0.5 } else { 0.3 }),
+    );
+    let edge = if is_under {
+        roles.accent
+    } else {
+        color.gamma_multiply(0.7)
+    };
+    painter.rect_stroke(inner, radius, Stroke::new(1.0, edge), StrokeKind::Inside);
+    let room = inner.shrink2(vec2(7.0, 5.0));
+    if room.width() < 34.0 || room.height() < 13.0 {
+        return;
+    }
+    let mut job = egui::text::LayoutJob::simple(
+        name.to_owned(),
+        theme::words(12.0),
+        roles.text,
+        room.width(),
+    );
+    let has_both = room.height() >= 30.0;
+    let lines = ((room.height() - if has_both { 15.0 } else { 0.0 }) / 15.0) as usize;
+    job.wrap.max_rows = lines.clamp(1, 3);
+    job.wrap.break_anywhere = true;
+    let galley = painter.layout_job(job);
+    let below = galley.size().y;
+    painter.galley(room.min, galley, roles.text);
+    if has_both {
+        let at = room.min + vec2(0.0, below + 1.0);
+        let font = theme::numbers(text::CAPTION);
+        painter.text(at, Align2::LEFT_TOP, share_words(share), font, roles.quiet);
+    }
+}
+
+/// What makes most of a difference: to the left what is faster, to the right what is slower.
+pub fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
+    let drawn = &app.kernels.drawn.changes;
+    let roles = theme::roles(ui);
+    if drawn.is_empty() {
+        super::label::quiet(ui, "Nothing is different.");
+        return;
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for step in drawn {
+        let words = format!("{}, {}", step.name, signed(step.ns));
+        let (name, room, numbers, response) = parts(ui, &words);
+        put_name(ui, name, &step.name, &response);
+        let middle = room.center().x;
+        let half = room.width() / 2.0;
+        let end = middle + half * step.length as f32;
+        let bar = Rect::from_x_y_ranges(
+            middle.min(end)..=middle.max(end).max(middle.min(end) + 1.5),
+            room.top() + 5.0..=room.bottom() - 5.0,
+        );
+        let color = if step.ns < 0.0 { roles.good } else { roles.bad };
+        ui.painter()
+            .vline(middle, room.y_range(), Stroke::new(1.0, roles.line));
+        let strength = if response.hovered() { 1.0 } else { 0.85 };
+        ui.painter()
+            .rect_filled(bar, CornerRadius::same(2), color.gamma_multiply(strength));
+        let row = comparison.rows.get(step.row);
+        let share = row.and_then(|row| comparison.contribution(row));
+        let share = share.map_or_else(String::new, |share| share_words(share).replace('-', "−"));
+        put_numbers(ui, numbers, &share, &signed(step.ns));
+        if let Some(row) = row {
+            response.on_hover_text(table::members(row));
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Kernels: where the time of a profile went, and what is different in another one.
+
+mod cards;
+mod drawing;
+mod table;
+
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
+
+use crate::analysis::breakdown::Level;
+use crate::app::App;
+use crate::app::action::{Action, Kernels, Sessions};
+use crate::app::kernels::{self, Found, Pick, Shape};
+use crate::base::humanize;
+use crate::gui::icon;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::{button, field, label, segmented};
+
+const SENTENCE: &str = "Where the time went, by category, operator and kernel";
+/// What a command looks like that brings a profile in.
+const COMMANDS: [&str; 2] = [
+    "powerband import trace.json.gz",
+    "powerband bench resnet50 --profile",
+];
+/// Least shares that are offered, in per cent.
+const THRESHOLDS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 5.0];
+
+/// Shows it.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if app.kernels.looking.is_none() {
+        return empty(ui, app, wishes);
+    }
+    let mut changes = Vec::new();
+    head(ui, app, &mut changes);
+    ui.add_space(space::MEDIUM);
+    choices(ui, app, &mut changes);
+    ui.add_space(space::MEDIUM);
+    super::scrolled(ui, |ui| match &app.kernels.result {
+        Some(found) => body(ui, app, found, &mut changes),
+        None => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                label::quiet(ui, "Adding up…");
+            });
+        }
+    });
+    super::each(changes, Action::Kernels, wishes);
+}
+
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::screen_title(ui, "Kernels", SENTENCE);
+    ui.add_space(ui.available_height() * 0.2);
+    ui.vertical_centered(|ui| {
+        let sentence = if app.sessions.is_empty() {
+            "Open a session with a profile, or make one of another profiler's file or of a run of your own."
+        } else {
+            "What is open has no profile. Make one of another profiler's file, or of a run of your own."
+        };
+        label::empty(ui, icon::KERNELS, "No profile to be seen yet", sentence);
+        for command in COMMANDS {
+            let roles = theme::roles(ui);
+            ui.label(RichText::new(command).font(theme::numbers(12.5)).color(roles.text));
+        }
+        ui.add_space(space::MEDIUM);
+        if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+            wishes.push(Action::Sessions(Sessions::Choose));
+        }
+    });
+}
+
+fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let found = app.kernels.result.as_ref();
+            let allowed = found
+                .map(|_| ())
+                .ok_or("the profile is still being added up");
+            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+                changes.push(Kernels::CopyTable);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                label::screen_title(ui, "Kernels", SENTENCE);
+            });
+        });
+    });
+}
+
+fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
+    let picks = kernels::picks(&app.sessions);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::SMALL;
+        let width = ((ui.available_width() - 150.0) / 2.0).clamp(160.0, 380.0);
+        let current = state
+            .looking
+            .map_or_else(String::new, |pick| name(app, pick));
+        let combo = ComboBox::from_id_salt("kernels-profile")
+            .width(width)
+            .truncate();
+        let response = combo.selected_text(current).show_ui(ui, |ui| {
+            for &pick in &picks {
+                let is_it = state.looking == Some(pick);
+                if ui.selectable_label(is_it, name(app, pick)).clicked() {
+                    changes.push(Kernels::Look(pick));
+                }
+            }
+        });
+        response.response.accessible_name("Profile");
+        label::quiet_line(ui, "against");
+        let before = state.before;
+        let words = before.map_or_else(|| "nothing".to_owned(), |pick| name(app, pick));
+        let combo = ComboBox::from_id_salt("kernels-before")
+            .width(width)
+            .truncate();
+        let response = combo.selected_text(words).show_ui(ui, |ui| {
+            if ui.selectable_label(before.is_none(), "nothing").clicked() {
+                changes.push(Kernels::Before(None));
+            }
+            let others = picks.iter().filter(|pick| state.looking != Some(**pick));
+            for &pick in others {
+                if ui
+                    .selectable_label(before == Some(pick), name(app, pick))
+                    .clicked()
+                {
+                    changes.push(Kernels::Before(Some(pick)));
+                }
+            }
+        });
+        response.response.accessible_name("Profile before");
+        if before.is_some() && button::icon(ui, icon::SWAP, "Swap before and after").clicked() {
+            changes.push(Kernels::Swap);
+        }
+    });
+}
+
+/// A profile's name, with its session's where several profiles have it.
+fn name(app: &App, pick: Pick) -> String {
+    let Some(profile) = kernels::profile(&app.sessions, pick) else {
+        return String::new();
+    };
+    let picks = kernels::picks(&app.sessions);
+    let called_so = |other: &&Pick| {
+        kernels::profile(&app.sessions, **other).is_some_and(|other| other.name == profile.name)
+    };
+    if picks.iter().filter(called_so).count() < 2 {
+        return profile.name.clone();
+    }
+    let session = app.sessions.get(pick.session);
+    let session = session.map_or("", |open| &open.session.name);
+    format!("{}, {session}, {}", profile.name, pick.profile + 1)
+}
+
+fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+    cards::summary(ui, app, found);
+    let tools = |ui: &mut Ui, changes: &mut Vec<Kernels>| controls(ui, app, found, changes);
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            tools(ui, changes);
+            ui.add_space(space::SMALL);
+            match &found.comparison {
+                Some(comparison) => drawing::changes(ui, app, comparison),
+                None if app.kernels.shape == Shape::Treemap => drawing::treemap(ui, app, found),
+                None => drawing::bars(ui, app, found),
+            }
+        });
+    });
+    ui.add_space(space::MEDIUM);
+    match &found.comparison {
+        Some(comparison) => table::compared(ui, app, comparison, changes),
+        None => table::broken_down(ui, app, found, changes),
+    }
+    remarks(ui, found);
+    ui.add_space(space::MEDIUM);
+    cards::particulars(ui, found, changes);
+    ui.add_space(space::MEDIUM);
+}
+
+fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::SMALL;
+        if found.comparison.is_none() {
+            let levels = [
+                (
+                    Level::Category,
+                    "Category".to_owned(),
+                    "A row for each category, by rules below",
+                ),
+                (
+                    Level::Operator,
+                    "Operator".to_owned(),
+                    "A row for each operator of the network or the framework",
+                ),
+                (
+                    Level::Kernel,
+                    "Kernel".to_owned(),
+                    "A row for each kernel, node or copy by its whole name",
+                ),
+            ];
+            let level = segmented::show(ui, "Rows", state.level, &levels);
+            changes.extend(level.map(Kernels::Level));
+            let shapes = [
+                (Shape::Bars, "Bars".to_owned(), ""),
+                (
+                    Shape::Treemap,
+                    "Treemap".to_owned(),
+                    "Areas are shares of the time",
+                ),
+            ];
+            let shape = segmented::show(ui, "Drawn as", state.shape, &shapes);
+            changes.extend(shape.map(Kernels::Shape));
+        }
+        let width = 230.0;
+        let (_, typed) = field::line(ui, "Filter", &state.filter, "Words, * for anything", width);
+        changes.extend(typed.map(Kernels::Filter));
+        let percent = |share: f64| match share {
+            0.0 => "any share".to_owned(),
+            share => format!("at least {} %", humanize::significant(share * 100.0, 1)),
+        };
+        let combo = ComboBox::from_id_salt("kernels-over").width(108.0);
+        let response = combo.selected_text(percent(state.over)).show_ui(ui, |ui| {
+            for share in THRESHOLDS.map(|percent| percent / 100.0) {
+                if ui
+                    .selectable_label(state.over == share, percent(share))
+                    .clicked()
+                {
+                    changes.push(Kernels::Over(share));
+                }
+            }
+        });
+        response.response.accessible_name("Least share");
+        label::quiet_line(ui, &in_sight(app, found));
+    });
+}
+
+/// How much of the time the filter leaves.
+fn in_sight(app: &App, found: &Found) -> String {
+    if let Some(comparison) = &found.comparison {
+        let (some, all) = (app.kernels.drawn.table.len(), comparison.rows.len());
+        return if some == all {
+            humanize::of_many(all as u64, "row")
+        } else {
+            format!("{some} of {}", humanize::of_many(all as u64, "row"))
+        };
+    }
+    let shown = &app.kernels.drawn.shown;
+    let breakdown = found.at(app.kernels.level);
+    let rows = humanize::of_many(breakdown.rows.len() as u64, "row");
+    if shown.hidden == 0 {
+        return rows;
+    }
+    let share = shown.total_ns as f64 / breakdown.summed_ns.max(1) as f64;
+    format!(
+        "{} of {rows}, {} of the time",
+        shown.rows.len(),
+        share_words(share)
+    )
+}
+
+fn remarks(ui: &mut Ui, found: &Found) {
+    let compared = found
+        .comparison
+        .iter()
+        .flat_map(|comparison| &comparison.notes);
+    let noted = found
+        .profile()
+        .into_iter()
+        .flat_map(|profile| &profile.notes);
+    let all: Vec<&String> = compared.chain(noted).chain(&found.objections).collect();
+    if all.is_empty() {
+        return;
+    }
+    ui.add_space(space::SMALL);
+    for remark in all {
+        ui.horizontal_top(|ui| {
+            let color = theme::roles(ui).faint;
+            ui.label(button::glyph(icon::INFO).size(13.0).color(color));
+            label::quiet(ui, remark);
+        });
+    }
+}
+
+/// A share in words: `12.4 %`, `0.3 %`.
+fn share_words(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        0.0 => "0 %".to_owned(),
+        small if small < 0.05 => "< 0.1 %".to_owned(),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
+/// A time that may be below zero, with its sign.
+fn signed(ns: f64) -> String {
+    let sign = if ns < 0.0 { "−" } else { "+" };
+    if ns == 0.0 {
+        return "0 ns".to_owned();
+    }
+    format!("{sign}{}", humanize::duration_ns(ns.abs()))
+}
+
+/// The colour of a category's palette index; grey for those without one.
+fn tint(ui: &Ui, index: Option<usize>) -> egui::Color32 {
+    let roles = theme::roles(ui);
+    index.map_or(roles.faint, |index| roles.series(index))
+}

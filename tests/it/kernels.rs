@@ -1,0 +1,182 @@
+//! `powerband kernels` on sessions with the profiles of real training.
+
+use powerband::domain::profile::{DeviceTime, Profile, Total};
+use powerband::domain::trace::SliceKind;
+use powerband::store::session_file;
+
+use crate::support::{Home, Run};
+
+const V100: &str = include_str!("../fixtures/kernels/resnet50-v100.tsv");
+const MI210: &str = include_str!("../fixtures/kernels/resnet-mi210.tsv");
+const VIT: &str = include_str!("../fixtures/kernels/vit-mi300.tsv");
+
+/// The names of a fixture with their times.
+pub fn totals(fixture: &str) -> Vec<Total> {
+    let line = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let mut kinds = SliceKind::ALL.into_iter();
+        Total {
+            kind: kinds.find(|kind| kind.title() == cells[0]).expect("a kind"),
+            calls: cells[1].parse().expect("calls"),
+            total_ns: cells[2].parse().expect("a time"),
+            min_ns: cells[3].parse().ok(),
+            max_ns: cells[4].parse().ok(),
+            op: cells[5].to_owned(),
+            name: cells[6].to_owned(),
+            place: "GPU 0".to_owned(),
+        }
+    };
+    fixture.lines().skip(1).map(line).collect()
+}
+
+fn profile(name: &str, fixture: &str) -> Profile {
+    Profile {
+        name: name.to_owned(),
+        totals: totals(fixture),
+        runs: Some(6),
+        devices: vec![DeviceTime {
+            device: "GPU 0".to_owned(),
+            busy_ns: 600_000_000,
+            span_ns: 800_000_000,
+            gaps: vec![(1_000_000, 90_000_000), (2_000_000, 40_000_000)],
+        }],
+        ..Profile::default()
+    }
+}
+
+/// A home with a session of three profiles and one without.
+fn home() -> Home {
+    let home = Home::new();
+    let measured = [
+        "bench",
+        "resnet18@cifar",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--setup",
+        "fake",
+        "--batch",
+        "1",
+        "--out",
+        "none.ron",
+    ];
+    let run = home.run(&measured);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let mut session = session_file::read(&home.path("none.ron"))
+        .expect("a session")
+        .session;
+    session.profiles = vec![
+        profile("V100", V100),
+        profile("MI210", MI210),
+        profile("ViT", VIT),
+    ];
+    session_file::write(&home.path("some.ron"), &session).expect("it works");
+    home
+}
+
+fn answer(home: &Home, args: &[&str]) -> Run {
+    let mut all = vec!["kernels", "some.ron"];
+    all.extend(args);
+    let run = home.run(&all);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    run
+}
+
+#[test]
+fn questions_are_answered_in_text() {
+    let home = home();
+    let text = answer(&home, &[]).out;
+    for words in [
+        "V100",
+        "convolution",
+        "batch normalisation",
+        "copies",
+        "idle 25.0 %",
+        "90.0 ms at 1.00 ms on GPU 0",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    let text = answer(
+        &home,
+        &["--profile", "ViT", "--by", "operator", "--top", "10"],
+    )
+    .out;
+    assert!(
+        text.contains("aten::addmm") && text.contains("aten::_flash_attention_forward"),
+        "{text}"
+    );
+    let text = answer(
+        &home,
+        &["--by", "kernel", "--filter", "wgrad alg0", "--over", "1%"],
+    )
+    .out;
+    assert!(
+        text.contains("wgrad_alg0_engine<") && text.contains("left out"),
+        "{text}"
+    );
+    assert!(!text.contains("dgrad"), "{text}");
+}
+
+#[test]
+fn documents_and_comparisons_add_up() {
+    let home = home();
+    let document = answer(&home, &["--json"]).json();
+    let rows = document["rows"].as_array().unwrap();
+    let shares: f64 = rows.iter().map(|row| row["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-9);
+    assert_eq!(document["idle_share"], 0.25);
+    let args = [
+        "--profile",
+        "2",
+        "--against",
+        "some.ron",
+        "--against-profile",
+        "V100",
+        "--json",
+    ];
+    let document = answer(&home, &args).json();
+    let rows = document["rows"].as_array().unwrap();
+    let sum: f64 = rows
+        .iter()
+        .map(|row| row["difference_ns"].as_f64().unwrap())
+        .sum();
+    assert!((sum - document["difference_ns"].as_f64().unwrap()).abs() < 1.0);
+    assert_eq!(document["per_run"], true);
+    let text = answer(&home, &["--profile", "2", "--against", "some.ron"]).out;
+    assert!(
+        text.contains("V100 → MI210") && text.contains("Went: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn rules_of_the_settings_come_first() {
+    let home = home();
+    let rows = |home: &Home| answer(home, &["--json"]).json()["rows"].clone();
+    let share = |home: &Home| {
+        let rows = rows(home);
+        let mut rows = rows.as_array().unwrap().iter();
+        let row = rows.find(|row| row["category"] == "gemm");
+        row.map_or(0.0, |row| row["share"].as_f64().unwrap())
+    };
+    assert!(share(&home) < 0.01);
+    home.write(
+        "home/settings.ron",
+        "(categories: [(\"gemm\", \"*sgemm*\"), (\"nonsense\", \"x\")])",
+    );
+    assert!(share(&home) > 0.05);
+    let said = answer(&home, &[]).err;
+    assert!(said.contains("there is no category nonsense"), "{said}");
+}
+
+#[test]
+fn what_is_not_there_is_a_sentence() {
+    let home = home();
+    home.run(&["kernels", "none.ron"])
+        .fails_saying(&["has no profile", "powerband import"]);
+    home.run(&["kernels", "some.ron", "--profile", "9"])
+        .fails_saying(&["no profile 9", "1 V100"]);
+    home.run(&["kernels", "some.ron", "--over", "2"])
+        .fails_saying(&["from 0% to 100%"]);
+}
