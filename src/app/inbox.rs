@@ -11,7 +11,10 @@ use super::journey::Climbed;
 use super::machine::EngineState;
 use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
+use super::timeline::{Measured, OpenTrace, TraceId};
 use crate::analysis::comparison::Comparison;
+use crate::analysis::timeline::find::Hits;
+use crate::analysis::timeline::selection::Statistics;
 use crate::domain::environment::Environment;
 use crate::domain::event::{Beginning, Stamped};
 use crate::domain::model::ModelSummary;
@@ -65,6 +68,12 @@ pub enum Message {
     Followed(Box<Followed>),
     /// The steps of a session were compared.
     Climbed(Box<Climbed>),
+    /// A trace was read, or why not; nothing where the user stopped it.
+    TraceRead(TraceId, Result<Box<OpenTrace>, Option<String>>),
+    /// Slices of a trace were looked for by name.
+    Found(TraceId, Box<Hits>),
+    /// What ran in a stretch of a trace was added up.
+    Summed(TraceId, Measured, Box<Statistics>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
     /// A run that was over goes on.

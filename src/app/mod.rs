@@ -4,6 +4,7 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
+mod allowed;
 pub mod command;
 pub mod compare;
 pub mod curves;
@@ -23,6 +24,8 @@ pub mod run;
 pub mod screen;
 pub mod sessions;
 pub mod settings;
+pub mod timeline;
+mod trace_work;
 pub mod trade_off;
 mod update;
 mod work;
@@ -51,6 +54,7 @@ use run::LiveRun;
 use screen::Screen;
 use sessions::{LIVE, OpenSessions, SessionId};
 use settings::Remembered;
+use timeline::TimelineState;
 
 /// What the application wants from whoever shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +78,8 @@ pub enum Ask {
     Open,
     /// Which ONNX file to measure.
     Model,
+    /// Which files of other tools to open.
+    Trace,
     /// Where to save a session, with a name to begin with.
     SaveSession(SessionId, String),
 }
@@ -108,6 +114,8 @@ pub struct App {
     pub history: HistoryState,
     /// The steps of a session.
     pub journey: JourneyState,
+    /// The timeline of a trace.
+    pub timeline: TimelineState,
     /// The library.
     pub library: LibraryState,
     /// What the user should know.
@@ -142,6 +150,7 @@ impl App {
             compare: CompareState::default(),
             history: HistoryState::default(),
             journey: JourneyState::default(),
+            timeline: TimelineState::default(),
             library: LibraryState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),

@@ -78,6 +78,11 @@ impl App {
                 self.follow_if_wanted();
             }
             Message::Climbed(found) => self.climbed(*found),
+            Message::TraceRead(id, read) => self.trace_read(id, read),
+            Message::Found(id, hits) => self.timeline_found(id, *hits),
+            Message::Summed(id, measured, statistics) => {
+                self.timeline_summed(id, &measured, *statistics);
+            }
             Message::Pinned(pinned) => {
                 if self.curves.pin == Some(pinned.pin) {
                     self.curves.pinned = Some(Arc::from(pinned));

@@ -1,4 +1,4 @@
-//! The screens, in the order of the rail and of Ctrl+1 … Ctrl+9.
+//! The screens, in the order of the rail.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ pub enum Screen {
     History,
     /// Steps, and what each one gained.
     Journey,
+    /// What ran where and when, in a trace of a profiler.
+    Timeline,
     /// Every session there is.
     Library,
     /// Looks and shortcuts.
@@ -30,7 +32,7 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Home,
         Self::Plan,
         Self::Run,
@@ -38,6 +40,7 @@ impl Screen {
         Self::Compare,
         Self::History,
         Self::Journey,
+        Self::Timeline,
         Self::Library,
         Self::Settings,
     ];
@@ -52,6 +55,7 @@ impl Screen {
             Self::Compare => "Compare",
             Self::History => "History",
             Self::Journey => "Journey",
+            Self::Timeline => "Timeline",
             Self::Library => "Library",
             Self::Settings => "Settings",
         }
@@ -67,6 +71,7 @@ impl Screen {
             Self::Compare => "What changed between two setups or sessions",
             Self::History => "One case through all sessions",
             Self::Journey => "What each step gained, and what it cost",
+            Self::Timeline => "What ran where and when, in a profiler's trace",
             Self::Library => "Every session there is",
             Self::Settings => "Theme, size of everything, and shortcuts",
         }

@@ -9,6 +9,7 @@ mod library;
 mod plan;
 mod run;
 mod settings;
+mod timeline;
 
 use eframe::egui::{ScrollArea, Ui};
 
@@ -63,6 +64,11 @@ pub const ALL: &[View] = &[
         screen: Screen::Journey,
         icon: icon::JOURNEY,
         show: journey::show,
+    },
+    View {
+        screen: Screen::Timeline,
+        icon: icon::TIMELINE,
+        show: timeline::show,
     },
     View {
         screen: Screen::Library,

@@ -12,6 +12,7 @@ mod every_screen;
 mod journey;
 mod library;
 mod pictures;
+mod timeline;
 mod verdicts;
 mod watching;
 
