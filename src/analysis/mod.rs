@@ -29,6 +29,7 @@ pub mod progress;
 pub mod scaling;
 #[cfg(test)]
 pub mod testing;
+pub mod timeline;
 pub mod trade_off;
 pub mod verdict;
 pub mod watched;

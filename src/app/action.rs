@@ -1,5 +1,6 @@
 //! Everything that a user can ask for. Views return these; `update` is the only place where they take effect.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::compare::Pick;
@@ -11,10 +12,12 @@ use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::sessions::{Pin, SessionId};
 use super::settings::{Theme, Watching};
+use super::timeline::TraceId;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::breakdown::Level;
 use crate::analysis::category::Category;
 use crate::analysis::energy::EnergyKind;
+use crate::analysis::timeline::stretch::Stretch;
 use crate::analysis::trade_off::{At, Quality};
 use crate::chart::spec::SeriesId;
 use crate::domain::case::CaseKey;
@@ -46,6 +49,10 @@ pub enum Action {
     Journey(Journey),
     /// About where the time of a profile went.
     Kernels(Kernels),
+    /// Opens a file of another tool and shows it on the timeline.
+    OpenTrace(PathBuf),
+    /// About the timeline.
+    Timeline(Timeline),
     /// About the files of the library.
     Library(Library),
 }
@@ -248,6 +255,59 @@ pub enum Kernels {
     Forget(usize),
     /// Copies the table, tab-separated.
     CopyTable,
+}
+
+/// About the timeline. What is looked at, selected and found belongs to the trace that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Timeline {
+    /// Asks for a file.
+    Choose,
+    /// Shows another open trace.
+    Show(TraceId),
+    /// Closes a trace.
+    Close(TraceId),
+    /// Stops to read a file.
+    StopReading(TraceId),
+    /// Looks at a stretch of time.
+    Look(Stretch),
+    /// Makes what is seen so many times as long, around the time under the hand.
+    Zoom(f64),
+    /// Moves what is seen by a share of its length.
+    Move(f64),
+    /// Looks at what is selected; at everything where nothing is.
+    Fit,
+    /// Looks at everything.
+    Whole,
+    /// Scrolls the tracks to so many points from the top.
+    Scroll(f32),
+    /// Scrolls to what is selected; it is in sight then.
+    Reveal(f32),
+    /// Shows one row of a track alone, or all again.
+    Fold(u32),
+    /// Shows one row alone of every track, or all rows again.
+    FoldAll(bool),
+    /// Selects a slice, by the trace's index, or nothing.
+    Select(Option<usize>),
+    /// Selects a slice and brings it into sight.
+    GoTo(usize),
+    /// Selects a slice and looks at it alone.
+    ZoomTo(usize),
+    /// Selects a stretch of time on some rows, and adds up what ran there.
+    Measure(Stretch, Range<usize>),
+    /// Whether dragging measures in place of moving.
+    Measuring(bool),
+    /// From a launch to what it launched, and back.
+    Partner,
+    /// Looks for names with a text in them.
+    Search(String),
+    /// To the next hit, or to the one before.
+    NextHit(bool),
+    /// Puts the cursor into the search field.
+    FocusSearch,
+    /// The cursor is there.
+    SearchFocused,
+    /// The time under the hand.
+    Hand(Option<f64>),
 }
 
 /// About the files of the library.

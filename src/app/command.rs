@@ -7,6 +7,11 @@ use std::collections::BTreeMap;
 use super::App;
 use super::action::{
     Action, Compare, Curves, History, Journey, Kernels, Library, Machine, Run, Sessions, Shell,
+    Timeline,
+};
+use super::allowed::{
+    MOVE, NO_SELECTION, NO_SESSION, ZOOM, hit, idle, move_limit, plan, running, shell, timeline,
+    with_last, with_selected,
 };
 use super::kernels::Shape;
 use super::keys::Shortcut;
@@ -69,6 +74,9 @@ pub const ALL: &[Command] = &[
     }),
     command("go-kernels", "Go to Kernels", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Kernels))
+    }),
+    command("go-timeline", "Go to Timeline", "Ctrl+Shift+T", |_| {
+        Ok(Action::Go(Screen::Timeline))
     }),
     command("go-library", "Go to Library", "Ctrl+9", |_| {
         Ok(Action::Go(Screen::Library))
@@ -402,6 +410,65 @@ pub const ALL: &[Command] = &[
             _ => Ok(Action::Compare(Compare::Swap)),
         },
     ),
+    command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
+        Ok(Action::Timeline(Timeline::Choose))
+    }),
+    command("timeline-closer", "Timeline: closer", "W", |app| {
+        timeline(app, || Timeline::Zoom(1.0 / ZOOM))
+    }),
+    command("timeline-farther", "Timeline: farther away", "S", |app| {
+        timeline(app, || Timeline::Zoom(ZOOM))
+    }),
+    command("timeline-earlier", "Timeline: earlier", "A", |app| {
+        timeline(app, || Timeline::Move(-MOVE))
+    }),
+    command("timeline-later", "Timeline: later", "D", |app| {
+        timeline(app, || Timeline::Move(MOVE))
+    }),
+    command("timeline-fit", "Timeline: fit the selection", "F", |app| {
+        timeline(app, || Timeline::Fit)
+    }),
+    command(
+        "timeline-whole",
+        "Timeline: show everything",
+        "Home",
+        |app| timeline(app, || Timeline::Whole),
+    ),
+    command(
+        "timeline-measure",
+        "Timeline: measure by dragging",
+        "M",
+        |app| timeline(app, || Timeline::Measuring(!app.timeline.measures)),
+    ),
+    command(
+        "timeline-partner",
+        "Timeline: from a launch to its kernel, and back",
+        "G",
+        |app| {
+            timeline(app, || Timeline::Partner)?;
+            let partner = app.timeline.partner().ok_or("the selection has no partner");
+            partner.map(|_| Action::Timeline(Timeline::Partner))
+        },
+    ),
+    command(
+        "timeline-find",
+        "Timeline: find a name",
+        "Ctrl+Shift+F",
+        |app| timeline(app, || Timeline::FocusSearch),
+    ),
+    command("timeline-next", "Timeline: next hit", "F3", |app| {
+        hit(app, true)
+    }),
+    command(
+        "timeline-before",
+        "Timeline: hit before",
+        "Shift+F3",
+        |app| hit(app, false),
+    ),
+    command("timeline-close", "Timeline: close the trace", "", |app| {
+        let shown = app.timeline.shown.ok_or("no trace is open")?;
+        Ok(Action::Timeline(Timeline::Close(shown)))
+    }),
     command(
         "duplicate",
         "Library: duplicate the selected session",
@@ -442,63 +509,6 @@ pub const ALL: &[Command] = &[
         },
     ),
 ];
-
-const NO_SESSION: &str = "no session is open";
-const NO_SELECTION: &str = "no session is selected in the library";
-
-fn shell(change: Shell) -> Action {
-    Action::Shell(change)
-}
-
-fn plan(edit: PlanEdit) -> Action {
-    Action::Plan(edit)
-}
-
-fn idle(app: &App) -> Result<(), &'static str> {
-    if app.is_running() {
-        Err("a run is going on")
-    } else {
-        Ok(())
-    }
-}
-
-fn running(app: &App) -> Result<(), &'static str> {
-    if app.is_running() {
-        Ok(())
-    } else {
-        Err("no run is going on")
-    }
-}
-
-fn with_last(
-    app: &App,
-    act: fn(super::sessions::SessionId) -> Action,
-) -> Result<Action, &'static str> {
-    let last = app
-        .sessions
-        .iter()
-        .filter(|open| open.id != super::sessions::LIVE)
-        .last();
-    last.map(|open| act(open.id)).ok_or(NO_SESSION)
-}
-
-fn with_selected(
-    app: &App,
-    act: fn(std::path::PathBuf) -> Library,
-) -> Result<Action, &'static str> {
-    let path = app.library.selected.clone().ok_or(NO_SELECTION)?;
-    Ok(Action::Library(act(path)))
-}
-
-fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
-    let limit = app
-        .curves
-        .options
-        .limit_ns
-        .or_else(|| app.suggested_limit_ns())
-        .ok_or(NO_SESSION)?;
-    Ok(Action::Curves(Curves::Limit(Some(limit * by))))
-}
 
 /// The keys of a command: the user's, else those it is delivered with.
 pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> Option<Shortcut> {

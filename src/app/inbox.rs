@@ -11,8 +11,12 @@ use super::journey::Climbed;
 use super::kernels::Found;
 use super::machine::EngineState;
 use super::plan::Draft;
+use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
+use super::timeline::{Measured, OpenTrace, TraceId};
 use crate::analysis::comparison::Comparison;
+use crate::analysis::timeline::find::Hits;
+use crate::analysis::timeline::selection::Statistics;
 use crate::domain::environment::Environment;
 use crate::domain::event::{Beginning, Stamped};
 use crate::domain::model::ModelSummary;
@@ -70,6 +74,14 @@ pub enum Message {
     AddedUp(Box<Found>),
     /// The user's rules for categories were changed, or were not.
     RulesChanged(Result<(), String>),
+    /// A trace was read, or why not; nothing where the user stopped it.
+    TraceRead(TraceId, Result<Box<OpenTrace>, Option<String>>),
+    /// A file was read that has no times; what it holds is shown elsewhere.
+    WithoutTimes(TraceId, Screen),
+    /// Slices of a trace were looked for by name.
+    Found(TraceId, Box<Hits>),
+    /// What ran in a stretch of a trace was added up.
+    Summed(TraceId, Measured, Box<Statistics>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
     /// A run that was over goes on.

@@ -4,6 +4,7 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
+mod allowed;
 pub mod command;
 pub mod compare;
 pub mod curves;
@@ -24,6 +25,8 @@ pub mod run;
 pub mod screen;
 pub mod sessions;
 pub mod settings;
+pub mod timeline;
+mod trace_work;
 pub mod trade_off;
 mod update;
 mod work;
@@ -53,6 +56,7 @@ use run::LiveRun;
 use screen::Screen;
 use sessions::{LIVE, OpenSessions, SessionId};
 use settings::Remembered;
+use timeline::TimelineState;
 
 /// What the application wants from whoever shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +80,8 @@ pub enum Ask {
     Open,
     /// Which ONNX file to measure.
     Model,
+    /// Which files of other tools to open.
+    Trace,
     /// Where to save a session, with a name to begin with.
     SaveSession(SessionId, String),
 }
@@ -112,6 +118,8 @@ pub struct App {
     pub journey: JourneyState,
     /// Where the time of a profile went.
     pub kernels: KernelsState,
+    /// The timeline of a trace.
+    pub timeline: TimelineState,
     /// The library.
     pub library: LibraryState,
     /// What the user should know.
@@ -147,6 +155,7 @@ impl App {
             history: HistoryState::default(),
             journey: JourneyState::default(),
             kernels: KernelsState::default(),
+            timeline: TimelineState::default(),
             library: LibraryState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),

@@ -80,6 +80,15 @@ impl App {
             Message::Climbed(found) => self.climbed(*found),
             Message::AddedUp(found) => self.added_up(*found),
             Message::RulesChanged(changed) => self.rules_changed(changed),
+            Message::TraceRead(id, read) => self.trace_read(id, read),
+            Message::WithoutTimes(id, screen) => {
+                self.timeline.reading.retain(|reading| reading.id != id);
+                self.screen = screen;
+            }
+            Message::Found(id, hits) => self.timeline_found(id, *hits),
+            Message::Summed(id, measured, statistics) => {
+                self.timeline_summed(id, &measured, *statistics);
+            }
             Message::Pinned(pinned) => {
                 if self.curves.pin == Some(pinned.pin) {
                     self.curves.pinned = Some(Arc::from(pinned));

@@ -1,4 +1,4 @@
-//! The screens, in the order of the rail and of the shortcuts that go to them.
+//! The screens, in the order of the rail.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,8 @@ pub enum Screen {
     Journey,
     /// Where the time of a profile went.
     Kernels,
+    /// What ran where and when, in a trace of a profiler.
+    Timeline,
     /// Every session there is.
     Library,
     /// Looks and shortcuts.
@@ -32,7 +34,7 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Home,
         Self::Plan,
         Self::Run,
@@ -41,6 +43,7 @@ impl Screen {
         Self::History,
         Self::Journey,
         Self::Kernels,
+        Self::Timeline,
         Self::Library,
         Self::Settings,
     ];
@@ -56,6 +59,7 @@ impl Screen {
             Self::History => "History",
             Self::Journey => "Journey",
             Self::Kernels => "Kernels",
+            Self::Timeline => "Timeline",
             Self::Library => "Library",
             Self::Settings => "Settings",
         }
@@ -72,6 +76,7 @@ impl Screen {
             Self::History => "One case through all sessions",
             Self::Journey => "What each step gained, and what it cost",
             Self::Kernels => "Where the time of a profile went",
+            Self::Timeline => "What ran where and when, in a profiler's trace",
             Self::Library => "Every session there is",
             Self::Settings => "Theme, size of everything, and shortcuts",
         }

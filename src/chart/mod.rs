@@ -12,4 +12,5 @@ pub mod palette;
 pub mod ratios;
 pub mod samples;
 pub mod spec;
+pub mod timeline;
 pub mod trade_off;

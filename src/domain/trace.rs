@@ -262,6 +262,11 @@ impl Trace {
         &self.kinds
     }
 
+    /// The operator that a slice carries out, by number.
+    pub fn op(&self, index: usize) -> u32 {
+        self.op[index]
+    }
+
     /// Names the operator that a slice carries out.
     pub fn set_op(&mut self, index: usize, op: u32) {
         self.op[index] = op;

@@ -2,5 +2,5 @@
 
 pub mod comparison;
 pub mod json;
-pub mod profile;
 pub mod kernels;
+pub mod profile;

@@ -20,6 +20,7 @@ pub fn title(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open => "Open sessions or an ONNX file",
         Ask::Model => "Choose an ONNX file",
+        Ask::Trace => "Open a trace of a profiler",
         Ask::SaveSession(..) => "Save the session as",
     }
 }
@@ -118,6 +119,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
     Some(match ask {
         Ask::Open => Action::Sessions(Sessions::Open(paths)),
         Ask::Model => Action::Plan(PlanEdit::Model(first.display().to_string())),
+        Ask::Trace => Action::OpenTrace(first),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
     })
 }
@@ -140,12 +142,13 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Option<Vec<PathBuf>>>> {
             let picked = match &ask {
                 Ask::Open => dialog
                     .add_filter("Sessions and models", &["ron", "onnx"])
-                    .add_filter("All files", &["*"])
+                    .add_filter("Everything, with traces of profilers", &["*"])
                     .pick_files(),
                 Ask::Model => dialog
                     .add_filter("ONNX", &["onnx"])
                     .pick_file()
                     .map(|path| vec![path]),
+                Ask::Trace => dialog.pick_file().map(|path| vec![path]),
                 Ask::SaveSession(_, name) => dialog
                     .add_filter("Session", &["ron"])
                     .set_file_name(name)

@@ -18,6 +18,7 @@ icons! {
     HISTORY = "\u{e087}", "History.";
     JOURNEY = "\u{e53e}", "Journey.";
     KERNELS = "\u{e529}", "Kernels.";
+    TIMELINE = "\u{e038}", "Timeline.";
     LIBRARY = "\u{e100}", "Library.";
     SETTINGS = "\u{e245}", "Settings.";
     ADD = "\u{e13d}", "Add.";
@@ -45,4 +46,7 @@ icons! {
     PANEL = "\u{e12a}", "The library beside the rail.";
     LOG = "\u{e181}", "The log.";
     LIMIT = "\u{e180}", "Limit.";
+    FIT = "\u{e113}", "Fit into the window.";
+    TIMER = "\u{e1e0}", "Measure a time.";
+    FOLD = "\u{e211}", "Fold or unfold.";
 }

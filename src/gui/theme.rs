@@ -55,6 +55,9 @@ pub mod text {
     pub const HUGE: f32 = 44.0;
 }
 
+/// How strong the colour of a slice is, from its weakest shade to its strongest.
+pub const TONES: (f32, f32) = (0.24, 0.40);
+
 /// Radius of cards.
 pub const CARD_RADIUS: u8 = 10;
 /// Radius of controls.
@@ -152,6 +155,13 @@ impl Roles {
     /// The colour of a series by its palette index.
     pub fn series(&self, index: usize) -> Color32 {
         self.series[palette::colour(index)]
+    }
+
+    /// The ground of a slice, on which words can be read: a series' colour or none of them, stronger or
+    /// weaker.
+    pub fn tone(&self, series: Option<usize>, strength: f32) -> Color32 {
+        let color = series.map_or(self.faint, |index| self.series(index));
+        self.panel.lerp_to_gamma(color, strength.clamp(0.0, 1.0))
     }
 }
 
@@ -381,6 +391,18 @@ mod tests {
                 }
             }
             assert!(contrast(roles.on_accent, roles.accent_fill) >= 4.5);
+        }
+    }
+
+    #[test]
+    fn words_can_be_read_on_slices() {
+        let series = (0..palette::COLOURS).map(Some).chain([None]);
+        for (roles, series) in [&DARK, &LIGHT].into_iter().flat_map(|roles| {
+            let series = series.clone();
+            series.map(move |series| (roles, series))
+        }) {
+            let found = contrast(roles.text, roles.tone(series, TONES.1));
+            assert!(found >= 4.5, "{series:?}: {found:.2}");
         }
     }
 

@@ -146,8 +146,7 @@ fn files_of_one_process_become_one_profile() {
     }
     let one = home.run(&["import", "decode_kernel_trace.csv", "--json"]);
     assert!(
-        one.err
-            .contains("decode_hip_api_trace.csv lies beside it"),
+        one.err.contains("decode_hip_api_trace.csv lies beside it"),
         "{one:#?}"
     );
     let files = [

@@ -36,6 +36,7 @@ fn profile(name: &str, fixture: &str) -> Profile {
         runs: Some(6),
         devices: vec![DeviceTime {
             device: "GPU 0".to_owned(),
+            kernels_ns: 0,
             busy_ns: 600_000_000,
             span_ns: 800_000_000,
             gaps: vec![(1_000_000, 90_000_000), (2_000_000, 40_000_000)],

@@ -172,6 +172,7 @@ fn idle_time_and_its_longest_gaps() {
     assert_eq!(by(&profile, Level::Kernel).busy, None);
     let device = |gaps: &[(u64, u64)]| DeviceTime {
         device: format!("GPU {}", gaps.len()),
+        kernels_ns: 0,
         busy_ns: 300,
         span_ns: 1_000,
         gaps: gaps.to_vec(),

@@ -3,6 +3,7 @@
 mod kernels;
 mod library;
 mod run;
+mod timeline;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ impl App {
             Action::History(history) => self.history(&history),
             Action::Journey(journey) => self.journey(&journey),
             Action::Kernels(kernels) => self.kernels(kernels),
+            Action::OpenTrace(path) => self.open_traces(vec![path]),
+            Action::Timeline(change) => self.timeline(change),
             Action::Library(library) => self.library(library),
         }
     }
@@ -114,6 +117,8 @@ impl App {
             self.notices.dismiss(id);
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
             self.curves(Curves::Pin(None));
+        } else if self.screen == Screen::Timeline && self.leaves_selection() {
+            // It was all there was to leave.
         } else if !self.library.search.is_empty() {
             self.library.search(String::new());
         } else if self.library.selected.is_some() && self.screen == Screen::Library {
@@ -353,18 +358,26 @@ impl App {
         });
     }
 
-    /// Sessions are opened; an ONNX file becomes the plan's model.
+    /// Sessions are opened; an ONNX file becomes the plan's model, and any other file is one of another
+    /// tool.
     fn open_files(&mut self, paths: Vec<PathBuf>) {
+        let mut traces = Vec::new();
         for path in paths {
-            let is_model = path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
-            if is_model {
+            let ends_with = |wanted: &str| {
+                path.extension()
+                    .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+            };
+            if ends_with("onnx") {
                 self.screen = Screen::Plan;
                 self.plan(PlanEdit::Model(path.display().to_string()));
-            } else {
+            } else if ends_with("ron") {
                 self.open_session(path);
+            } else {
+                traces.push(path);
             }
+        }
+        if !traces.is_empty() {
+            self.open_traces(traces);
         }
     }
 

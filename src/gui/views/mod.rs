@@ -10,6 +10,7 @@ mod library;
 mod plan;
 mod run;
 mod settings;
+mod timeline;
 
 use eframe::egui::{ScrollArea, Ui};
 
@@ -69,6 +70,11 @@ pub const ALL: &[View] = &[
         screen: Screen::Kernels,
         icon: icon::KERNELS,
         show: kernels::show,
+    },
+    View {
+        screen: Screen::Timeline,
+        icon: icon::TIMELINE,
+        show: timeline::show,
     },
     View {
         screen: Screen::Library,

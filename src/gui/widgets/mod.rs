@@ -10,4 +10,5 @@ pub mod marker;
 mod names;
 pub mod segmented;
 pub mod table;
+pub mod timeline_canvas;
 pub mod verdict;

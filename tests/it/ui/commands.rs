@@ -37,6 +37,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.closing = false;
     app.log_open = false;
     app.screen = Screen::Curves;
+    if id.starts_with("timeline-") {
+        super::timeline::with_all_to_do(app);
+    }
     app.remembered.zoom_steps = 0;
     app.library.selected = Some(selected);
     app.library.discarded = vec![(discarded.clone(), "a session".to_owned())];

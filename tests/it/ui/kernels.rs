@@ -47,6 +47,7 @@ fn training() -> Profile {
         span_ns: Some(737 * MILLISECOND),
         devices: vec![DeviceTime {
             device: "Tesla V100-DGXS-32GB".to_owned(),
+            kernels_ns: 0,
             busy_ns: 611 * MILLISECOND,
             span_ns: 737 * MILLISECOND,
             gaps: vec![

@@ -13,6 +13,7 @@ mod journey;
 mod kernels;
 mod library;
 mod pictures;
+mod timeline;
 mod verdicts;
 mod watching;
 

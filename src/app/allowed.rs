@@ -1,0 +1,83 @@
+//! When a command can be given, and why not: what several of them ask for.
+
+use super::App;
+use super::action::{Action, Curves, Library, Shell, Timeline};
+use super::plan::PlanEdit;
+use super::screen::Screen;
+
+pub(super) const NO_SESSION: &str = "no session is open";
+pub(super) const NO_SELECTION: &str = "no session is selected in the library";
+
+/// How much farther away one step is.
+pub(super) const ZOOM: f64 = 1.25;
+/// The share of what is seen that one step to the side is.
+pub(super) const MOVE: f64 = 0.12;
+
+/// On the timeline alone: letters mean something else, or nothing, everywhere else.
+pub(super) fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static str> {
+    if app.screen != Screen::Timeline {
+        return Err("the timeline is not on the screen");
+    }
+    app.timeline.shown.ok_or("no trace is open")?;
+    Ok(Action::Timeline(change()))
+}
+
+pub(super) fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {
+    let action = timeline(app, || Timeline::NextHit(forward))?;
+    app.timeline.next_hit(forward).ok_or("nothing was found")?;
+    Ok(action)
+}
+
+pub(super) fn shell(change: Shell) -> Action {
+    Action::Shell(change)
+}
+
+pub(super) fn plan(edit: PlanEdit) -> Action {
+    Action::Plan(edit)
+}
+
+pub(super) fn idle(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Err("a run is going on")
+    } else {
+        Ok(())
+    }
+}
+
+pub(super) fn running(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Ok(())
+    } else {
+        Err("no run is going on")
+    }
+}
+
+pub(super) fn with_last(
+    app: &App,
+    act: fn(super::sessions::SessionId) -> Action,
+) -> Result<Action, &'static str> {
+    let last = app
+        .sessions
+        .iter()
+        .filter(|open| open.id != super::sessions::LIVE)
+        .last();
+    last.map(|open| act(open.id)).ok_or(NO_SESSION)
+}
+
+pub(super) fn with_selected(
+    app: &App,
+    act: fn(std::path::PathBuf) -> Library,
+) -> Result<Action, &'static str> {
+    let path = app.library.selected.clone().ok_or(NO_SELECTION)?;
+    Ok(Action::Library(act(path)))
+}
+
+pub(super) fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
+    let limit = app
+        .curves
+        .options
+        .limit_ns
+        .or_else(|| app.suggested_limit_ns())
+        .ok_or(NO_SESSION)?;
+    Ok(Action::Curves(Curves::Limit(Some(limit * by))))
+}

@@ -1,0 +1,125 @@
+//! What background threads do for the timeline: read a trace, find names in it, add up what ran.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::inbox::{Message, Opened};
+use super::jobs::Outlet;
+use super::screen::Screen;
+use super::sessions::Findings;
+use super::timeline::{Measured, OpenTrace, Reading, TraceId};
+use crate::analysis::timeline::Timeline;
+use crate::analysis::timeline::find::Hits;
+use crate::analysis::timeline::selection::Statistics;
+use crate::import::source::Limits;
+use crate::import::watch::Watch;
+use crate::import::{self, ImportError, Imported};
+use crate::runner::importing;
+
+/// Reads files, each with those that belong to it. One that belongs to another is no trace of its own.
+pub fn read(wanted: &[Reading], outlet: &Outlet) {
+    let mut taken: Vec<PathBuf> = Vec::new();
+    for reading in wanted {
+        let read = if taken.contains(&reading.path) {
+            Err(None)
+        } else {
+            let companions = import::companions(&reading.path);
+            let read = read_one(reading, &companions, outlet);
+            taken.extend(companions);
+            read
+        };
+        outlet.send(match read {
+            Ok(Some(open)) => Message::TraceRead(reading.id, Ok(open)),
+            Ok(None) => continue,
+            Err(reason) => Message::TraceRead(reading.id, Err(reason)),
+        });
+    }
+}
+
+/// Reads one file. What it holds is opened as a session; its timeline is the answer, where it has one.
+fn read_one(
+    reading: &Reading,
+    companions: &[PathBuf],
+    outlet: &Outlet,
+) -> Result<Option<Box<OpenTrace>>, Option<String>> {
+    let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
+    let all = bytes(&reading.path) + companions.iter().map(bytes).sum::<u64>();
+    reading.bytes.store(all, Ordering::Relaxed);
+    let imported = open(reading, companions).map_err(|error| match error {
+        ImportError::Cancelled => None,
+        error => Some(error.to_string()),
+    })?;
+    let mut notes = imported.notes.clone();
+    let mut taken = importing::session(vec![(reading.name.clone(), imported)]);
+    let trace = taken.traces.pop().unwrap_or_default();
+    if reading.cancel.is_cancelled() {
+        return Err(None);
+    }
+    let screen = if taken.session.profiles.is_empty() {
+        Screen::Curves
+    } else {
+        Screen::Kernels
+    };
+    outlet.send(Message::Opened(Box::new(Opened {
+        id: reading.session,
+        findings: Findings::of(&taken.session),
+        session: Arc::new(taken.session),
+        path: None,
+        stamp: None,
+        newer: None,
+    })));
+    if trace.is_empty() {
+        outlet.send(Message::WithoutTimes(reading.id, screen));
+        return Ok(None);
+    }
+    let timeline = Timeline::of(&trace);
+    if reading.cancel.is_cancelled() {
+        return Err(None);
+    }
+    if timeline.left_out > 0 {
+        notes.push(format!(
+            "{} slices are not drawn, because more than 64 lie over each other on one track",
+            timeline.left_out
+        ));
+    }
+    Ok(Some(Box::new(OpenTrace {
+        name: reading.name.clone(),
+        path: Some(reading.path.clone()),
+        notes,
+        timeline: Arc::new(timeline),
+        trace: Arc::new(trace),
+    })))
+}
+
+fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportError> {
+    let watch = Watch {
+        cancel: reading.cancel.clone(),
+        progress: Some(&reading.progress),
+    };
+    let limits = Limits::default();
+    let mut imported = import::read(&reading.path, limits, &watch)?;
+    for path in companions {
+        let read = reading.progress.swap(0, Ordering::Relaxed);
+        reading.before.fetch_add(read, Ordering::Relaxed);
+        match import::add(path, limits, &watch, &mut imported) {
+            Ok(()) => {}
+            Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
+            Err(error) => imported.note(format!("left out: {error}")),
+        }
+    }
+    Ok(imported)
+}
+
+/// Looks for names.
+pub fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
+    let hits = Hits::of(&open.trace, &open.timeline, text);
+    outlet.send(Message::Found(id, Box::new(hits)));
+}
+
+/// Adds up what ran in a stretch of time.
+pub fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
+    let statistics = Statistics::of(&open.timeline, measured.stretch, measured.rows.clone());
+    outlet.send(Message::Summed(id, measured, Box::new(statistics)));
+}

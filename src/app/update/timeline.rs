@@ -1,0 +1,237 @@
+//! What wishes about the timeline do, and what becomes of what was read, found and added up for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::analysis::timeline::find::Hits;
+use crate::analysis::timeline::selection::Statistics;
+use crate::analysis::timeline::stretch::Stretch;
+use crate::app::action::Timeline;
+use crate::app::notices::Weight;
+use crate::app::screen::Screen;
+use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
+use crate::app::{App, Ask, Output, trace_work};
+
+impl App {
+    pub(super) fn timeline(&mut self, change: Timeline) {
+        let state = &mut self.timeline;
+        match change {
+            Timeline::Choose => self.outputs.push(Output::Ask(Ask::Trace)),
+            Timeline::Show(id) => {
+                state.show(id);
+                self.find_if_wanted();
+            }
+            Timeline::Close(id) => {
+                state.close(id);
+                self.find_if_wanted();
+            }
+            Timeline::StopReading(id) => {
+                let reading = state.reading.iter().find(|reading| reading.id == id);
+                if let Some(reading) = reading {
+                    reading.cancel.cancel();
+                }
+            }
+            Timeline::Measuring(measures) => state.measures = measures,
+            Timeline::Search(text) => {
+                state.search = text;
+                state.hits = None;
+                state.hit = None;
+                self.find_if_wanted();
+            }
+            Timeline::FocusSearch => state.focus_search = true,
+            Timeline::SearchFocused => state.focus_search = false,
+            Timeline::NextHit(forward) => {
+                let hit = state.next_hit(forward);
+                let place = hit
+                    .zip(state.hits.as_ref())
+                    .map(|(hit, hits)| hits.all[hit]);
+                let slice = place.and_then(|place| state.current()?.1.timeline.slice(place));
+                if let Some(slice) = slice {
+                    state.hit = hit;
+                    state.go_to(slice);
+                }
+            }
+            Timeline::Hand(hand) => state.hand_ns = hand,
+            change => self.look_at_trace(change),
+        }
+    }
+
+    fn look_at_trace(&mut self, change: Timeline) {
+        let state = &mut self.timeline;
+        let fitting = match change {
+            Timeline::Fit => state.to_fit(),
+            Timeline::Whole => state.current().map(|(_, open, _)| open.timeline.whole()),
+            _ => None,
+        };
+        let Some((open, view)) = state.current_mut() else {
+            return;
+        };
+        let open = Arc::clone(open);
+        match change {
+            Timeline::Look(stretch) => state.look(stretch),
+            Timeline::Zoom(times) => state.zoom(times),
+            Timeline::Move(share) => {
+                let moved = view.stretch.moved(share);
+                state.look(moved);
+            }
+            Timeline::Fit | Timeline::Whole => {
+                if let Some(stretch) = fitting {
+                    state.look(stretch);
+                }
+            }
+            Timeline::Scroll(points) => view.scroll = points.max(0.0),
+            Timeline::Reveal(points) => {
+                view.scroll = points.max(0.0);
+                state.reveals = false;
+            }
+            Timeline::Fold(track) if view.folded.contains(&track) => {
+                view.folded.remove(&track);
+            }
+            Timeline::Fold(track) => {
+                view.folded.insert(track);
+            }
+            Timeline::FoldAll(folds) => {
+                let strands = open.timeline.strands.iter();
+                let several = strands.filter(|strand| folds && strand.rows.len() > 1);
+                view.folded = several.map(|strand| strand.track).collect();
+                view.scroll = 0.0;
+            }
+            Timeline::Select(slice) => {
+                view.selected = slice.map(Selected::Slice);
+                view.statistics = None;
+            }
+            Timeline::GoTo(slice) => state.go_to(slice),
+            Timeline::ZoomTo(slice) => {
+                let place = open.timeline.place(slice);
+                view.selected = Some(Selected::Slice(slice));
+                view.statistics = None;
+                if let Some((from, to)) = place.and_then(|place| open.timeline.times(place)) {
+                    state.look(Stretch::new(from as f64, to as f64).with_room());
+                }
+            }
+            Timeline::Measure(stretch, rows) => self.measure(Measured { stretch, rows }),
+            Timeline::Partner => {
+                if let Some(partner) = state.partner() {
+                    state.go_to(partner);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn measure(&mut self, measured: Measured) {
+        let Some(id) = self.timeline.shown else {
+            return;
+        };
+        let Some((open, view)) = self.timeline.current_mut() else {
+            return;
+        };
+        view.selected = Some(Selected::Span(measured.clone()));
+        view.statistics = None;
+        let open = Arc::clone(open);
+        self.jobs.spawn("statistics", move |outlet| {
+            trace_work::sum(id, &open, measured, outlet);
+        });
+    }
+
+    /// What is typed is looked for in the trace that is shown.
+    fn find_if_wanted(&self) {
+        let text = self.timeline.search.clone();
+        let Some((id, open, _)) = self.timeline.current() else {
+            return;
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        let open = Arc::clone(open);
+        self.jobs.spawn("find", move |outlet| {
+            trace_work::find(id, &open, &text, outlet);
+        });
+    }
+
+    /// Takes the selection away, and then what is looked for; tells whether there was any of them.
+    pub(super) fn leaves_selection(&mut self) -> bool {
+        let Some((_, view)) = self.timeline.current_mut() else {
+            return false;
+        };
+        if view.selected.take().is_some() {
+            view.statistics = None;
+            return true;
+        }
+        let is_searching = !self.timeline.search.is_empty();
+        if is_searching {
+            self.timeline(Timeline::Search(String::new()));
+        }
+        is_searching
+    }
+
+    /// Opens files of other tools. Those that one process wrote become one timeline.
+    pub(super) fn open_traces(&mut self, paths: Vec<PathBuf>) {
+        self.screen = Screen::Timeline;
+        let mut wanted = Vec::new();
+        for path in paths {
+            let mut known = self.timeline.traces.iter();
+            let known = known.find(|(_, open)| open.path.as_ref() == Some(&path));
+            if let Some(id) = known.map(|(id, _)| *id) {
+                self.timeline(Timeline::Show(id));
+            } else if self
+                .timeline
+                .reading
+                .iter()
+                .all(|reading| reading.path != path)
+            {
+                let session = self.sessions.new_id();
+                let reading = Reading::of(self.timeline.new_id(), session, path);
+                self.timeline.reading.push(reading.clone());
+                wanted.push(reading);
+            }
+        }
+        if !wanted.is_empty() {
+            self.jobs.spawn("read-trace", move |outlet| {
+                trace_work::read(&wanted, outlet);
+            });
+        }
+    }
+
+    /// A trace was read, or not.
+    pub(in crate::app) fn trace_read(
+        &mut self,
+        id: TraceId,
+        read: Result<Box<OpenTrace>, Option<String>>,
+    ) {
+        self.timeline.reading.retain(|reading| reading.id != id);
+        match read {
+            Ok(open) => {
+                self.timeline.put(id, Arc::from(open));
+                self.find_if_wanted();
+            }
+            Err(Some(reason)) => self.say(Weight::Trouble, format!("Not opened: {reason}.")),
+            Err(None) => {}
+        }
+    }
+
+    /// Names were found; nobody wants them where something else is looked for by now.
+    pub(in crate::app) fn timeline_found(&mut self, id: TraceId, hits: Hits) {
+        if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
+            self.timeline.hits = Some(Arc::new(hits));
+            self.timeline.hit = None;
+        }
+    }
+
+    /// What ran in a stretch was added up; nobody wants that where something else is selected by now.
+    pub(in crate::app) fn timeline_summed(
+        &mut self,
+        id: TraceId,
+        measured: &Measured,
+        statistics: Statistics,
+    ) {
+        let view = self.timeline.views.get_mut(&id);
+        let view = view.filter(|view| match &view.selected {
+            Some(Selected::Span(selected)) => selected == measured,
+            _ => false,
+        });
+        if let Some(view) = view {
+            view.statistics = Some(Arc::new(statistics));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is under the hand, in words.
+
+use eframe::egui::{Label, Pos2, Response, RichText, Tooltip, Ui};
+
+use super::{Hand, Shown};
+use crate::app::timeline::Selected;
+use crate::base::humanize;
+use crate::chart::timeline::exact;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::label;
+
+/// Characters of a name that are shown; kernels can have thousands.
+const LONGEST_NAME: usize = 400;
+
+/// What a card says: a title, and pairs of a name and a value.
+pub struct Words {
+    title: String,
+    pairs: Vec<(&'static str, String)>,
+}
+
+/// The slice that is selected, if one is.
+pub fn slice_of(selected: &Selected) -> Option<usize> {
+    match selected {
+        Selected::Slice(slice) => Some(*slice),
+        Selected::Span(_) => None,
+    }
+}
+
+/// What is known of a slice.
+pub fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
+    let (trace, timeline) = (shown.trace, shown.timeline);
+    let found = trace.slice(slice);
+    let start = found.start_ns.saturating_sub(timeline.origin_ns) as f64;
+    let mut pairs = vec![
+        ("Kind", found.kind.title().to_owned()),
+        ("Duration", humanize::duration_ns(found.duration_ns as f64)),
+        ("Start", exact(start, 1.0)),
+    ];
+    if let Some(track) = trace.tracks.get(found.track as usize) {
+        pairs.push(("Track", format!("{}, {}", track.group, track.name)));
+    }
+    for (name, number) in [("Operator", found.op), ("Detail", found.detail)] {
+        if number > 0 {
+            let words = humanize::shorten(trace.names.get(number), LONGEST_NAME);
+            pairs.push((name, words));
+        }
+    }
+    let name = trace.names.get(found.name);
+    let name = if name.is_empty() {
+        "Without a name"
+    } else {
+        name
+    };
+    (humanize::shorten(name, LONGEST_NAME), pairs)
+}
+
+/// What is under the hand: a slice, several, or the memory in use.
+pub(super) fn under_hand(
+    shown: &Shown<'_>,
+    hand: &Hand<'_>,
+    at: Pos2,
+    hit: Option<(usize, std::ops::Range<usize>)>,
+) -> Option<Words> {
+    if hand.parts.lanes.contains(at) {
+        let lane = (at.y - hand.parts.lanes.top()) / super::LANE;
+        let line = shown.timeline.lines.get(lane as usize)?;
+        let time = hand.time(at.x);
+        let used = line.value_at(time)?;
+        return Some(Words {
+            title: format!("{}: {} in use", line.title, humanize::bytes(used)),
+            pairs: vec![
+                ("At", exact(time, hand.look.stretch.length() / 1e3)),
+                ("Most", humanize::bytes(line.highest)),
+            ],
+        });
+    }
+    let (row, range) = hit?;
+    let row = shown.timeline.rows.get(row)?;
+    if range.len() == 1 {
+        let (title, pairs) = of_slice(shown, row.slice(range.start));
+        return Some(Words { title, pairs });
+    }
+    let kind = row.dominant(range.clone());
+    let busy = row.busy_ns(range.clone()) as f64;
+    let (from, _) = row.times(range.start);
+    let (_, to) = row.times(range.end - 1);
+    let span = to.abs_diff(from) as f64;
+    let what = humanize::of_many(range.len() as u64, "slice");
+    Some(Words {
+        title: format!("{what}, too short to be told apart here"),
+        pairs: vec![
+            ("Mostly", kind.title().to_owned()),
+            ("Together", humanize::duration_ns(busy)),
+            ("Within", humanize::duration_ns(span)),
+        ],
+    })
+}
+
+/// Shows it beside the hand.
+pub(super) fn show(ui: &Ui, response: &Response, words: &Words) {
+    let tooltip = Tooltip::for_widget(response).at_pointer().gap(14.0);
+    tooltip.show(|ui| {
+        let roles = theme::roles(ui);
+        ui.set_max_width(360.0);
+        ui.spacing_mut().item_spacing.y = space::HAIR;
+        let title = RichText::new(&words.title).family(theme::semibold());
+        ui.add(Label::new(title.color(roles.text)).wrap());
+        for (name, value) in &words.pairs {
+            if value.chars().count() > 34 {
+                label::faint(ui, name);
+                let value = RichText::new(value).font(theme::numbers(text::CAPTION));
+                ui.add(Label::new(value).wrap());
+            } else {
+                label::pair(ui, name, value);
+            }
+        }
+    });
+    // The card moves with the hand.
+    if response.ctx.input(|input| input.pointer.is_moving()) {
+        ui.request_repaint();
+    }
+}

@@ -1,0 +1,365 @@
+//! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
+//! beneath. What the hand does with it becomes wishes.
+
+mod around;
+pub mod card;
+mod layout;
+mod paint;
+
+use eframe::egui::{
+    CursorIcon, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role,
+    pos2, vec2,
+};
+
+use crate::analysis::timeline::Timeline;
+use crate::analysis::timeline::detail::Look;
+use crate::analysis::timeline::find::Hits;
+use crate::analysis::timeline::stretch::Stretch;
+use crate::app::action::Timeline as Wish;
+use crate::app::timeline::Viewed;
+use crate::base::humanize;
+use crate::domain::trace::Trace;
+use crate::gui::theme;
+use layout::Places;
+use paint::Canvas;
+
+/// The strip with all of the trace.
+const OVERVIEW: f32 = 26.0;
+/// The ruler.
+const RULER: f32 = 26.0;
+/// A lane of memory.
+const LANE: f32 = 44.0;
+/// Lanes that are shown.
+const MOST_LANES: usize = 4;
+/// For the names of tracks.
+const NAMES: f32 = 168.0;
+/// Further away than this a slice is not meant, in points.
+const REACH: f64 = 2.5;
+/// A drag that is shorter selects nothing, in points.
+const LEAST_DRAG: f32 = 3.0;
+
+/// What is shown.
+pub struct Shown<'a> {
+    /// What the trace is called.
+    pub name: &'a str,
+    /// The slices.
+    pub trace: &'a Trace,
+    /// The same, ready for looking at.
+    pub timeline: &'a Timeline,
+    /// How it is looked at.
+    pub view: &'a Viewed,
+    /// What was found.
+    pub hits: Option<&'a Hits>,
+    /// Whether dragging measures.
+    pub measures: bool,
+    /// Whether the row of what is selected wants to be seen.
+    pub reveals: bool,
+    /// The time under the hand, as it is known.
+    pub hand_ns: Option<f64>,
+}
+
+/// What a hand that drags is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Drag {
+    /// It moves the tracks.
+    Move,
+    /// It measures from this time and height on; without a height all tracks.
+    Measure { from_ns: f64, from_y: Option<f32> },
+    /// It moves what is seen within the overview.
+    Overview,
+}
+
+/// The parts of the place that there is.
+#[derive(Clone, Copy)]
+struct Parts {
+    outer: Rect,
+    overview: Rect,
+    ruler: Rect,
+    tracks: Rect,
+    lanes: Rect,
+}
+
+impl Parts {
+    fn of(outer: Rect, lanes: usize) -> Self {
+        let names = NAMES.min(outer.width() * 0.35);
+        let left = outer.left() + names;
+        let across = |top: f32, bottom: f32| {
+            Rect::from_min_max(pos2(left, top), pos2(outer.right(), bottom))
+        };
+        let top = outer.top();
+        let lanes_top = outer.bottom() - lanes as f32 * LANE;
+        let tracks_top = top + OVERVIEW + RULER;
+        Self {
+            outer,
+            overview: across(top, top + OVERVIEW),
+            ruler: across(top + OVERVIEW, tracks_top),
+            tracks: across(tracks_top, lanes_top.max(tracks_top)),
+            lanes: across(lanes_top.max(tracks_top), outer.bottom()),
+        }
+    }
+}
+
+/// Shows it over all the room that there is.
+pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response {
+    let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+    response.widget_info(|| {
+        let slices = humanize::of_many(shown.trace.len() as u64, "slice");
+        let tracks = humanize::of_many(shown.timeline.strands.len() as u64, "track");
+        let words = format!("Timeline of {}: {slices} on {tracks}", shown.name);
+        WidgetInfo::labeled(Role::Image, true, words)
+    });
+    let lanes = shown.timeline.lines.len().min(MOST_LANES);
+    let parts = Parts::of(outer, lanes);
+    if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
+        return response;
+    }
+    let places = Places::of(shown.trace, shown.timeline, &shown.view.folded);
+    let height = parts.tracks.height();
+    let mut scroll = places.kept_within(shown.view.scroll, height);
+    if shown.reveals {
+        let slice = shown.view.selected.as_ref().and_then(card::slice_of);
+        let place = slice.and_then(|slice| shown.timeline.place(slice));
+        if let Some(place) = place {
+            scroll = places.scroll_to(place.row as usize, shown.timeline, scroll, height);
+        }
+        wishes.push(Wish::Reveal(scroll));
+    }
+    let hand = Hand {
+        shown,
+        parts,
+        places: &places,
+        scroll,
+        look: Look {
+            stretch: shown.view.stretch,
+            pixels: parts.tracks.width(),
+        },
+    };
+    let drag = hand.drag(ui, &response, wishes);
+    hand.wheel(ui, &response, wishes);
+    hand.clicks(&response, wishes);
+    let pointer = response
+        .hover_pos()
+        .filter(|at| parts.outer.contains(*at) && at.x >= parts.tracks.left());
+    hand.tell_time(pointer, wishes);
+    let canvas = Canvas {
+        painter: ui.painter_at(outer),
+        roles: theme::roles(ui),
+        hand: &hand,
+        measuring: hand.measuring(drag, response.interact_pointer_pos()),
+        pointer: pointer.filter(|_| drag.is_none()),
+    };
+    canvas.paint(ui);
+    hand.names(ui, wishes);
+    if let Some(at) = canvas.pointer {
+        let range = hand.hit(at);
+        if let Some(words) = card::under_hand(shown, &hand, at, range) {
+            card::show(ui, &response, &words);
+        }
+    }
+    response
+}
+
+/// What the hand can reach.
+struct Hand<'a> {
+    shown: &'a Shown<'a>,
+    parts: Parts,
+    places: &'a Places<'a>,
+    scroll: f32,
+    look: Look,
+}
+
+impl Hand<'_> {
+    fn time(&self, x: f32) -> f64 {
+        self.look.time(f64::from(x - self.parts.tracks.left()))
+    }
+
+    /// The height of a place within all tracks.
+    fn depth(&self, y: f32) -> f32 {
+        y - self.parts.tracks.top() + self.scroll
+    }
+
+    /// The row and the positions of the slices there.
+    fn hit(&self, at: Pos2) -> Option<(usize, std::ops::Range<usize>)> {
+        if !self.parts.tracks.contains(at) {
+            return None;
+        }
+        let row = self.places.row_at(self.depth(at.y))?;
+        let reach = REACH / self.look.scale();
+        let found = self.shown.timeline.hit(row, self.time(at.x), reach);
+        (!found.is_empty()).then_some((row, found))
+    }
+
+    fn drag(&self, ui: &Ui, response: &Response, wishes: &mut Vec<Wish>) -> Option<Drag> {
+        let id = response.id.with("drag");
+        let at = response.interact_pointer_pos();
+        if response.drag_started_by(PointerButton::Primary)
+            && let Some(from) = ui.input(|input| input.pointer.press_origin())
+        {
+            let shift = ui.input(|input| input.modifiers.shift);
+            ui.data_mut(|data| data.insert_temp(id, self.begin(from, shift)));
+        }
+        let drag: Drag = ui.data(|data| data.get_temp(id))?;
+        let Some(at) = at else {
+            ui.data_mut(|data| data.remove::<Drag>(id));
+            return None;
+        };
+        match drag {
+            Drag::Move => {
+                let by = response.drag_delta();
+                if by.x != 0.0 {
+                    let share = f64::from(-by.x / self.parts.tracks.width());
+                    wishes.push(Wish::Look(self.shown.view.stretch.moved(share)));
+                }
+                if by.y != 0.0 {
+                    let height = self.parts.tracks.height();
+                    let scroll = self.places.kept_within(self.scroll - by.y, height);
+                    wishes.push(Wish::Scroll(scroll));
+                }
+                ui.set_cursor_icon(CursorIcon::Grabbing);
+            }
+            Drag::Overview => self.to_overview(at, wishes),
+            Drag::Measure { .. } => {}
+        }
+        if response.drag_stopped() {
+            ui.data_mut(|data| data.remove::<Drag>(id));
+            if let Some((stretch, rows)) = self.measuring(Some(drag), Some(at)) {
+                wishes.push(Wish::Measure(stretch, rows));
+            }
+            return None;
+        }
+        Some(drag)
+    }
+
+    fn begin(&self, from: Pos2, shift: bool) -> Drag {
+        if self.parts.overview.contains(from) {
+            return Drag::Overview;
+        }
+        let is_on_ruler = from.y < self.parts.tracks.top();
+        if shift || self.shown.measures || is_on_ruler {
+            return Drag::Measure {
+                from_ns: self.time(from.x),
+                from_y: (!is_on_ruler).then(|| self.depth(from.y)),
+            };
+        }
+        Drag::Move
+    }
+
+    /// What is measured while the hand drags, and on which rows.
+    fn measuring(
+        &self,
+        drag: Option<Drag>,
+        at: Option<Pos2>,
+    ) -> Option<(Stretch, std::ops::Range<usize>)> {
+        let (Some(Drag::Measure { from_ns, from_y }), Some(at)) = (drag, at) else {
+            return None;
+        };
+        let to = self.time(at.x.clamp(self.parts.tracks.left(), self.parts.tracks.right()));
+        let stretch = Stretch::new(from_ns, to);
+        let points = stretch.length() * self.look.scale();
+        if points < f64::from(LEAST_DRAG) {
+            return None;
+        }
+        let timeline = self.shown.timeline;
+        let rows = from_y.map(|from| self.places.rows_between(from, self.depth(at.y), timeline));
+        let rows = rows.filter(|rows| !rows.is_empty());
+        Some((stretch, rows.unwrap_or(0..timeline.rows.len())))
+    }
+
+    fn to_overview(&self, at: Pos2, wishes: &mut Vec<Wish>) {
+        let share = f64::from((at.x - self.parts.overview.left()) / self.parts.overview.width());
+        let whole = self.shown.timeline.whole();
+        let middle = whole.from + share.clamp(0.0, 1.0) * whole.length();
+        let half = self.shown.view.stretch.length() / 2.0;
+        wishes.push(Wish::Look(Stretch::new(middle - half, middle + half)));
+    }
+
+    fn wheel(&self, ui: &Ui, response: &Response, wishes: &mut Vec<Wish>) {
+        if !response.contains_pointer() {
+            return;
+        }
+        let (zoom, turned) = ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta()));
+        if (zoom - 1.0).abs() > 1e-4 {
+            let hand = response.hover_pos();
+            let hand = hand.map(|at| self.time(at.x.max(self.parts.tracks.left())));
+            let at = hand.unwrap_or_else(|| self.look.stretch.middle());
+            let zoomed = self.look.stretch.zoomed(at, 1.0 / f64::from(zoom));
+            wishes.push(Wish::Look(zoomed));
+            return;
+        }
+        if turned.y != 0.0 {
+            let height = self.parts.tracks.height();
+            let scroll = self.places.kept_within(self.scroll - turned.y, height);
+            wishes.push(Wish::Scroll(scroll));
+        }
+        if turned.x != 0.0 {
+            let share = f64::from(-turned.x / self.parts.tracks.width());
+            wishes.push(Wish::Look(self.look.stretch.moved(share)));
+        }
+    }
+
+    fn clicks(&self, response: &Response, wishes: &mut Vec<Wish>) {
+        let Some(at) = response.interact_pointer_pos() else {
+            return;
+        };
+        if response.clicked() && self.parts.overview.contains(at) {
+            return self.to_overview(at, wishes);
+        }
+        let hit = self.hit(at);
+        let slice = hit.and_then(|(row, range)| {
+            // Of slices that cannot be told apart, the longest is meant.
+            let row = self.shown.timeline.rows.get(row)?;
+            let longest = range.max_by_key(|at| row.busy_ns(*at..*at + 1))?;
+            Some(row.slice(longest))
+        });
+        if response.double_clicked() {
+            wishes.extend(slice.map(Wish::ZoomTo));
+        } else if response.clicked() && self.parts.tracks.contains(at) {
+            wishes.push(Wish::Select(slice));
+        }
+    }
+
+    /// Says which time is under the hand, where that changed.
+    fn tell_time(&self, pointer: Option<Pos2>, wishes: &mut Vec<Wish>) {
+        let time = pointer.map(|at| self.time(at.x));
+        if time != self.shown.hand_ns {
+            wishes.push(Wish::Hand(time));
+        }
+    }
+
+    /// Names of tracks fold and unfold.
+    fn names(&self, ui: &Ui, wishes: &mut Vec<Wish>) {
+        let parts = &self.parts;
+        let seen = self
+            .places
+            .seen(self.scroll, self.scroll + parts.tracks.height());
+        for band in seen {
+            let Some(strand) = self.shown.timeline.strands.get(band.strand) else {
+                continue;
+            };
+            if strand.rows.len() < 2 {
+                continue;
+            }
+            let top = parts.tracks.top() + band.top - self.scroll;
+            let rect = Rect::from_min_size(
+                pos2(parts.outer.left(), top),
+                vec2(parts.tracks.left() - parts.outer.left(), layout::ROW),
+            );
+            let rect = rect.intersect(parts.tracks.with_min_x(parts.outer.left()));
+            if rect.height() < 2.0 {
+                continue;
+            }
+            let id = Id::unique(("fold-track", strand.track));
+            let response = ui.interact(rect, id, Sense::click());
+            let track = self.shown.trace.tracks.get(strand.track as usize);
+            response.widget_info(|| {
+                let verb = if band.is_folded { "Unfold" } else { "Fold" };
+                let words = track.map(|track| format!("{verb} {} of {}", track.name, track.group));
+                WidgetInfo::labeled(Role::Button, true, words.unwrap_or_default())
+            });
+            if response.clicked() {
+                wishes.push(Wish::Fold(strand.track));
+            }
+            response.on_hover_cursor(CursorIcon::PointingHand);
+        }
+    }
+}

@@ -1,0 +1,566 @@
+//! The timeline in the window: moved, zoomed, searched, measured and followed by hand and keys.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eframe::egui::{Event, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2};
+use powerband::analysis::timeline::find::Hits;
+use powerband::analysis::timeline::stretch::Stretch;
+use powerband::app::App;
+use powerband::app::action::{Action, Sessions, Shell, Timeline as Wish};
+use powerband::app::screen::Screen;
+use powerband::app::timeline::{OpenTrace, Selected, Viewed};
+use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+
+use super::every_screen::{SIZES, faults};
+use super::pictures::{Album, State, THEMES, furnish};
+use super::{Desk, SIZE, name_of};
+use crate::support::Home;
+
+/// A few steps of a small network on one card: operators of the host, launches, and what they launched.
+fn made_up() -> Trace {
+    let mut trace = Trace::default();
+    let mut on = |device: Option<u32>, group: &str, name: &str| {
+        trace.track(Track {
+            device,
+            group: group.to_owned(),
+            name: name.to_owned(),
+        })
+    };
+    let (compute, copies, comm) = (
+        on(Some(0), "NVIDIA A100 80GB PCIe", "stream 7"),
+        on(Some(0), "NVIDIA A100 80GB PCIe", "stream 14, copies"),
+        on(Some(1), "NVIDIA A100 80GB PCIe, second", "stream 7"),
+    );
+    let (main, loader) = (
+        on(None, "python 4711", "thread 4711, main"),
+        on(None, "python 4711", "thread 4720, loader"),
+    );
+    let mut step = Steps {
+        trace,
+        link: 0,
+        seed: 7,
+        device: 0,
+        main,
+        compute,
+    };
+    step.range("ProfilerStep#0", loader, 0, 5_900_000, SliceKind::Script);
+    for number in 0..12_i64 {
+        step.one(number, copies, comm);
+    }
+    step.trace
+}
+
+/// Operators, what they launch, and how long that takes at most.
+const KERNELS: [(&str, &str, u64); 3] = [
+    (
+        "aten::conv2d",
+        "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x64x16_stage4",
+        34_000,
+    ),
+    (
+        "aten::batch_norm",
+        "void at::native::batch_norm_transform_input_channels_last_kernel<float, float, float, 4>(float const*)",
+        12_000,
+    ),
+    (
+        "aten::relu_",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::launch_clamp_scalar(at::TensorIteratorBase&)>(int)",
+        6_000,
+    ),
+];
+
+struct Steps {
+    trace: Trace,
+    link: u64,
+    seed: u64,
+    /// Where the card is free.
+    device: i64,
+    main: u32,
+    compute: u32,
+}
+
+impl Steps {
+    fn noise(&mut self, below: u64) -> i64 {
+        self.seed = self
+            .seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.seed >> 33) % below) as i64
+    }
+
+    fn range(&mut self, name: &str, track: u32, from: i64, to: i64, kind: SliceKind) -> usize {
+        let name = self.trace.names.number(name);
+        let slice = Slice::new(kind, name, track, from, to.abs_diff(from));
+        self.trace.push(slice);
+        self.trace.len() - 1
+    }
+
+    fn linked(
+        &mut self,
+        name: &str,
+        track: u32,
+        (from, to): (i64, i64),
+        kind: SliceKind,
+        op: &str,
+    ) {
+        let (name, op) = (self.trace.names.number(name), self.trace.names.number(op));
+        let detail = match kind {
+            SliceKind::Kernel => self.trace.names.number("grid 512×1×1, block 256×1×1"),
+            _ => 0,
+        };
+        let slice = Slice::new(kind, name, track, from, to.abs_diff(from));
+        self.trace.push(Slice {
+            link: self.link,
+            op,
+            detail,
+            ..slice
+        });
+    }
+
+    /// A step of the network: convolution, normalisation and activation, eight times.
+    fn one(&mut self, number: i64, copies: u32, comm: u32) {
+        let begin = number * 500_000;
+        let name = format!("ProfilerStep#{}", number + 1);
+        self.range(&name, self.main, begin, begin + 492_000, SliceKind::Range);
+        let mut at = begin + 4_000;
+        let mut device = self.device.max(begin + 30_000);
+        self.link += 1;
+        let copied = (at, at + 9_000);
+        self.linked("cudaMemcpyAsync", self.main, copied, SliceKind::Call, "");
+        let to = (at + 12_000, at + 44_000);
+        self.linked(
+            "Memcpy HtoD (Pinned -> Device)",
+            copies,
+            to,
+            SliceKind::Copy,
+            "",
+        );
+        at += 14_000;
+        for layer in 0..24_i64 {
+            let (operator, kernel, length) = KERNELS[layer as usize % 3];
+            let host = 9_000 + self.noise(6_000);
+            self.range(operator, self.main, at, at + host, SliceKind::Operator);
+            if layer % 3 == 0 {
+                let inner = (at + 700, at + host - 500);
+                self.range(
+                    "aten::cudnn_convolution",
+                    self.main,
+                    inner.0,
+                    inner.1,
+                    SliceKind::Operator,
+                );
+            }
+            self.link += 1;
+            let call = (at + 2_000, at + 5_500);
+            self.linked(
+                "cudaLaunchKernel",
+                self.main,
+                call,
+                SliceKind::Call,
+                operator,
+            );
+            device = device.max(at + 8_000);
+            let took = length as i64 / 2 + self.noise(length);
+            let ran = (device, device + took);
+            self.linked(kernel, self.compute, ran, SliceKind::Kernel, operator);
+            device += took + 900 + self.noise(1_500);
+            at += host + 400 + self.noise(900);
+            self.trace.memory.push(MemoryEvent {
+                at_ns: at,
+                device: Some(0),
+                change: 0,
+                total: Some(900_000_000 + (layer * 61_000_000).unsigned_abs()),
+                track: None,
+                op: 0,
+            });
+        }
+        self.device = device;
+        let reduced = (device - 60_000, device + 20_000);
+        self.linked(
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+            comm,
+            reduced,
+            SliceKind::Kernel,
+            "",
+        );
+        let waits = (at + 2_000, begin + 486_000);
+        self.range(
+            "cudaDeviceSynchronize",
+            self.main,
+            waits.0,
+            waits.1,
+            SliceKind::Wait,
+        );
+    }
+}
+
+/// A window with a trace in it.
+fn desk() -> Desk {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    open(&mut desk, "resnet50-training.pt.trace.json", made_up());
+    desk
+}
+
+/// A trace in which every command about the timeline can be given.
+pub fn with_all_to_do(app: &mut App) {
+    app.screen = Screen::Timeline;
+    let timeline = &mut app.timeline;
+    if timeline.traces.is_empty() {
+        let id = timeline.new_id();
+        timeline.put(id, Arc::new(OpenTrace::of("made up", made_up())));
+    }
+    let Some(open) = timeline.current().map(|(_, open, _)| Arc::clone(open)) else {
+        return;
+    };
+    timeline.hits = Some(Arc::new(Hits::of(&open.trace, &open.timeline, "relu")));
+    let mut kernels = open.trace.kinds().iter();
+    let kernel = kernels.position(|kind| *kind == SliceKind::Kernel);
+    timeline.go_to(kernel.unwrap_or_default());
+}
+
+fn open(desk: &mut Desk, name: &str, trace: Trace) {
+    let timeline = &mut desk.app_mut().timeline;
+    let id = timeline.new_id();
+    timeline.put(id, Arc::new(OpenTrace::of(name, trace)));
+    desk.act(Action::Go(Screen::Timeline));
+    desk.steps(2);
+}
+
+fn view(desk: &Desk) -> Viewed {
+    desk.app().timeline.current().expect("a trace").2.clone()
+}
+
+fn wish(desk: &mut Desk, wish: Wish) {
+    desk.act(Action::Timeline(wish));
+    desk.steps(2);
+}
+
+/// Where a slice is on the screen, found by its time: tracks are wide and rows of the first track on top.
+fn place(desk: &Desk, time_ns: f64, below_top: f32) -> Pos2 {
+    let canvas = desk
+        .nodes()
+        .into_iter()
+        .find(|node| name_of(node).is_some_and(|name| name.starts_with("Timeline of")))
+        .and_then(|node| node.bounding_box())
+        .expect("a timeline");
+    let left = canvas.x0 as f32 + 168.0;
+    let width = canvas.x1 as f32 - left;
+    let stretch = view(desk).stretch;
+    let share = (time_ns - stretch.from) / stretch.length();
+    Pos2::new(left + share as f32 * width, canvas.y0 as f32 + below_top)
+}
+
+fn press(desk: &mut Desk, at: Pos2, pressed: bool, modifiers: Modifiers) {
+    desk.harness.event(Event::PointerMoved(at));
+    desk.harness.event(Event::PointerButton {
+        pos: at,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers,
+    });
+    desk.step();
+}
+
+fn drag(desk: &mut Desk, from: Pos2, to: Pos2, modifiers: Modifiers) {
+    desk.harness.event(Event::ModifiersChanged(modifiers));
+    press(desk, from, true, modifiers);
+    for n in 1..=4 {
+        let at = from + (to - from) * n as f32 / 4.0;
+        desk.harness.event(Event::PointerMoved(at));
+        desk.step();
+    }
+    press(desk, to, false, modifiers);
+    desk.harness.event(Event::ModifiersChanged(Modifiers::NONE));
+    desk.steps(2);
+}
+
+fn click(desk: &mut Desk, at: Pos2) {
+    press(desk, at, true, Modifiers::NONE);
+    press(desk, at, false, Modifiers::NONE);
+    desk.steps(2);
+}
+
+/// The first row of the first track: below the overview, the ruler and the device's name.
+const FIRST_ROW: f32 = 26.0 + 26.0 + 24.0 + 9.0;
+
+#[test]
+fn keys_zoom_and_move_and_a_text_field_keeps_its_letters() {
+    let mut desk = desk();
+    let whole = view(&desk).stretch;
+    desk.press("W");
+    desk.press("W");
+    let closer = view(&desk).stretch;
+    assert!((closer.length() - whole.length() / 1.25 / 1.25).abs() < 1.0);
+    desk.press("D");
+    assert!(view(&desk).stretch.from > closer.from);
+    desk.press("A");
+    desk.press("S");
+    assert!(view(&desk).stretch.length() > closer.length());
+    desk.press("Home");
+    assert_eq!(view(&desk).stretch, whole);
+    desk.click("Find in the timeline");
+    desk.press("W");
+    desk.press("D");
+    desk.type_text("waf");
+    assert_eq!(view(&desk).stretch, whole, "letters are letters in a field");
+    assert_eq!(desk.value("Find in the timeline"), "waf");
+    desk.see("not found");
+    desk.press("Escape");
+    desk.press("Ctrl+1");
+    desk.press("W");
+    assert_eq!(view(&desk).stretch, whole, "only on its own screen");
+}
+
+#[test]
+fn the_wheel_zooms_at_the_hand_and_dragging_moves() {
+    let mut desk = desk();
+    let before = view(&desk).stretch;
+    let time = 1_500_000.0;
+    let at = place(&desk, time, FIRST_ROW);
+    desk.harness.event(Event::PointerMoved(at));
+    desk.step();
+    let ctrl = Modifiers::CTRL | Modifiers::COMMAND;
+    desk.harness.event(Event::ModifiersChanged(ctrl));
+    desk.harness.event(Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, 200.0),
+        phase: TouchPhase::Move,
+        source: eframe::egui::MouseWheelSource::Wheel,
+        modifiers: ctrl,
+    });
+    desk.steps(30);
+    desk.harness.event(Event::ModifiersChanged(Modifiers::NONE));
+    desk.step();
+    let zoomed = view(&desk).stretch;
+    assert!(zoomed.length() < before.length() * 0.7, "{zoomed:?}");
+    let after = place(&desk, time, FIRST_ROW);
+    assert!(
+        (after.x - at.x).abs() < 2.0,
+        "{after:?} is not under the hand at {at:?}"
+    );
+    drag(&mut desk, at, at + vec2(-200.0, 0.0), Modifiers::NONE);
+    let moved = view(&desk).stretch;
+    assert!((moved.length() - zoomed.length()).abs() < 1.0);
+    let share = (moved.from - zoomed.from) / zoomed.length();
+    assert!((0.15..0.6).contains(&share), "{share}");
+}
+
+#[test]
+fn a_slice_is_selected_and_its_launch_is_found() {
+    let mut desk = desk();
+    wish(&mut desk, Wish::Look(Stretch::new(20_000.0, 140_000.0)));
+    let at = place(&desk, 45_000.0, FIRST_ROW);
+    click(&mut desk, at);
+    let Some(Selected::Slice(kernel)) = view(&desk).selected else {
+        panic!("no slice is selected");
+    };
+    let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+    assert_eq!(open.trace.slice(kernel).kind, SliceKind::Kernel);
+    desk.see("Launched by");
+    desk.see("aten::conv2d");
+    desk.press("G");
+    let Some(Selected::Slice(call)) = view(&desk).selected else {
+        panic!("no call is selected");
+    };
+    assert_eq!(open.trace.slice(call).kind, SliceKind::Call);
+    assert_eq!(open.trace.slice(call).link, open.trace.slice(kernel).link);
+    desk.see("Launched");
+    desk.click("Go to it");
+    assert_eq!(view(&desk).selected, Some(Selected::Slice(kernel)));
+    desk.press("F");
+    let fitted = view(&desk).stretch;
+    let length = open.trace.slice(kernel).duration_ns as f64;
+    assert!((fitted.length() / length - 1.2).abs() < 0.01, "{fitted:?}");
+    desk.press("Escape");
+    assert_eq!(view(&desk).selected, None);
+    assert_eq!(desk.app().screen, Screen::Timeline, "one step at a time");
+}
+
+#[test]
+fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
+    let mut desk = desk();
+    let from = place(&desk, 500_000.0, FIRST_ROW);
+    let to = place(&desk, 1_500_000.0, FIRST_ROW + 4.0);
+    drag(&mut desk, from, to, Modifiers::SHIFT);
+    desk.until("it is added up", |app| {
+        let current = app.timeline.current();
+        current.is_some_and(|(_, _, view)| view.statistics.is_some())
+    });
+    desk.steps(2);
+    let Some(Selected::Span(measured)) = view(&desk).selected else {
+        panic!("nothing is measured");
+    };
+    assert!(
+        (measured.stretch.length() - 1e6).abs() < 2e4,
+        "{measured:?}"
+    );
+    assert_eq!(measured.rows, 0..1, "one track");
+    let found = view(&desk).statistics.expect("statistics");
+    assert_eq!(found.kinds.len(), 1);
+    assert_eq!(found.kinds[0].kind, SliceKind::Kernel);
+    desk.see("Busy, by kind");
+    desk.see("1 of 5");
+    // On the ruler all tracks are meant.
+    let from = place(&desk, 500_000.0, 40.0);
+    let to = place(&desk, 1_500_000.0, 40.0);
+    drag(&mut desk, from, to, Modifiers::NONE);
+    desk.see("all 5");
+    desk.press("F");
+    assert!((view(&desk).stretch.length() - 1.2e6).abs() < 5e4);
+    desk.click("Let go");
+    assert_eq!(view(&desk).selected, None);
+    desk.press("M");
+    assert!(desk.app().timeline.measures);
+    let before = view(&desk).stretch;
+    let middle = before.middle();
+    let from = place(&desk, middle, FIRST_ROW);
+    drag(&mut desk, from, from + vec2(90.0, 0.0), Modifiers::NONE);
+    assert_eq!(view(&desk).stretch, before, "measuring moves nothing");
+    assert!(matches!(view(&desk).selected, Some(Selected::Span(_))));
+}
+
+#[test]
+fn names_are_found_and_gone_through() {
+    let mut desk = desk();
+    desk.press("Ctrl+Shift+F");
+    desk.type_text("relu");
+    desk.until("hits are there", |app| app.timeline.hits.is_some());
+    let count = desk
+        .app()
+        .timeline
+        .hits
+        .as_ref()
+        .map_or(0, |hits| hits.all.len());
+    assert!(count > 150, "{count}");
+    desk.press("Enter");
+    desk.steps(2);
+    desk.see(&format!("1 of {count}"));
+    desk.press("F3");
+    desk.see(&format!("2 of {count}"));
+    desk.press("Shift+F3");
+    desk.press("Shift+F3");
+    desk.see(&format!("{count} of {count}"));
+    let slice = desk.app().timeline.selected_slice().expect("a hit");
+    let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+    let times = open.trace.slice(slice);
+    assert!(view(&desk).stretch.contains(times.start_ns as f64));
+    assert!(!desk.app().timeline.reveals, "it is in sight");
+}
+
+#[test]
+fn tracks_fold_and_double_clicks_go_into_slices() {
+    let mut desk = desk();
+    desk.click("Fold thread 4711, main of python 4711");
+    assert_eq!(view(&desk).folded.len(), 1);
+    desk.click("Unfold thread 4711, main of python 4711");
+    assert!(view(&desk).folded.is_empty());
+    desk.click("Fold all tracks");
+    assert_eq!(view(&desk).folded.len(), 1, "the others have one row");
+    wish(&mut desk, Wish::Look(Stretch::new(20_000.0, 140_000.0)));
+    let at = place(&desk, 45_000.0, FIRST_ROW);
+    let ctx = desk.harness.ctx.clone();
+    ctx.options_mut(|options| options.input_options.max_double_click_delay = 2.0);
+    // A frame is a quarter of a second here, and three clicks are not two.
+    desk.steps(30);
+    for _ in 0..2 {
+        press(&mut desk, at, true, Modifiers::NONE);
+        press(&mut desk, at, false, Modifiers::NONE);
+    }
+    desk.steps(2);
+    assert!(view(&desk).stretch.length() < 80_000.0);
+}
+
+#[test]
+fn a_file_without_times_costs_nothing_that_is_there() {
+    let mut desk = desk();
+    let fixtures =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/rocprof-v1");
+    let sums = crate::support::files(&fixtures)
+        .into_iter()
+        .find(|path| path.to_string_lossy().ends_with(".stats.csv"));
+    let sums = sums.expect("a file of sums");
+    desk.act(Action::OpenTrace(sums));
+    desk.hear("has sums and no times");
+    let noise = desk.path("noise.bin");
+    std::fs::write(&noise, [0_u8, 159, 146, 150]).expect("a file");
+    desk.act(Action::Sessions(Sessions::Open(vec![noise])));
+    desk.hear("of no format that Powerband knows");
+    assert_eq!(desk.app().timeline.traces.len(), 1);
+    assert!(desk.app().timeline.reading.is_empty());
+    open(&mut desk, "second", made_up());
+    desk.see("Trace");
+    desk.click("Close the trace");
+    assert_eq!(desk.app().timeline.traces.len(), 1);
+    desk.click("Close the trace");
+    desk.see("No trace is open");
+    desk.click("Open a trace…");
+    assert!(desk.harness.state().is_path_field_up());
+}
+
+#[test]
+fn every_control_of_the_timeline_has_a_name() {
+    let mut desk = desk();
+    let mut found = Vec::new();
+    for size in SIZES {
+        desk.harness.set_size(Vec2::from(size));
+        for selected in [None, Some(40)] {
+            wish(&mut desk, Wish::Select(selected));
+            found.extend(faults(&desk, &format!("timeline, {size:?}")));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn timelines_are_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    let mut desk = desk();
+    furnish(&mut desk, State::Empty);
+    desk.act(Action::Go(Screen::Timeline));
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        wish(&mut desk, Wish::Select(None));
+        wish(&mut desk, Wish::Whole);
+        album.take(&mut desk, &format!("timeline-whole-{word}"));
+        wish(&mut desk, Wish::Look(Stretch::new(480_000.0, 860_000.0)));
+        let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+        let call = open
+            .trace
+            .slices()
+            .position(|slice| slice.kind == SliceKind::Call && slice.start_ns > 600_000);
+        wish(&mut desk, Wish::Select(call));
+        album.take(&mut desk, &format!("timeline-launch-{word}"));
+        let rows = 0..open.timeline.rows.len();
+        let measured = Stretch::new(520_000.0, 780_000.0);
+        wish(&mut desk, Wish::Measure(measured, rows));
+        desk.until("it is added up", |app| {
+            let current = app.timeline.current();
+            current.is_some_and(|(_, _, view)| view.statistics.is_some())
+        });
+        desk.steps(2);
+        album.take(&mut desk, &format!("timeline-measured-{word}"));
+        wish(&mut desk, Wish::Select(None));
+        wish(&mut desk, Wish::Search("relu".to_owned()));
+        desk.until("hits are there", |app| app.timeline.hits.is_some());
+        wish(&mut desk, Wish::NextHit(true));
+        let at = place(&desk, 560_000.0, FIRST_ROW);
+        desk.harness.event(Event::PointerMoved(at));
+        desk.steps(3);
+        album.take(&mut desk, &format!("timeline-found-{word}"));
+        wish(&mut desk, Wish::Search(String::new()));
+        desk.harness.event(Event::PointerGone);
+        desk.step();
+    }
+    for (size, word) in [((720.0, 700.0), "narrow"), ((1_920.0, 1_080.0), "wide")] {
+        desk.harness.set_size(Vec2::from(size));
+        wish(&mut desk, Wish::Look(Stretch::new(480_000.0, 1_600_000.0)));
+        wish(&mut desk, Wish::Select(Some(60)));
+        desk.steps(2);
+        album.paint(&mut desk, Some(&format!("timeline-{word}")));
+    }
+    desk.harness.set_size(Vec2::from(SIZE));
+    album.close();
+}
