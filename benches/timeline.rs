@@ -23,6 +23,7 @@ use powerband::analysis::timeline::selection::Statistics;
 use powerband::analysis::timeline::stretch::Stretch;
 use powerband::app::Place;
 use powerband::app::action::{Action, Timeline as Wish};
+use powerband::app::plan::ModelFacts;
 use powerband::app::screen::Screen;
 use powerband::app::timeline::OpenTrace;
 use powerband::base::paths::Paths;
@@ -223,7 +224,9 @@ impl Scene {
         loop {
             scene.frame(Vec::new());
             let app = scene.window.app();
-            if !app.machine.is_looking && app.library.is_scanned {
+            // What is read of the plan's model takes a processor for a while.
+            let is_reading = matches!(app.planner.facts, ModelFacts::Reading);
+            if !app.machine.is_looking && app.library.is_scanned && !is_reading {
                 break;
             }
             ensure!(begin.elapsed() < PATIENCE, "the window does not get ready");
