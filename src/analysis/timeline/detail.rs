@@ -67,25 +67,28 @@ impl Timeline {
         let Some(row) = self.rows.get(row) else {
             return;
         };
-        let scale = look.scale();
+        let (scale, pixel_ns) = (look.scale(), 1.0 / look.scale());
+        let last = f64::from(look.pixels);
+        let x = |time_ns: i64| (time_ns as f64 - look.stretch.from) * scale;
+        let is_wide = |at: usize| row.end[at].abs_diff(row.start[at]) as f64 >= pixel_ns;
         let mut at = row.first_after(look.stretch.from);
         while at < row.len() && (row.start[at] as f64) < look.stretch.to {
-            let wide = |at: usize| row.end[at].abs_diff(row.start[at]) as f64 * scale >= 1.0;
-            let left = look.x(row.start[at] as f64).max(0.0);
-            if wide(at) {
-                let right = look.x(row.end[at] as f64).min(f64::from(look.pixels));
+            let left = x(row.start[at]).max(0.0);
+            if is_wide(at) {
                 pieces.push(Piece {
                     left: left as f32,
-                    right: right as f32,
+                    right: x(row.end[at]).min(last) as f32,
                     what: What::Slice(at as u32),
                 });
                 at += 1;
                 continue;
             }
-            let pixel = left.floor();
-            let mut next = row.first_from(look.time(pixel + 1.0), at).max(at + 1);
+            // Not below zero, and so as good as rounded down.
+            let pixel = left as u32;
+            let limit = look.stretch.from + f64::from(pixel + 1) * pixel_ns;
+            let mut next = row.first_from(limit, at).max(at + 1);
             // Of those that begin in a pixel only the last can be longer than it.
-            if next - at > 1 && wide(next - 1) {
+            if next - at > 1 && is_wide(next - 1) {
                 next -= 1;
             }
             push_block(row, at..next, pixel as f32, scale, pieces);
