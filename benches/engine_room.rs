@@ -456,6 +456,7 @@ fn million_samples() -> Result<Session> {
         load: Load::Closed,
         keeping: Keeping::Together,
         judging: None,
+        profiling: None,
     };
     let mut session = Session::begin(Beginning {
         name: "a million samples".to_owned(),

@@ -352,6 +352,8 @@ fn trace() -> Trace {
                     device: Some(stream / 4),
                     change: 0,
                     total: Some(noise.below(8_000_000_000)),
+                    track: None,
+                    op: 0,
                 });
             }
         }

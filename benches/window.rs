@@ -348,6 +348,7 @@ fn session(
         load: Load::Closed,
         keeping: Keeping::Together,
         judging: None,
+        profiling: None,
     };
     let mut session = Session::begin(Beginning {
         name: name.to_owned(),

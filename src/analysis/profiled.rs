@@ -4,6 +4,11 @@ use crate::base::humanize;
 use crate::domain::profile::Profile;
 use crate::domain::trace::SliceKind;
 
+/// The same with whose profile it is.
+pub fn told(profile: &Profile) -> String {
+    format!("{}: {}", profile.name, in_short(profile))
+}
+
 /// What ran, for how long, and what took longest: kernels where there are any, else operators.
 pub fn in_short(profile: &Profile) -> String {
     let (kind, word) = match profile.of_kind(SliceKind::Kernel).next() {

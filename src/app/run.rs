@@ -283,10 +283,7 @@ impl LiveRun {
             RunEvent::Examined { setup, examination } => {
                 (of(*setup, &examined::in_short(examination)), false)
             }
-            RunEvent::Profiled { profile } => {
-                let setup = profile.case.map_or(0, |case| case.setup);
-                (of(setup, &profiled::in_short(profile)), false)
-            }
+            RunEvent::Profiled { profile } => (profiled::told(profile), false),
             RunEvent::Judged { setup, accuracy } => {
                 (of(*setup, &accuracy::in_short(accuracy)), false)
             }

@@ -444,7 +444,7 @@ pub struct ImportArgs {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
-    /// Read plain tables of timings: which column is what, as in time=latency_ms,batch=n,name=case; also
+    /// Read plain tables of timings: which column is what, as in time=latency,batch=n,name=case; also
     /// unit=ms where the column's name does not tell
     #[arg(long, value_name = "WHAT=COLUMN,…")]
     pub columns: Option<String>,

@@ -7,7 +7,8 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::ImportArgs;
-use super::output;
+use super::{Context, output};
+use crate::analysis::category::Rules;
 use crate::base::humanize;
 use crate::domain::profile::Profile;
 use crate::domain::reported::Reported;
@@ -23,7 +24,7 @@ use crate::store::session_file;
 const ROWS: usize = 20;
 
 /// Reads the files.
-pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
+pub fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
     if let Some(out) = &args.out {
         session_file::check_target(out, args.force)?;
     }
@@ -41,7 +42,8 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
         importing::keep(&mut taken, out)?;
     }
     if args.json {
-        output::document(&document(&taken))?;
+        let rules = Rules::with(&context.settings.categories);
+        output::document(&document(&taken, &rules))?;
     } else {
         output::answer(&text(&taken))?;
         for warning in &taken.session.warnings {
@@ -85,13 +87,13 @@ fn columns(text: &str) -> anyhow::Result<Columns> {
 }
 
 /// One profile is the document itself; several are a list in it.
-fn document(taken: &Taken) -> Value {
+fn document(taken: &Taken, rules: &Rules) -> Value {
     let session = &taken.session;
     let reported: Vec<Value> = session.reported.iter().map(profile::reported).collect();
     let mut profiles = session
         .profiles
         .iter()
-        .map(|found| profile::document(found, &session.warnings));
+        .map(|found| profile::document(found, rules, &session.warnings));
     let mut document = match (profiles.next(), session.profiles.len()) {
         (Some(only), 1) => only,
         (Some(first), _) => {
@@ -106,7 +108,7 @@ fn document(taken: &Taken) -> Value {
                 tool: session.imported.clone().unwrap_or_default(),
                 ..Profile::default()
             };
-            profile::document(&nothing, &session.warnings)
+            profile::document(&nothing, rules, &session.warnings)
         }
     };
     if let Some(fields) = document.as_object_mut() {

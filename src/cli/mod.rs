@@ -152,7 +152,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
-        Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Import(args)) => import::run(&context, &args),
         Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),

@@ -62,11 +62,7 @@ impl Progress {
                 session.setup_label(*setup),
                 examined::in_short(examination)
             )),
-            RunEvent::Profiled { profile } => self.line(&format!(
-                "{}: {}",
-                profile.name,
-                profiled::in_short(profile)
-            )),
+            RunEvent::Profiled { profile } => self.line(&profiled::told(profile)),
             RunEvent::Judged { setup, accuracy } => self.line(&format!(
                 "{}: {}",
                 session.setup_label(*setup),

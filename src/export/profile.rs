@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::analysis::category::Rules;
 use crate::domain::profile::{MemoryUse, Profile, Total};
 use crate::domain::reported::Reported;
 use crate::domain::trace::SliceKind;
 
 /// The whole document.
-pub fn document(profile: &Profile, warnings: &[String]) -> Value {
+pub fn document(profile: &Profile, rules: &Rules, warnings: &[String]) -> Value {
     let kernels_ns = profile.devices.iter().map(|device| device.kernels_ns);
     let has_times = !profile.devices.is_empty();
     json!({
@@ -19,7 +20,7 @@ pub fn document(profile: &Profile, warnings: &[String]) -> Value {
         "tool_version": profile.tool.version,
         "tool_command": profile.tool.command,
         "runs": profile.runs,
-        "kernels": kernels(profile),
+        "kernels": kernels(profile, rules),
         "busy_ns": has_times.then(|| kernels_ns.sum::<u64>()),
         "summed_ns": profile.summed_ns(SliceKind::Kernel),
         "span_ns": profile.span_ns,
@@ -35,7 +36,7 @@ pub fn document(profile: &Profile, warnings: &[String]) -> Value {
 }
 
 /// Kernels by name, wherever and for whomever they ran; longest first.
-fn kernels(profile: &Profile) -> Vec<Value> {
+fn kernels(profile: &Profile, rules: &Rules) -> Vec<Value> {
     let mut by_name: BTreeMap<&str, (u64, u64, &Total)> = BTreeMap::new();
     for total in profile.of_kind(SliceKind::Kernel) {
         let sum = by_name.entry(&total.name).or_insert((0, 0, total));
@@ -48,6 +49,7 @@ fn kernels(profile: &Profile) -> Vec<Value> {
         json!({
             "name": name,
             "op": first.op,
+            "category": rules.of(first).id(),
             "calls": calls,
             "total_ns": total_ns,
         })

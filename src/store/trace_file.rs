@@ -26,7 +26,7 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))?;
     let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
     let file = pour(packed, trace)?
         .finish()?

@@ -135,25 +135,7 @@ impl State {
                 let examined = engine.examine(&request, &seeded(&inputs, seed))?;
                 Ok(Reply::Examined(Box::new(examined)))
             }
-            Request::Profile {
-                setup,
-                model,
-                name: _,
-                runtime,
-                inputs,
-                seed,
-                folder,
-            } => {
-                let engine = find(&setup.engine)?;
-                let request = LoadRequest {
-                    setup: &setup,
-                    model: &model,
-                    runtime: runtime.as_deref(),
-                };
-                limit_memory(&setup)?;
-                let files = engine.profile(&request, &seeded(&inputs, seed), &folder)?;
-                Ok(Reply::Profiled { files, runs: None })
-            }
+            Request::Profile { .. } => profiled(&request),
             Request::Save { case, folder } => save(self.case(case)?, &folder),
             Request::Export { .. } => Err(EngineError::Unsupported(
                 "this engine has no networks of its own that it could write; torch has".to_owned(),
@@ -243,6 +225,32 @@ impl State {
 fn find(engine: &str) -> Result<&'static dyn Engine, EngineError> {
     engines::find(engine)
         .ok_or_else(|| EngineError::Unsupported(format!("this worker has no engine \"{engine}\"")))
+}
+
+/// Has an engine run a model and watch itself.
+fn profiled(request: &Request) -> Result<Reply, EngineError> {
+    let Request::Profile {
+        setup,
+        model,
+        runtime,
+        inputs,
+        seed,
+        folder,
+        ..
+    } = request
+    else {
+        return Err(EngineError::Failed(
+            "nothing to profile was named".to_owned(),
+        ));
+    };
+    let load = LoadRequest {
+        setup,
+        model,
+        runtime: runtime.as_deref(),
+    };
+    limit_memory(setup)?;
+    let files = find(&setup.engine)?.profile(&load, &seeded(inputs, *seed), folder)?;
+    Ok(Reply::Profiled { files, runs: None })
 }
 
 fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
