@@ -5,6 +5,12 @@
 //! The trace is what PyTorch would write of a training run: an operator, the call that launches, the
 //! flow and the kernel, with 40 names of convolutions and 60 of elementwise kernels.
 
+#![expect(clippy::print_stdout, reason = "figures are what it is for")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "each file is read by a process of its own, so that its memory can be told"
+)]
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
