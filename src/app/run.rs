@@ -264,17 +264,18 @@ impl LiveRun {
         let Some(session) = &self.session else {
             return;
         };
-        let name =
-            |case: &CaseKey| format!("{} batch {}", session.setup_label(case.setup), case.batch);
-        let of = |setup, words: &str| format!("{}: {words}", session.setup_label(setup));
+        let label = |setup: usize| session.setup_label(setup);
+        let name = |case: &CaseKey| format!("{} batch {}", label(case.setup), case.batch);
+        let of = |setup, words: &str| format!("{}: {words}", label(setup));
         let (text, is_trouble) = match &stamped.event {
-            RunEvent::WorkerStarted { setup, pid } => {
-                (of(*setup, &format!("worker started, process {pid}")), false)
-            }
+            RunEvent::WorkerStarted { setup, pid } => (
+                format!("{}: worker started, process {pid}", label(*setup)),
+                false,
+            ),
             RunEvent::SetupReady { setup, report } => (
                 format!(
                     "{}: {} loaded the model in {}",
-                    session.setup_label(*setup),
+                    label(*setup),
                     report.engine,
                     humanize::duration_ns(report.load_ns as f64)
                 ),
@@ -299,11 +300,7 @@ impl LiveRun {
                 format!(
                     "{}: {} after {}",
                     name(case),
-                    if warm_up.settled {
-                        "warm"
-                    } else {
-                        "not settled"
-                    },
+                    how_warm(warm_up.settled),
                     humanize::of_many(warm_up.runs, "run")
                 ),
                 !warm_up.settled,
@@ -359,4 +356,8 @@ fn loss(session: &Session, device: usize, lost: &Lost) -> String {
     let track = session.telemetry.tracks.get(device);
     let name = track.map_or_else(String::new, |track| track.device.short_name());
     format!("{name}: {}", lost.why)
+}
+/// In a word.
+fn how_warm(settled: bool) -> &'static str {
+    if settled { "warm" } else { "not settled" }
 }

@@ -8,6 +8,8 @@ pub mod amd;
 pub mod benchmark;
 pub mod chrome;
 pub mod chunks;
+#[cfg(test)]
+mod fuzzing;
 pub mod google_benchmark;
 pub mod head;
 pub mod hpctraining;
@@ -317,11 +319,14 @@ pub fn companions(path: &Path) -> Vec<PathBuf> {
     let Some(stem) = name(path).as_deref().and_then(set_stem).map(str::to_owned) else {
         return Vec::new();
     };
-    let Some(entries) = path.parent().and_then(|folder| fs::read_dir(folder).ok()) else {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or_else(|| Path::new("."))) else {
         return Vec::new();
     };
     let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter_map(|entry| Some(path.with_file_name(entry.ok()?.file_name())))
         .filter(|other| other != path && other.is_file())
         .filter(|other| name(other).as_deref().and_then(set_stem) == Some(&stem))
         .collect();

@@ -1,3 +1,5 @@
+//! Real traces and made-up ones, sound and damaged.
+
 use super::super::testing::{bytes, fixture};
 use super::*;
 

@@ -1,3 +1,5 @@
+//! Summaries and logs of real and made-up runs.
+
 use super::*;
 use crate::import::testing;
 

@@ -1,3 +1,5 @@
+//! Reports of all ages.
+
 use super::*;
 use crate::import::testing;
 

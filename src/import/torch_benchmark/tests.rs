@@ -1,3 +1,5 @@
+//! What torch prints of measurements and comparisons.
+
 use super::*;
 use crate::import::testing;
 

@@ -1,3 +1,5 @@
+//! What torch prints as a table.
+
 use super::*;
 use crate::import::testing;
 

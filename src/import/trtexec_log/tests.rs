@@ -1,3 +1,5 @@
+//! Logs of real and made-up runs.
+
 use super::*;
 use crate::domain::reported::Reported;
 use crate::import::testing;

@@ -481,7 +481,10 @@ fn a_file_without_times_costs_nothing_that_is_there() {
         .find(|path| path.to_string_lossy().ends_with(".stats.csv"));
     let sums = sums.expect("a file of sums");
     desk.act(Action::OpenTrace(sums));
-    desk.hear("has sums and no times");
+    // What has no times is shown where sums are.
+    desk.see("mul_mat_q");
+    assert_eq!(desk.app().screen, Screen::Kernels);
+    desk.act(Action::Go(Screen::Timeline));
     let noise = desk.path("noise.bin");
     std::fs::write(&noise, [0_u8, 159, 146, 150]).expect("a file");
     desk.act(Action::Sessions(Sessions::Open(vec![noise])));
