@@ -82,8 +82,7 @@ impl App {
             Message::RulesChanged(changed) => self.rules_changed(changed),
             Message::TraceRead(id, read) => self.trace_read(id, read),
             Message::WithoutTimes(id, screen) => {
-                self.timeline.reading.retain(|reading| reading.id != id);
-                self.screen = screen;
+                self.without_times(id, screen);
             }
             Message::Found(id, hits) => self.timeline_found(id, *hits),
             Message::Summed(id, measured, statistics) => {

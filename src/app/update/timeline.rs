@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
 use crate::analysis::timeline::stretch::Stretch;
-use crate::app::action::Timeline;
+use crate::app::action::{Action, Kernels, Timeline};
+use crate::app::kernels::Pick;
 use crate::app::notices::Weight;
 use crate::app::screen::Screen;
 use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
@@ -191,6 +192,21 @@ impl App {
                 trace_work::read(&wanted, outlet);
             });
         }
+    }
+
+    /// What has no times is shown where it can be seen.
+    pub(in crate::app) fn without_times(&mut self, id: TraceId, screen: Screen) {
+        let reading = &mut self.timeline.reading;
+        let read = reading.iter().position(|reading| reading.id == id);
+        let session = read.map(|at| reading.remove(at).session);
+        if let (Screen::Kernels, Some(session)) = (screen, session) {
+            let pick = Pick {
+                session,
+                profile: 0,
+            };
+            self.act(Action::Kernels(Kernels::Look(pick)));
+        }
+        self.act(Action::Go(screen));
     }
 
     /// A trace was read, or not.

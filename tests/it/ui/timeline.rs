@@ -482,7 +482,7 @@ fn a_file_without_times_costs_nothing_that_is_there() {
     let sums = sums.expect("a file of sums");
     desk.act(Action::OpenTrace(sums));
     // What has no times is shown where sums are.
-    desk.see("mul_mat_q");
+    desk.see("rocprof-stats");
     assert_eq!(desk.app().screen, Screen::Kernels);
     desk.act(Action::Go(Screen::Timeline));
     let noise = desk.path("noise.bin");
