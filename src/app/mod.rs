@@ -179,11 +179,13 @@ impl App {
     /// Begins to look around: the library, the engines, what was open last time or is asked for now.
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
         let again = std::mem::take(&mut self.remembered.open);
-        self.shows_opened = !files.is_empty();
-        let files = if files.is_empty() { again } else { files };
         self.jobs.watch_library(self.place.paths.library.clone());
-        for path in files {
-            self.open_session(path);
+        if files.is_empty() {
+            for path in again {
+                self.open_session(path);
+            }
+        } else {
+            self.act(action::Action::Sessions(action::Sessions::Open(files)));
         }
         self.look_for_engines();
         let paths = self.place.paths.clone();

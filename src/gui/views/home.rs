@@ -138,7 +138,7 @@ fn drop_area(ui: &mut Ui, width: f32, wishes: &mut Vec<Action>) {
         ui.add_space(18.0);
         ui.label(button::glyph(icon::OPEN).size(22.0).color(roles.faint));
         ui.add_space(space::TINY);
-        ui.label(RichText::new("Drop a session or an ONNX file here").color(roles.text));
+        ui.label(RichText::new("Drop a session, an ONNX file or a trace here").color(roles.text));
         ui.label(RichText::new("or click to choose one").color(roles.quiet));
     });
     if response
