@@ -160,6 +160,9 @@ pub struct Breakdown {
     /// What the host did meanwhile: operators, calls, waits, scripts and the profiler itself, which lie
     /// over each other and are never added.
     pub host: Vec<(SliceKind, u64)>,
+    /// The host's part of whole runs: their time without that of the nodes in them, in nanoseconds, where
+    /// the profile has both.
+    pub between_nodes_ns: Option<u64>,
     /// Runs of the network that it covers.
     pub runs: Option<u64>,
     /// Whether any operator is known.
@@ -288,10 +291,25 @@ pub fn of(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
         gaps: gaps(profile),
         launches: profile.launches.clone(),
         host: host(profile, scope),
+        between_nodes_ns: between_nodes(profile),
         runs: profile.runs,
         has_operators: totals().any(|total| !operator(total).is_empty()),
         rows,
     }
+}
+
+/// What runtimes call a whole run, with its nodes in it.
+const RUN: &str = "model_run";
+
+/// What is left of whole runs beside their nodes. Nodes side by side may take longer than their run, and
+/// then nothing is left.
+fn between_nodes(profile: &Profile) -> Option<u64> {
+    let mut ranges = profile.of_kind(SliceKind::Range);
+    let runs = ranges.find(|total| total.name == RUN)?;
+    Some(
+        runs.total_ns
+            .saturating_sub(profile.summed_ns(SliceKind::Kernel)),
+    )
 }
 
 /// What is one row. A kernel of two categories, because two operators use it, is two rows.

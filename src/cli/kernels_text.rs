@@ -108,6 +108,12 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
         .iter()
         .map(|(kind, ns)| format!("{} {}", kind.title(), time(*ns)))
         .collect();
+    if let Some(ns) = found.between_nodes_ns {
+        text.push_str(&format!(
+            "Host     {} of the runs is between nodes\n",
+            humanize::duration_ns(ns as f64)
+        ));
+    }
     if !host.is_empty() {
         text.push_str(&format!("Host     {}\n", host.join(", ")));
     }

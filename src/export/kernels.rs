@@ -25,6 +25,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown) -> Value {
             "length_ns": gap.length_ns,
         })).collect::<Vec<_>>(),
         "launches": found.launches,
+        "between_nodes_ns": found.between_nodes_ns,
         "host": found.host.iter().map(|(kind, ns)| json!({
             "kind": kind.title(),
             "total_ns": ns,

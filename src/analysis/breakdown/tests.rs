@@ -226,3 +226,15 @@ fn nothing_is_nothing() {
     assert!(found.rows.is_empty() && found.summed_ns == 0);
     assert_eq!(found.shown(&Filter::default()), Shown::default());
 }
+
+#[test]
+fn what_is_left_of_a_run_is_the_host() {
+    let mut profile = of_totals(vec![total(SliceKind::Kernel, "conv", "Conv", 10, 900)]);
+    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, None);
+    profile
+        .totals
+        .push(total(SliceKind::Range, "model_run", "", 10, 1_000));
+    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, Some(100));
+    profile.totals[0].total_ns = 1_500;
+    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, Some(0));
+}

@@ -157,6 +157,16 @@ fn idle(found: &Breakdown) -> Figure {
 }
 
 fn host(found: &Breakdown) -> Option<Figure> {
+    if let Some(ns) = found.between_nodes_ns {
+        let runs = ns + found.summed_ns;
+        let share = 100.0 * ns as f64 / runs.max(1) as f64;
+        return Some(Figure {
+            title: "Host, between nodes",
+            value: humanize::duration_ns(ns as f64),
+            below: format!("{share:.1} % of the runs"),
+            help: "Time of whole runs in which none of the nodes ran".to_owned(),
+        });
+    }
     let first = [SliceKind::Operator, SliceKind::Call, SliceKind::Wait]
         .into_iter()
         .find_map(|kind| Some((kind, found.host_ns(kind)?)));
