@@ -255,6 +255,8 @@ pub enum Kernels {
     Forget(usize),
     /// Copies the table, tab-separated.
     CopyTable,
+    /// Shows the timeline of the profile that is shown.
+    Timeline,
 }
 
 /// About the timeline. What is looked at, selected and found belongs to the trace that is shown.

@@ -1,7 +1,8 @@
 //! When a command can be given, and why not: what several of them ask for.
 
 use super::App;
-use super::action::{Action, Curves, Library, Shell, Timeline};
+use super::action::{Action, Curves, Kernels, Library, Shell, Timeline};
+use super::kernels;
 use super::plan::PlanEdit;
 use super::screen::Screen;
 
@@ -20,6 +21,21 @@ pub(super) fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Actio
     }
     app.timeline.shown.ok_or("no trace is open")?;
     Ok(Action::Timeline(change()))
+}
+
+/// The timeline of the profile that the kernels screen shows.
+pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
+    let pick = app.kernels.looking.ok_or("no profile is open")?;
+    let owner = Some((pick.session, pick.profile));
+    let is_open = app
+        .timeline
+        .traces
+        .iter()
+        .any(|(_, open)| open.owner == owner);
+    if !is_open {
+        kernels::trace_path(&app.sessions, pick)?;
+    }
+    Ok(Action::Kernels(Kernels::Timeline))
 }
 
 pub(super) fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {

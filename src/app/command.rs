@@ -11,7 +11,7 @@ use super::action::{
 };
 use super::allowed::{
     MOVE, NO_SELECTION, NO_SESSION, ZOOM, hit, idle, move_limit, plan, running, shell, timeline,
-    with_last, with_selected,
+    timeline_of_profile, with_last, with_selected,
 };
 use super::kernels::Shape;
 use super::keys::Shortcut;
@@ -391,6 +391,12 @@ pub const ALL: &[Command] = &[
     command("kernels-alone", "Kernels: compare with nothing", "", |_| {
         Ok(Action::Kernels(Kernels::Before(None)))
     }),
+    command(
+        "kernels-timeline",
+        "Kernels: the timeline of this profile",
+        "",
+        timeline_of_profile,
+    ),
     command(
         "more-rounds",
         "Compare: measure the rounds that are missing",

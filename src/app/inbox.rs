@@ -20,6 +20,7 @@ use crate::analysis::timeline::selection::Statistics;
 use crate::domain::environment::Environment;
 use crate::domain::event::{Beginning, Stamped};
 use crate::domain::model::ModelSummary;
+use crate::domain::plan::Profiler;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{MissingSource, WatchedDevice};
 use crate::store::library::{Scanned, Stamp};
@@ -34,6 +35,8 @@ pub enum Message {
     Devices(Vec<WatchedDevice>, Vec<MissingSource>),
     /// Engines, ready ones first.
     Engines(Vec<EngineState>),
+    /// What is missing of the profilers that are programs of their own.
+    MissingProfilers(Vec<(Profiler, String)>),
     /// A step of fetching ONNX Runtime.
     InstallStep(String, Option<f32>),
     /// Fetching is over, with what was installed.
@@ -59,7 +62,7 @@ pub enum Message {
     /// A session came back from the trash, or did not.
     Restored(String, Result<(), (Discarded, String)>),
     /// A file was written, and is the session's own from now on.
-    SavedAs(SessionId, PathBuf, Stamp),
+    SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
     /// Plans that are kept.
     Plans(Vec<(PathBuf, Draft)>),
     /// The pinned case's samples as charts.

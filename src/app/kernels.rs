@@ -1,6 +1,7 @@
 //! Where the time of an open session's profile went, and what is different in another one.
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::sessions::{OpenSession, OpenSessions, SessionId};
@@ -70,6 +71,21 @@ impl Found {
     pub fn at(&self, level: Level) -> &Breakdown {
         let place = Level::ALL.iter().position(|known| *known == level);
         &self.breakdowns[place.unwrap_or(0)]
+    }
+}
+
+/// Where the timeline of a profile lies, or why there is none to be opened.
+pub fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
+    let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
+    let trace = trace.ok_or("the profile has sums alone, and no timeline")?;
+    let session = sessions
+        .get(pick.session)
+        .and_then(|open| open.path.as_ref());
+    let beside = session.map_or_else(|| PathBuf::from(trace), |path| path.with_file_name(trace));
+    if beside.is_file() {
+        Ok(beside)
+    } else {
+        Err("the timeline's file is gone; it lay beside the session")
     }
 }
 

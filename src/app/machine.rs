@@ -2,6 +2,7 @@
 
 use crate::base::cancel::CancelToken;
 use crate::domain::environment::Environment;
+use crate::domain::plan::Profiler;
 use crate::domain::setup::Setup;
 use crate::domain::telemetry::{MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
@@ -42,6 +43,8 @@ pub struct MachineState {
     pub devices: Option<(Vec<WatchedDevice>, Vec<MissingSource>)>,
     /// Engines, best first; nothing until they were looked up.
     pub engines: Option<Vec<EngineState>>,
+    /// Profilers that are programs of their own, and what is missing of each; those not named are here.
+    pub missing_profilers: Vec<(Profiler, String)>,
     /// Whether they are being looked up now.
     pub is_looking: bool,
     /// Fetching, while it goes on.
@@ -49,6 +52,13 @@ pub struct MachineState {
 }
 
 impl MachineState {
+    /// Why a profiler cannot be used here; nothing where it can.
+    pub fn missing_profiler(&self, profiler: Profiler) -> Option<&str> {
+        let mut missing = self.missing_profilers.iter();
+        let found = missing.find(|(absent, _)| *absent == profiler)?;
+        Some(&found.1)
+    }
+
     /// Whether ONNX Runtime could be fetched and is not here.
     pub fn lacks_onnxruntime(&self) -> bool {
         self.engines.as_ref().is_some_and(|engines| {

@@ -4,7 +4,7 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
-mod allowed;
+pub mod allowed;
 pub mod command;
 pub mod compare;
 pub mod curves;

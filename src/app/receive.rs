@@ -47,6 +47,7 @@ impl App {
                 self.machine.engines = Some(engines);
                 self.machine.is_looking = false;
             }
+            Message::MissingProfilers(missing) => self.machine.missing_profilers = missing,
             Message::InstallStep(step, share) => {
                 if let Some(installing) = &mut self.machine.installing {
                     installing.step = step;
@@ -141,8 +142,9 @@ impl App {
                     format!("{} was not changed: {reason}", path.display()),
                 );
             }
-            Message::SavedAs(id, path, stamp) => {
+            Message::SavedAs(id, path, stamp, session) => {
                 if let Some(open) = self.sessions.get_mut(id) {
+                    open.session = session;
                     open.path = Some(path.clone());
                     open.stamp = Some(stamp);
                     open.on_disk = OnDisk::Same;

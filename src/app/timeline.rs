@@ -25,6 +25,8 @@ pub struct OpenTrace {
     pub name: String,
     /// Its file; nothing for one that was made in memory.
     pub path: Option<PathBuf>,
+    /// The session whose profile it belongs to, and which of its profiles that is.
+    pub owner: Option<(SessionId, usize)>,
     /// What was noted while it was read.
     pub notes: Vec<String>,
     /// The slices.
@@ -39,6 +41,7 @@ impl OpenTrace {
         Self {
             name: name.into(),
             path: None,
+            owner: None,
             notes: Vec::new(),
             timeline: Arc::new(Timeline::of(&trace)),
             trace: Arc::new(trace),
@@ -51,8 +54,10 @@ impl OpenTrace {
 pub struct Reading {
     /// What it becomes.
     pub id: TraceId,
-    /// The session that its sums and figures become.
+    /// The session that its sums and figures become, or whose profile it is the timeline of.
     pub session: SessionId,
+    /// That profile, where the session is open already.
+    pub profile: Option<usize>,
     /// The file.
     pub path: PathBuf,
     /// What it is called.
@@ -74,6 +79,7 @@ impl Reading {
         Self {
             id,
             session,
+            profile: None,
             name: name.to_string_lossy().into_owned(),
             path,
             bytes: Arc::default(),

@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering;
 use super::inbox::{Message, Opened};
 use super::jobs::Outlet;
 use super::screen::Screen;
-use super::sessions::Findings;
+use super::sessions::{Findings, SessionId};
 use super::timeline::{Measured, OpenTrace, Reading, TraceId};
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
+use crate::domain::trace::Trace;
 use crate::import::source::Limits;
 use crate::import::watch::Watch;
 use crate::import::{self, ImportError, Imported};
@@ -51,7 +52,16 @@ fn read_one(
         ImportError::Cancelled => None,
         error => Some(error.to_string()),
     })?;
-    let mut notes = imported.notes.clone();
+    let notes = imported.notes.clone();
+    if let Some(profile) = reading.profile {
+        let owner = (reading.session, profile);
+        return Ok(Some(Box::new(opened(
+            reading,
+            owner,
+            notes,
+            imported.trace,
+        ))));
+    }
     let mut taken = importing::session(vec![(reading.name.clone(), imported)]);
     let trace = taken.traces.pop().unwrap_or_default();
     if reading.cancel.is_cancelled() {
@@ -74,23 +84,35 @@ fn read_one(
         outlet.send(Message::WithoutTimes(reading.id, screen));
         return Ok(None);
     }
-    let timeline = Timeline::of(&trace);
+    let open = opened(reading, (reading.session, 0), notes, trace);
     if reading.cancel.is_cancelled() {
         return Err(None);
     }
+    Ok(Some(Box::new(open)))
+}
+
+/// A trace made ready.
+fn opened(
+    reading: &Reading,
+    owner: (SessionId, usize),
+    mut notes: Vec<String>,
+    trace: Trace,
+) -> OpenTrace {
+    let timeline = Timeline::of(&trace);
     if timeline.left_out > 0 {
         notes.push(format!(
             "{} slices are not drawn, because more than 64 lie over each other on one track",
             timeline.left_out
         ));
     }
-    Ok(Some(Box::new(OpenTrace {
+    OpenTrace {
         name: reading.name.clone(),
         path: Some(reading.path.clone()),
+        owner: Some(owner),
         notes,
         timeline: Arc::new(timeline),
         trace: Arc::new(trace),
-    })))
+    }
 }
 
 fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportError> {

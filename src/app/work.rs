@@ -21,9 +21,11 @@ use crate::base::paths::Paths;
 use crate::chart;
 use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::session::Session;
+use crate::domain::trace::Trace;
 use crate::onnx::{inspect, source};
 use crate::runner::control::Control;
 use crate::runner::equipment::{self, FetchStep, InstallRequest};
+use crate::runner::importing;
 use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{self, Target};
 use crate::runner::run::RunRequest;
@@ -47,6 +49,7 @@ pub fn survey(place: &Place, outlet: &Outlet) {
         place.python.as_deref(),
         &place.program,
     );
+    outlet.send(Message::MissingProfilers(equipment::missing_profilers()));
     outlet.send(Message::Engines(machine::describe(&found)));
 }
 
@@ -130,14 +133,26 @@ pub fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
     }
 }
 
-/// Writes a session to a file of the user's choice.
-pub fn save_as(id: SessionId, session: &Session, path: PathBuf, outlet: &Outlet) {
+/// Writes a session to a file of the user's choice, with its timelines: those that are open, and those
+/// that lie beside its file.
+pub fn save_as(
+    id: SessionId,
+    session: &Session,
+    (open, from): (&[(usize, Arc<Trace>)], Option<&Path>),
+    path: PathBuf,
+    outlet: &Outlet,
+) {
     let saved = session_file::check_target(&path, true)
-        .and_then(|()| session_file::write(&path, session))
         .map_err(|error| error.to_string())
-        .and_then(|()| Stamp::of(&path).map_err(|error| error.to_string()));
+        .and_then(|()| {
+            importing::keep_copy(session, open, from, &path).map_err(|error| error.to_string())
+        })
+        .and_then(|session| {
+            let stamp = Stamp::of(&path).map_err(|error| error.to_string())?;
+            Ok((stamp, Arc::new(session)))
+        });
     outlet.send(match saved {
-        Ok(stamp) => Message::SavedAs(id, path, stamp),
+        Ok((stamp, session)) => Message::SavedAs(id, path, stamp, session),
         Err(error) => Message::Failed(format!("The session was not saved: {error}")),
     });
 }

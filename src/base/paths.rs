@@ -3,7 +3,17 @@
 //! The variable serves tests, portable installs and clusters whose home folders are slow.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::PathBuf;
+
+/// Where a program of this name lies, in folders as in the variable `PATH`. Relative ones are passed over.
+pub fn program_in(search: &OsStr, name: &str) -> Option<PathBuf> {
+    let name = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(search)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .find(|program| program.is_file())
+}
 
 /// The folders of one installation.
 #[derive(Clone, Debug)]

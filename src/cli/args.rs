@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::domain::plan::PresetName;
+use crate::domain::plan::{PresetName, Profiler};
 use crate::onnx::rewrite::Precision;
 
 /// How fast a neural network runs on this machine, why, and what changed.
@@ -129,9 +129,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
     /// Run each case once more, watched, after everything was measured: where its time goes, node by node
-    /// or kernel by kernel. What is watched is slower, and is never among the measurements.
-    #[arg(long)]
-    pub profile: bool,
+    /// or kernel by kernel. What is watched is slower, and is never among the measurements. By the engine's
+    /// own profiler, or by rocprofv3, rocprof or nsys around the worker [default: engine].
+    #[arg(long, value_name = "PROFILER", num_args = 0..=1, require_equals = true, default_missing_value = "engine")]
+    pub profile: Option<Profiler>,
     /// Play back what the devices said in another session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,

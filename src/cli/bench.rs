@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
 use crate::analysis::case_rows;
 use crate::analysis::comparison::{self, Comparison};
-use crate::domain::plan::{Judging, Keeping, Load, Profiler};
+use crate::domain::plan::{Judging, Keeping, Load};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::engines;
@@ -155,7 +155,7 @@ fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
         load: load(args)?,
         energy: args.energy,
         judging: judging(args)?.or(begun.judging),
-        profiling: args.profile.then_some(Profiler::Engine).or(begun.profiling),
+        profiling: args.profile.or(begun.profiling),
         keeping: if args.one_at_a_time {
             Keeping::OneAtATime
         } else {

@@ -198,6 +198,41 @@ impl Judging {
 pub enum Profiler {
     /// The engine's own.
     Engine,
+    /// AMD's, of today.
+    Rocprofv3,
+    /// AMD's, of ROCm up to 6.
+    Rocprof,
+    /// NVIDIA's.
+    Nsys,
+}
+
+impl Profiler {
+    /// Every one, the engine's own first.
+    pub const ALL: [Self; 4] = [Self::Engine, Self::Rocprofv3, Self::Rocprof, Self::Nsys];
+
+    /// What it is called: where it is a program of its own, the name of that.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::Rocprofv3 => "rocprofv3",
+            Self::Rocprof => "rocprof",
+            Self::Nsys => "nsys",
+        }
+    }
+}
+
+impl FromStr for Profiler {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|profiler| profiler.name() == text)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                format!("\"{text}\" is no profiler that is known here; there are {names}")
+            })
+    }
 }
 
 /// A step of a ladder: one case, and what it adds to the one before.

@@ -2,9 +2,20 @@
 //!
 //! The work is `worker`'s; the window may not use it directly, because it starts no processes.
 
+use crate::domain::plan::Profiler;
 pub use crate::engines::EngineInfo;
 pub use crate::engines::install::{FLAVORS, Flavor, InstallRequest};
 pub use crate::engines::runtimes::{FoundRuntime, python_candidates};
 pub use crate::worker::fetch::{FetchStep, Installed, install};
 pub use crate::worker::probe::{Found, survey};
 pub use crate::worker::process::open_outside;
+use crate::worker::profilers::{self, Wrapper};
+
+/// Profilers that are programs of their own and not here, each with what to do.
+pub fn missing_profilers() -> Vec<(Profiler, String)> {
+    let missing = |wrapper: &&dyn Wrapper| {
+        let reason = profilers::program(*wrapper).err()?;
+        Some((wrapper.profiler(), reason))
+    };
+    profilers::ALL.iter().filter_map(missing).collect()
+}

@@ -1,7 +1,10 @@
 //! Files of other tools made into a session: profiles where the time went, cases where somebody measured.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::base::clock;
 use crate::domain::case::{Case, CaseKey, Round};
@@ -312,17 +315,57 @@ pub enum KeepError {
 pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
     let profiles = taken.session.profiles.iter_mut();
     for (number, (profile, trace)) in profiles.zip(&taken.traces).enumerate() {
-        if trace.is_empty() {
-            continue;
+        if !trace.is_empty() {
+            profile.trace_file = Some(put_beside(path, number, |to| trace_file::write(to, trace))?);
         }
-        let beside = trace_file::path(path, number);
-        trace_file::write(&beside, trace).map_err(|source| KeepError::Trace {
-            path: beside.clone(),
-            source,
-        })?;
-        let name = beside.file_name().unwrap_or_default().to_string_lossy();
-        profile.trace_file = Some(name.into_owned());
     }
     session_file::write(path, &taken.session)?;
     Ok(())
+}
+
+/// Writes a session to another file, with its timelines beside it, and tells what was written.
+///
+/// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
+/// the file that the session is from.
+pub fn keep_copy(
+    session: &Session,
+    open: &[(usize, Arc<Trace>)],
+    from: Option<&Path>,
+    path: &Path,
+) -> Result<Session, KeepError> {
+    let mut session = session.clone();
+    for (number, profile) in session.profiles.iter_mut().enumerate() {
+        let held = open.iter().find(|(place, _)| *place == number);
+        let lies = profile.trace_file.as_ref().map(|name| match from {
+            Some(from) => from.with_file_name(name),
+            None => PathBuf::from(name),
+        });
+        let lies = lies.filter(|file| *file != trace_file::path(path, number));
+        profile.trace_file = match (held, lies) {
+            (Some((_, trace)), _) => {
+                Some(put_beside(path, number, |to| trace_file::write(to, trace))?)
+            }
+            (None, Some(file)) if file.is_file() => Some(put_beside(path, number, |to| {
+                fs::copy(&file, to).map(|_| ())
+            })?),
+            _ => continue,
+        };
+    }
+    session_file::write(path, &session)?;
+    Ok(session)
+}
+
+/// Puts a timeline where it belongs, and tells what the session calls it.
+fn put_beside(
+    session: &Path,
+    number: usize,
+    put: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<String, KeepError> {
+    let beside = trace_file::path(session, number);
+    put(&beside).map_err(|source| KeepError::Trace {
+        path: beside.clone(),
+        source,
+    })?;
+    let name = beside.file_name().unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
 }

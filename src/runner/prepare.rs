@@ -32,7 +32,7 @@ use crate::store::settings::Settings;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::telemetry::source::Places;
-use crate::worker::probe;
+use crate::worker::{probe, profilers};
 
 /// Batch sizes of a run that names none.
 pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
@@ -96,6 +96,9 @@ pub enum PrepareError {
     /// The inputs for comparing outputs cannot be used.
     #[error("{0}")]
     Samples(String),
+    /// The profiler that is wanted is not here.
+    #[error("{0}")]
+    Profiler(String),
     /// No batch size fits the model; the reason of the first one.
     #[error("{0}")]
     NothingFits(String),
@@ -135,6 +138,16 @@ fn check_samples(wish: &Wish, inputs: &Inputs) -> Result<(), PrepareError> {
     Ok(())
 }
 
+/// Whether the profiler that is wanted is here, before anything is measured.
+fn check_profiler(wish: &Wish) -> Result<(), PrepareError> {
+    match wish.profiling.and_then(profilers::find) {
+        Some(wrapper) => profilers::program(wrapper)
+            .map(|_| ())
+            .map_err(PrepareError::Profiler),
+        None => Ok(()),
+    }
+}
+
 /// Makes a wish into a run.
 pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     let engines = wish
@@ -142,6 +155,7 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         .iter()
         .map(engines::check)
         .collect::<Result<Vec<_>, _>>()?;
+    check_profiler(wish)?;
     let model = source::open(&wish.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let batches = batches(wish, &ports);

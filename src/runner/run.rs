@@ -8,6 +8,7 @@ pub mod judging;
 mod meanwhile;
 mod profiling;
 mod workers;
+mod wrapping;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

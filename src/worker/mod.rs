@@ -8,6 +8,7 @@ pub mod fetch;
 pub mod measure;
 pub mod probe;
 pub mod process;
+pub mod profilers;
 pub mod protocol;
 pub mod share;
 mod streams;

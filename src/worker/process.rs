@@ -27,6 +27,8 @@ const STDERR_KEPT: usize = 16 << 10;
 const LINES_WAITING: usize = 64;
 /// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
+/// How often somebody who waits for a child to finish looks around.
+const FINISH_LOOK: Duration = Duration::from_millis(100);
 
 /// What came from a child's standard output.
 #[derive(Debug)]
@@ -144,6 +146,21 @@ impl Process {
             }
         }
         self.describe_end(by_itself)
+    }
+
+    /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or nobody wants
+    /// to wait any more.
+    pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+        self.stdin = None;
+        let deadline = Instant::now() + limit;
+        while !cancel.is_cancelled() && Instant::now() < deadline {
+            // What nobody reads would hold it up.
+            while let Incoming::Line(_) | Incoming::Torn(_) = self.next(Duration::ZERO) {}
+            if let Some(status) = self.wait(FINISH_LOOK) {
+                return self.describe_end(Some(status));
+            }
+        }
+        self.end()
     }
 
     /// Ends it and its whole group at once.

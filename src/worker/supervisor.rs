@@ -88,6 +88,8 @@ impl WorkerError {
 #[derive(Debug)]
 pub struct Worker {
     process: Process,
+    /// Whether somebody else writes to its standard output as well, whose lines are passed over.
+    has_company: bool,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
 }
@@ -101,13 +103,7 @@ impl Worker {
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
-        let engine = engines::find(&setup.engine);
-        let described = engine.and_then(|engine| engine.worker(setup, runtime));
-        Self::start_process(
-            &described.unwrap_or_else(|| own_worker(program)),
-            limit,
-            cancel,
-        )
+        Self::start_process(&worker_of(setup, runtime, program), limit, cancel)
     }
 
     /// Starts a process that speaks the protocol, and shakes hands.
@@ -116,11 +112,30 @@ impl Worker {
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
+        Self::start_in_company(spec, false, limit, cancel)
+    }
+
+    /// Starts a process within which something else may write to its standard output: a profiler.
+    pub fn start_wrapped(
+        spec: &ProcessSpec,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        Self::start_in_company(spec, true, limit, cancel)
+    }
+
+    fn start_in_company(
+        spec: &ProcessSpec,
+        has_company: bool,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
         let start = Instant::now();
         let process = Process::start(spec, LONGEST_LINE)
             .map_err(|error| WorkerError::Start(format!("{error} ({})", spec.command_line())))?;
         let mut worker = Self {
             process,
+            has_company,
             start_ns: 0,
         };
         let hello: Hello = worker.hear(limit, cancel, &mut || ())?;
@@ -196,6 +211,11 @@ impl Worker {
         self.process.end();
     }
 
+    /// Lets it come to its end by itself, for as long as `limit`; tells how it ended.
+    pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+        self.process.finish(limit, cancel)
+    }
+
     /// The next line as a document. A worker that does not give one is ended.
     fn hear<T: DeserializeOwned>(
         &mut self,
@@ -207,6 +227,7 @@ impl Worker {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.process.next(left.min(LOOK)) {
+                Incoming::Line(line) if self.has_company && !is_document(&line) => {}
                 Incoming::Line(line) => return self.parse(&line),
                 Incoming::Garbled(what) => {
                     self.process.kill();
@@ -239,6 +260,18 @@ impl Worker {
     fn died(&mut self) -> WorkerError {
         WorkerError::Died(self.process.end())
     }
+}
+
+/// Whether a line may be one of the protocol's: documents are objects, or the name of an answer alone.
+fn is_document(line: &str) -> bool {
+    line.starts_with(['{', '"'])
+}
+
+/// The worker that a setup asks for.
+pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
+    let engine = engines::find(&setup.engine);
+    let described = engine.and_then(|engine| engine.worker(setup, runtime));
+    described.unwrap_or_else(|| own_worker(program))
 }
 
 /// Our own executable as a worker.

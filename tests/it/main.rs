@@ -17,6 +17,7 @@ mod layers;
 mod models;
 mod nvml;
 mod precision;
+mod profilers;
 mod providers;
 mod pytorch;
 mod real_window;

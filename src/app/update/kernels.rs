@@ -47,6 +47,7 @@ impl App {
                 }
                 return;
             }
+            Kernels::Timeline => return self.show_timeline_of_profile(),
         }
         self.add_up_if_wanted();
     }

@@ -25,6 +25,7 @@ use crate::app::{App, Ask, Output, plans, work};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::chart::{lanes, samples};
+use crate::domain::trace::Trace;
 use crate::runner::ladders;
 use crate::store::trash::discard;
 
@@ -353,8 +354,15 @@ impl App {
             return self.say(Weight::Trouble, text);
         }
         let session = Arc::clone(&open.session);
+        let from = open.path.clone();
+        let traces = self.timeline.traces.iter();
+        let own = traces.filter_map(|(_, open)| {
+            let (session, profile) = open.owner?;
+            (session == id).then(|| (profile, Arc::clone(&open.trace)))
+        });
+        let own: Vec<(usize, Arc<Trace>)> = own.collect();
         self.jobs.spawn("save", move |outlet| {
-            work::save_as(id, &session, path, outlet);
+            work::save_as(id, &session, (&own, from.as_deref()), path, outlet);
         });
     }
 

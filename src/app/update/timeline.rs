@@ -7,7 +7,7 @@ use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::app::action::{Action, Kernels, Timeline};
-use crate::app::kernels::Pick;
+use crate::app::kernels::{self, Pick};
 use crate::app::notices::Weight;
 use crate::app::screen::Screen;
 use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
@@ -192,6 +192,30 @@ impl App {
                 trace_work::read(&wanted, outlet);
             });
         }
+    }
+
+    /// Shows the timeline of the profile that is looked at, which may have to be read first.
+    pub(super) fn show_timeline_of_profile(&mut self) {
+        let Some(pick) = self.kernels.looking else {
+            return;
+        };
+        let owner = Some((pick.session, pick.profile));
+        let mut known = self.timeline.traces.iter();
+        if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
+            let id = *id;
+            self.screen = Screen::Timeline;
+            return self.timeline(Timeline::Show(id));
+        }
+        let Ok(path) = kernels::trace_path(&self.sessions, pick) else {
+            return;
+        };
+        self.screen = Screen::Timeline;
+        let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
+        reading.profile = Some(pick.profile);
+        self.timeline.reading.push(reading.clone());
+        self.jobs.spawn("read-trace", move |outlet| {
+            trace_work::read(&[reading], outlet);
+        });
     }
 
     /// What has no times is shown where it can be seen.

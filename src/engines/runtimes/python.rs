@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::versions::compare_versions;
 use super::{FoundRuntime, Origin, Places, RuntimeError, file_name, folders_in};
+use crate::base::paths;
 use crate::base::process_spec::ProcessSpec;
 
 /// Asks Python for its folders, never importing from the current one.
@@ -132,13 +133,7 @@ pub(super) fn path_variable(variable: &Variable<'_>, name: &str) -> Option<PathB
 
 fn python_candidates_from(variable: &Variable<'_>) -> Vec<PathBuf> {
     let search = variable("PATH").unwrap_or_default();
-    let on_path = |name: &str| {
-        let name = format!("{name}{}", env::consts::EXE_SUFFIX);
-        env::split_paths(&search)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(&name))
-            .find(|python| python.is_file())
-    };
+    let on_path = |name: &str| paths::program_in(&search, name);
     let in_environment = |name: &str| {
         let inner = if cfg!(windows) {
             "Scripts/python.exe"

@@ -1,5 +1,7 @@
 //! Plan: model, setups, batch sizes and preset, with what it will cost in time.
 
+mod care;
+
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::analysis::plan_estimate;
@@ -9,10 +11,9 @@ use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEd
 use crate::app::plans;
 use crate::base::humanize;
 use crate::chart::palette;
-use crate::domain::plan::{MeasureRule, PresetName};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, label, marker, segmented};
+use crate::gui::widgets::{button, field, label, marker};
 
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -41,7 +42,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 ui.set_width(SIDE);
                 card(ui, |ui| cost(ui, app, &faults));
-                card(ui, |ui| preset(ui, app, &faults, &mut edits));
+                card(ui, |ui| care::show(ui, app, &faults, &mut edits));
                 card(ui, |ui| kept(ui, app, &mut edits));
                 card(ui, |ui| ready_made(ui, &mut edits));
             });
@@ -442,86 +443,6 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     } else {
         let steps = humanize::of_many(plan.ladder.len() as u64, "step");
         label::faint(ui, &format!("{steps} × {rounds}"));
-    }
-}
-
-fn preset(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
-    let draft = &app.planner.draft;
-    label::card_title(ui, "How carefully");
-    let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
-        .iter()
-        .map(|preset| {
-            let title = preset.to_string();
-            let title = title[..1].to_uppercase() + &title[1..];
-            (*preset, title, help(*preset))
-        })
-        .collect();
-    let taken = segmented::show(ui, "Preset", draft.preset, &choices);
-    edits.extend(taken.map(PlanEdit::Preset));
-    label::quiet(ui, help(draft.preset));
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Rounds");
-        let usual = MeasureRule::of(draft.preset).rounds.to_string();
-        let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
-        edits.extend(typed.map(PlanEdit::Rounds));
-    });
-    fault(ui, faults, Field::Rounds);
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Energy");
-        let choices = [
-            (
-                false,
-                "if it fits".to_owned(),
-                "Told where a case happens to be measured for ten seconds",
-            ),
-            (
-                true,
-                "each case".to_owned(),
-                "Each case is measured for twelve seconds and more",
-            ),
-        ];
-        let taken = segmented::show(ui, "Energy", draft.energy, &choices);
-        edits.extend(taken.map(PlanEdit::Energy));
-    });
-    accuracy(ui, draft, edits);
-    if draft.rules.is_some() {
-        label::faint(ui, "Rules as in the session that is run again");
-    }
-}
-
-/// Whether outputs are compared, and on what.
-fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Accuracy");
-        let choices = [
-            (false, "not told".to_owned(), "Outputs are not looked at"),
-            (
-                true,
-                "compared".to_owned(),
-                "What each setup computes is compared with the network in floats, on 64 inputs, once everything is measured",
-            ),
-        ];
-        let taken = segmented::show(ui, "Accuracy", draft.accuracy, &choices);
-        edits.extend(taken.map(PlanEdit::Accuracy));
-    });
-    if draft.accuracy {
-        ui.horizontal(|ui| {
-            label::quiet_line(ui, "Samples");
-            let width = ui.available_width();
-            let hint = "made up, or a folder of your own";
-            let (_, typed) = field::code(ui, "Samples", &draft.samples, hint, width);
-            edits.extend(typed.map(PlanEdit::Samples));
-        });
-    }
-}
-
-fn help(preset: PresetName) -> &'static str {
-    match preset {
-        PresetName::Quick => "A first look: a second or so a case, three rounds.",
-        PresetName::Standard => "Tight enough to decide by: until the median is known to ±1 %.",
-        PresetName::Publish => {
-            "For numbers that leave the house: a minute or more a case, up to p99."
-        }
     }
 }
 

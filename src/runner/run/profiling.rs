@@ -9,7 +9,9 @@ use std::time::Duration;
 use super::Run;
 use crate::domain::case::CaseKey;
 use crate::domain::event::RunEvent;
+use crate::domain::plan::Profiler;
 use crate::domain::profile::Profile;
+use crate::domain::tensor::TensorSpec;
 use crate::domain::trace::SliceKind;
 use crate::engines::{self, PROFILE_WARM_UP};
 use crate::import::source::Limits;
@@ -18,6 +20,28 @@ use crate::import::{self, Imported, summary};
 use crate::store::trace_file;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
+
+/// What was left by who watched.
+pub(super) struct Seen {
+    /// Files that importers know.
+    pub(super) files: Vec<PathBuf>,
+    /// Runs in them, where they do not say.
+    pub(super) runs: Option<u64>,
+    /// When the runs after the warm-up began and ended, on the clock of the files, and how many they are.
+    pub(super) measured: Option<Stretch>,
+}
+
+/// Runs without those that warm up.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) start_ns: i64,
+    pub(super) end_ns: i64,
+    pub(super) runs: u64,
+}
+
+/// How long after the last run something of it may still be seen: work that was put off, and clocks that
+/// are not quite together.
+const CLOCKS_APART_NS: i64 = 2_000_000_000;
 
 impl Run<'_, '_> {
     /// Profiles every case that was measured and is not profiled yet.
@@ -69,14 +93,20 @@ impl Run<'_, '_> {
 
     fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let (files, runs) = self.watch_case(case, folder.path())?;
+        let seen = match self.wrapper()? {
+            Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,
+            None => self.watch_case(case, folder.path())?,
+        };
         let mut imported = Imported::default();
-        for file in &files {
+        for file in &seen.files {
             import::add(file, Limits::default(), &Watch::default(), &mut imported)
                 .map_err(|error| error.to_string())?;
         }
-        imported.runs = runs.or(imported.runs);
-        leave_out_warm_up(&mut imported);
+        imported.runs = seen.runs.or(imported.runs);
+        match seen.measured {
+            Some(measured) => keep_measured(&mut imported, measured),
+            None => leave_out_warm_up(&mut imported),
+        }
         let name = format!(
             "{}, batch {}",
             self.session.setup_label(case.setup),
@@ -85,7 +115,9 @@ impl Run<'_, '_> {
         let mut profile = summary::profile(&imported, &name);
         profile.case = Some(case);
         let setup = self.request.beginning.plan.setups.get(case.setup);
-        if let Some(setup) = setup.filter(|setup| setup.engine == "tract") {
+        let plan = &self.request.beginning.plan;
+        let own = plan.profiling == Some(Profiler::Engine);
+        if let Some(setup) = setup.filter(|setup| own && setup.engine == "tract") {
             profile.tool.name.clone_from(&setup.engine);
         }
         let report = self
@@ -93,17 +125,15 @@ impl Run<'_, '_> {
             .reports
             .get(case.setup)
             .and_then(Option::as_ref);
-        profile.tool.version = report.map(|report| report.engine.clone());
+        if own {
+            profile.tool.version = report.map(|report| report.engine.clone());
+        }
         profile.trace_file = self.keep_trace(case, &imported);
         Ok(profile)
     }
 
-    /// Has the engine run and watch itself. Tells the files, and the runs in them where they do not say.
-    fn watch_case(
-        &mut self,
-        case: CaseKey,
-        folder: &Path,
-    ) -> Result<(Vec<PathBuf>, Option<u64>), String> {
+    /// Has the engine run and watch itself.
+    fn watch_case(&mut self, case: CaseKey, folder: &Path) -> Result<Seen, String> {
         let plan = &self.request.beginning.plan;
         let Some(spec) = plan.setups.get(case.setup).cloned() else {
             return Err("the plan has no such setup".to_owned());
@@ -115,10 +145,7 @@ impl Run<'_, '_> {
                 engine.title()
             ));
         }
-        let inputs = match self.request.inputs.get(&case) {
-            Some(Ok(inputs)) => inputs.clone(),
-            _ => return Err("its shapes are not known".to_owned()),
-        };
+        let inputs = self.inputs_of(case)?;
         let limits = plan.limits.clone();
         let runtime = self.runtime(case.setup);
         let request = Request::Profile {
@@ -140,9 +167,20 @@ impl Run<'_, '_> {
         match answer.map_err(|error| error.to_string())? {
             Reply::Profiled { files, runs } => {
                 worker.end();
-                Ok((files, runs))
+                Ok(Seen {
+                    files,
+                    runs,
+                    measured: None,
+                })
             }
             other => Err(worker.confused(&other).to_string()),
+        }
+    }
+
+    pub(super) fn inputs_of(&self, case: CaseKey) -> Result<Vec<TensorSpec>, String> {
+        match self.request.inputs.get(&case) {
+            Some(Ok(inputs)) => Ok(inputs.clone()),
+            _ => Err("its shapes are not known".to_owned()),
         }
     }
 
@@ -163,6 +201,23 @@ impl Run<'_, '_> {
                 None
             }
         }
+    }
+}
+
+/// Leaves out what was before the measured runs, where the trace goes on through all of them.
+fn keep_measured(imported: &mut Imported, measured: Stretch) {
+    let reaches = |(first, last): (i64, i64)| first < measured.start_ns && last > measured.start_ns;
+    let ends_within =
+        |(_, last): (i64, i64)| last <= measured.end_ns.saturating_add(CLOCKS_APART_NS);
+    let extent = imported.trace.extent();
+    if extent.is_some_and(|extent| reaches(extent) && ends_within(extent)) {
+        imported.trace = imported.trace.from(measured.start_ns);
+        imported.runs = Some(measured.runs);
+    } else {
+        imported.note(
+            "the first runs and the loading of the network are in it, as the profiler does not say when they ended"
+                .to_owned(),
+        );
     }
 }
 

@@ -81,7 +81,7 @@ impl Run<'_, '_> {
     }
 
     /// The model of a setup as the user names it: its own, or the plan's.
-    fn model_name(&self, setup: usize) -> String {
+    pub(super) fn model_name(&self, setup: usize) -> String {
         let plan = &self.request.beginning.plan;
         let own = plan.setups.get(setup);
         let own = own.and_then(|spec| spec.options.get(engines::MODEL_KEY).cloned());

@@ -40,6 +40,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     if id.starts_with("timeline-") {
         super::timeline::with_all_to_do(app);
     }
+    if id == "kernels-timeline" {
+        super::timeline::with_one_of_a_profile(app);
+    }
     app.remembered.zoom_steps = 0;
     app.library.selected = Some(selected);
     app.library.discarded = vec![(discarded.clone(), "a session".to_owned())];

@@ -1,12 +1,16 @@
 //! Where the time went, in the window: the questions that the screen has to answer, on real profiles.
 
+use std::path::PathBuf;
+
 use eframe::egui::Vec2;
 use powerband::analysis::breakdown::Level;
 use powerband::analysis::category::Category;
-use powerband::app::action::{Action, Kernels, Shell};
+use powerband::app::action::{Action, Kernels, Sessions, Shell, Timeline};
 use powerband::app::kernels::{Pick, Shape};
+use powerband::app::plan::Draft;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::SessionId;
+use powerband::domain::plan::Profiler;
 use powerband::domain::profile::{Counter, DeviceTime, Launches, MemoryUse, Profile, Tool, Total};
 use powerband::domain::session::Session;
 use powerband::domain::trace::SliceKind;
@@ -349,4 +353,94 @@ fn kernels_are_painted() {
     desk.steps(3);
     album.paint(&mut desk, Some("kernels-fused"));
     album.close();
+}
+
+#[test]
+fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
+    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let file = fixtures.join("rocprofv3/docs-kernel_trace.csv");
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::OpenTrace(file));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    let slices = |desk: &Desk| {
+        desk.app()
+            .timeline
+            .current()
+            .map(|(_, open, _)| open.trace.len())
+    };
+    let before = slices(&desk);
+    desk.act(Action::Go(Screen::Kernels));
+    desk.see("Timeline");
+    desk.act(Action::Kernels(Kernels::Timeline));
+    assert_eq!(desk.app().screen, Screen::Timeline);
+    assert_eq!(
+        desk.app().timeline.traces.len(),
+        1,
+        "what is open is not read again"
+    );
+
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let kept = desk.path("kept.ron");
+    desk.act(Action::Sessions(Sessions::SaveAs(
+        session,
+        Some(kept.clone()),
+    )));
+    desk.until("a saved session", |app| {
+        app.sessions
+            .get(session)
+            .is_some_and(|open| open.path.is_some())
+    });
+    assert!(desk.path("kept.1.trace.json.gz").is_file());
+    let again = desk.path("again.ron");
+
+    let mut desk = Desk::awake(Home::new(), vec![kept]);
+    desk.until("a session", |app| !app.sessions.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    desk.act(Action::Kernels(Kernels::Timeline));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    assert_eq!(slices(&desk), before);
+    assert_eq!(desk.app().sessions.len(), 1, "the session is open already");
+
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    desk.act(Action::Timeline(Timeline::Close(
+        desk.app().timeline.shown.expect("a trace"),
+    )));
+    desk.act(Action::Sessions(Sessions::SaveAs(
+        session,
+        Some(again.clone()),
+    )));
+    desk.hear("Saved");
+    assert!(again.with_file_name("again.1.trace.json.gz").is_file());
+}
+
+#[test]
+fn a_plan_says_who_watches_and_what_is_not_here() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::Go(Screen::Plan));
+    desk.app_mut().machine.missing_profilers =
+        vec![(Profiler::Nsys, "nsys is not here".to_owned())];
+    desk.click("Profile");
+    desk.see("by nsys");
+    desk.click("by nsys");
+    desk.steps(2);
+    assert_eq!(
+        desk.app().planner.draft.profile,
+        None,
+        "what is not here cannot be chosen"
+    );
+    if !desk.sees("by the engine") {
+        desk.click("Profile");
+    }
+    desk.click("by the engine");
+    desk.steps(2);
+    assert_eq!(desk.app().planner.draft.profile, Some(Profiler::Engine));
+    let wish = desk
+        .app()
+        .planner
+        .draft
+        .wish()
+        .expect("a plan that makes sense");
+    assert_eq!(wish.profiling, Some(Profiler::Engine));
+    assert_eq!(Draft::of_wish(&wish).profile, Some(Profiler::Engine));
 }

@@ -8,6 +8,7 @@ use powerband::analysis::timeline::find::Hits;
 use powerband::analysis::timeline::stretch::Stretch;
 use powerband::app::App;
 use powerband::app::action::{Action, Sessions, Shell, Timeline as Wish};
+use powerband::app::kernels::Pick;
 use powerband::app::screen::Screen;
 use powerband::app::timeline::{OpenTrace, Selected, Viewed};
 use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
@@ -217,6 +218,21 @@ pub fn with_all_to_do(app: &mut App) {
     let mut kernels = open.trace.kinds().iter();
     let kernel = kernels.position(|kind| *kind == SliceKind::Kernel);
     timeline.go_to(kernel.unwrap_or_default());
+}
+
+/// A trace that belongs to the profile that the kernels screen shows.
+pub fn with_one_of_a_profile(app: &mut App) {
+    let session = app.sessions.iter().next().expect("a session").id;
+    let open = OpenTrace {
+        owner: Some((session, 0)),
+        ..OpenTrace::of("of a profile", made_up())
+    };
+    let id = app.timeline.new_id();
+    app.timeline.put(id, Arc::new(open));
+    app.kernels.looking = Some(Pick {
+        session,
+        profile: 0,
+    });
 }
 
 fn open(desk: &mut Desk, name: &str, trace: Trace) {

@@ -9,6 +9,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use crate::analysis::breakdown::Level;
 use crate::app::App;
 use crate::app::action::{Action, Kernels, Sessions};
+use crate::app::allowed;
 use crate::app::kernels::{self, Found, Pick, Shape};
 use crate::base::humanize;
 use crate::gui::icon;
@@ -76,6 +77,10 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
                 .ok_or("the profile is still being added up");
             if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
                 changes.push(Kernels::CopyTable);
+            }
+            let timeline = allowed::timeline_of_profile(app).map(|_| ());
+            if button::plain_if(ui, timeline, Some(icon::TIMELINE), "Timeline").clicked() {
+                changes.push(Kernels::Timeline);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 label::screen_title(ui, "Kernels", SENTENCE);

@@ -1,0 +1,130 @@
+//! How carefully a plan is carried out: preset, rounds, energy, accuracy, profile.
+
+use eframe::egui::{Button, ComboBox, Ui};
+
+use super::fault;
+use crate::app::App;
+use crate::app::plan::{Draft, Fault, Field, PlanEdit};
+use crate::domain::plan::{MeasureRule, PresetName, Profiler};
+use crate::gui::widgets::{field, label, segmented};
+
+/// Shows it.
+pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.planner.draft;
+    label::card_title(ui, "How carefully");
+    let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
+        .iter()
+        .map(|preset| {
+            let title = preset.to_string();
+            let title = title[..1].to_uppercase() + &title[1..];
+            (*preset, title, help(*preset))
+        })
+        .collect();
+    let taken = segmented::show(ui, "Preset", draft.preset, &choices);
+    edits.extend(taken.map(PlanEdit::Preset));
+    label::quiet(ui, help(draft.preset));
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Rounds");
+        let usual = MeasureRule::of(draft.preset).rounds.to_string();
+        let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
+        edits.extend(typed.map(PlanEdit::Rounds));
+    });
+    fault(ui, faults, Field::Rounds);
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Energy");
+        let choices = [
+            (
+                false,
+                "if it fits".to_owned(),
+                "Told where a case happens to be measured for ten seconds",
+            ),
+            (
+                true,
+                "each case".to_owned(),
+                "Each case is measured for twelve seconds and more",
+            ),
+        ];
+        let taken = segmented::show(ui, "Energy", draft.energy, &choices);
+        edits.extend(taken.map(PlanEdit::Energy));
+    });
+    accuracy(ui, draft, edits);
+    profile(ui, app, edits);
+    if draft.rules.is_some() {
+        label::faint(ui, "Rules as in the session that is run again");
+    }
+}
+
+/// Whether outputs are compared, and on what.
+fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Accuracy");
+        let choices = [
+            (false, "not told".to_owned(), "Outputs are not looked at"),
+            (
+                true,
+                "compared".to_owned(),
+                "What each setup computes is compared with the network in floats, on 64 inputs, once everything is measured",
+            ),
+        ];
+        let taken = segmented::show(ui, "Accuracy", draft.accuracy, &choices);
+        edits.extend(taken.map(PlanEdit::Accuracy));
+    });
+    if draft.accuracy {
+        ui.horizontal(|ui| {
+            label::quiet_line(ui, "Samples");
+            let width = ui.available_width();
+            let hint = "made up, or a folder of your own";
+            let (_, typed) = field::code(ui, "Samples", &draft.samples, hint, width);
+            edits.extend(typed.map(PlanEdit::Samples));
+        });
+    }
+}
+
+fn help(preset: PresetName) -> &'static str {
+    match preset {
+        PresetName::Quick => "A first look: a second or so a case, three rounds.",
+        PresetName::Standard => "Tight enough to decide by: until the median is known to ±1 %.",
+        PresetName::Publish => {
+            "For numbers that leave the house: a minute or more a case, up to p99."
+        }
+    }
+}
+
+/// Whether each case is watched once more, and by whom.
+fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let chosen = app.planner.draft.profile;
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Profile");
+        let combo = ComboBox::from_id_salt("profile").selected_text(title(chosen));
+        let shown = combo.show_ui(ui, |ui| {
+            let choices = Profiler::ALL.into_iter().map(Some);
+            for choice in std::iter::once(None).chain(choices) {
+                let missing = choice.and_then(|profiler| app.machine.missing_profiler(profiler));
+                let button = Button::selectable(chosen == choice, title(choice));
+                let response = ui.add_enabled(missing.is_none(), button);
+                let response = match missing {
+                    Some(reason) => response.on_disabled_hover_text(reason),
+                    None => response,
+                };
+                if response.clicked() {
+                    edits.push(PlanEdit::Profile(choice));
+                }
+            }
+        });
+        shown.response.accessible_name("Profile");
+    });
+    if chosen.is_some() {
+        label::quiet(
+            ui,
+            "Each case runs a few times more, watched, once everything is measured. What is watched is never among the measurements.",
+        );
+    }
+}
+
+fn title(profiler: Option<Profiler>) -> String {
+    match profiler {
+        None => "none".to_owned(),
+        Some(Profiler::Engine) => "by the engine".to_owned(),
+        Some(other) => format!("by {}", other.name()),
+    }
+}
