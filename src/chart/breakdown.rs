@@ -159,6 +159,22 @@ pub struct Tile {
 
 /// A treemap of the rows that are shown. They have to stand by falling time.
 pub fn treemap(breakdown: &Breakdown, shown: &Shown, width: f64, height: f64) -> Vec<Tile> {
+    let mut tiles = tiles(breakdown, shown);
+    lay_out(&mut tiles, width, height);
+    tiles
+}
+
+/// Gives tiles their places in a field.
+pub fn lay_out(tiles: &mut [Tile], width: f64, height: f64) {
+    let weights: Vec<f64> = tiles.iter().map(|tile| tile.share).collect();
+    let places = squarified(&weights, width, height);
+    for (tile, place) in tiles.iter_mut().zip(places) {
+        tile.place = place;
+    }
+}
+
+/// The tiles of a treemap, before they have places.
+pub fn tiles(breakdown: &Breakdown, shown: &Shown) -> Vec<Tile> {
     let mut tiles: Vec<Tile> = shown
         .rows
         .iter()
@@ -181,11 +197,6 @@ pub fn treemap(breakdown: &Breakdown, shown: &Shown, width: f64, height: f64) ->
             colour: None,
             place: Rectangle::default(),
         });
-    }
-    let weights: Vec<f64> = tiles.iter().map(|tile| tile.share).collect();
-    let places = squarified(&weights, width, height);
-    for (tile, place) in tiles.iter_mut().zip(places) {
-        tile.place = place;
     }
     tiles
 }

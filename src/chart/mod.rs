@@ -2,8 +2,10 @@
 
 pub mod axis;
 pub mod breakdown;
+pub mod colours;
 pub mod curves;
 pub mod energy;
+pub mod figure;
 pub mod history;
 pub mod journey;
 pub mod lanes;

@@ -19,6 +19,8 @@ pub enum Scale {
     Log2,
     /// Its logarithm to the base of ten: times over several orders of magnitude.
     Log10,
+    /// By how many digits it is from 1: cosines.
+    FromOne,
 }
 
 impl Scale {
@@ -28,7 +30,8 @@ impl Scale {
             Self::Linear => value,
             Self::Log2 if value > 0.0 => value.log2(),
             Self::Log10 if value > 0.0 => value.log10(),
-            Self::Log2 | Self::Log10 => f64::NAN,
+            Self::FromOne if value < 1.0 => -(1.0 - value).log10(),
+            Self::Log2 | Self::Log10 | Self::FromOne => f64::NAN,
         }
     }
 
@@ -38,6 +41,7 @@ impl Scale {
             Self::Linear => place,
             Self::Log2 => place.exp2(),
             Self::Log10 => 10_f64.powf(place),
+            Self::FromOne => 1.0 - 10_f64.powf(-place),
         }
     }
 }
@@ -64,6 +68,18 @@ pub struct Axis {
     pub high: f64,
     /// Labelled places, ascending.
     pub ticks: Vec<Tick>,
+}
+
+impl Axis {
+    /// The number that a coordinate stands for. 1 itself is by no number of digits from 1, and stands
+    /// where the axis is labelled so.
+    pub fn value(&self, place: f64) -> f64 {
+        let is_one = |tick: &Tick| tick.at == place && tick.text == "1";
+        if self.scale == Scale::FromOne && self.ticks.iter().any(is_one) {
+            return 1.0;
+        }
+        self.scale.value(place)
+    }
 }
 
 /// The shape that tells a series apart without colour.

@@ -46,7 +46,7 @@ pub fn scatter(spots: &[Spot], quality: Quality) -> ChartSpec {
     let place = |value: f64| match height {
         None => value * 100.0,
         Some(one) if accuracy::is_one(value) => one,
-        Some(_) => -(1.0 - value).log10(),
+        Some(_) => Scale::FromOne.place(value),
     };
     let at = |spot: &Spot| (x.scale.place(spot.per_s), place(spot.level.value));
     let series = spots.iter().map(|spot| {
@@ -174,7 +174,7 @@ fn cosines(spots: &[Spot]) -> (Axis, f64) {
     }
     let axis = Axis {
         title: "worst cosine".to_owned(),
-        scale: Scale::Linear,
+        scale: Scale::FromOne,
         low: -by_distance.high - ROOM,
         high,
         ticks,

@@ -1,6 +1,10 @@
-//! Sessions as documents for other programs.
+//! Sessions as documents for other programs, and figures as pictures.
 
 pub mod comparison;
 pub mod json;
 pub mod kernels;
+mod letters;
 pub mod profile;
+pub mod style;
+pub mod svg;
+pub mod tree;

@@ -1,12 +1,14 @@
 //! The design tokens: spacing, radii, type sizes and colour roles, for a dark and a light theme.
 //!
-//! The only file of the window that writes a colour or a size down.
+//! The only file of the window that writes a size down; colours are written in `chart::colours`.
 
 use eframe::egui::{
     self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, FontTweak,
     Margin, Shadow, Stroke, Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
+use crate::base::fonts;
+use crate::chart::colours::{self, Colours, Rgb};
 use crate::chart::palette;
 
 /// Steps of spacing.
@@ -97,59 +99,42 @@ pub struct Roles {
     series: [Color32; palette::COLOURS],
 }
 
-const fn rgb(hex: u32) -> Color32 {
-    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
+    Color32::from_rgb(red, green, blue)
+}
+
+const fn painted(colours: &Colours) -> Roles {
+    let [first, second, third, fourth, fifth] = colours.series;
+    Roles {
+        ground: color(colours.ground),
+        rail: color(colours.rail),
+        panel: color(colours.panel),
+        raised: color(colours.raised),
+        line: color(colours.line),
+        text: color(colours.text),
+        quiet: color(colours.quiet),
+        faint: color(colours.faint),
+        accent: color(colours.accent),
+        accent_fill: color(colours.accent_fill),
+        on_accent: color(colours.on_accent),
+        good: color(colours.good),
+        bad: color(colours.bad),
+        unsure: color(colours.unsure),
+        series: [
+            color(first),
+            color(second),
+            color(third),
+            color(fourth),
+            color(fifth),
+        ],
+    }
 }
 
 /// The dark theme.
-pub const DARK: Roles = Roles {
-    ground: rgb(0x0e1014),
-    rail: rgb(0x0a0c0f),
-    panel: rgb(0x14171d),
-    raised: rgb(0x1b1f27),
-    line: rgb(0x262b35),
-    text: rgb(0xe8ebf0),
-    quiet: rgb(0xa3abb9),
-    faint: rgb(0x757e8e),
-    accent: rgb(0xffb020),
-    accent_fill: rgb(0xffb020),
-    on_accent: rgb(0x1a1200),
-    good: rgb(0x2cc295),
-    bad: rgb(0xf0705a),
-    unsure: rgb(0xa89bff),
-    series: [
-        rgb(0x56b4e9),
-        rgb(0xcc79a7),
-        rgb(0x2cc295),
-        rgb(0xf0e442),
-        rgb(0xe8743b),
-    ],
-};
+pub const DARK: Roles = painted(&colours::DARK);
 
 /// The light theme.
-pub const LIGHT: Roles = Roles {
-    ground: rgb(0xf6f7f9),
-    rail: rgb(0xeceef2),
-    panel: rgb(0xffffff),
-    raised: rgb(0xf1f3f6),
-    line: rgb(0xdde1e8),
-    text: rgb(0x171a20),
-    quiet: rgb(0x525b69),
-    faint: rgb(0x7a8391),
-    accent: rgb(0x945c00),
-    accent_fill: rgb(0xe6981a),
-    on_accent: rgb(0x1a1200),
-    good: rgb(0x0a7a55),
-    bad: rgb(0xc03a26),
-    unsure: rgb(0x5f4bd0),
-    series: [
-        rgb(0x0b7ab8),
-        rgb(0xa84a80),
-        rgb(0x0b8f63),
-        rgb(0x9a8a00),
-        rgb(0xc04f16),
-    ],
-};
+pub const LIGHT: Roles = painted(&colours::LIGHT);
 
 impl Roles {
     /// The colour of a series by its palette index.
@@ -206,44 +191,29 @@ pub fn numbers(size: f32) -> FontId {
 
 /// Gives the window its fonts and both themes. Before this nothing can be drawn.
 pub fn install(ctx: &Context) {
-    ctx.set_fonts(fonts());
+    ctx.set_fonts(definitions());
     for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
         ctx.set_style_of(theme, style(theme, roles));
     }
     ctx.options_mut(|options| options.fallback_theme = Theme::Dark);
 }
 
-fn fonts() -> FontDefinitions {
-    const FILES: [(&str, &[u8]); 6] = [
-        (
-            "text",
-            include_bytes!("../../assets/fonts/PowerbandText-Regular.ttf"),
-        ),
-        (
-            "text-medium",
-            include_bytes!("../../assets/fonts/PowerbandText-Medium.ttf"),
-        ),
-        (
-            "text-semibold",
-            include_bytes!("../../assets/fonts/PowerbandText-SemiBold.ttf"),
-        ),
-        (
-            "mono",
-            include_bytes!("../../assets/fonts/PowerbandMono-Regular.ttf"),
-        ),
-        (
-            "mono-semibold",
-            include_bytes!("../../assets/fonts/PowerbandMono-SemiBold.ttf"),
-        ),
-        ("icons", include_bytes!("../../assets/fonts/Icons.ttf")),
+fn definitions() -> FontDefinitions {
+    let files = [
+        ("text", fonts::TEXT),
+        ("text-medium", fonts::TEXT_MEDIUM),
+        ("text-semibold", fonts::TEXT_SEMIBOLD),
+        ("mono", fonts::MONO),
+        ("mono-semibold", fonts::MONO_SEMIBOLD),
+        ("icons", fonts::ICONS),
     ];
-    let mut fonts = FontDefinitions::empty();
-    for (name, bytes) in FILES {
+    let mut definitions = FontDefinitions::empty();
+    for (name, bytes) in files {
         let data = FontData::from_static(bytes).tweak(FontTweak {
             hinting: Some(false),
             ..FontTweak::default()
         });
-        fonts.font_data.insert(name.to_owned(), data.into());
+        definitions.font_data.insert(name.to_owned(), data.into());
     }
     let families = [
         (FontFamily::Proportional, ["text", "mono", "icons"]),
@@ -254,11 +224,11 @@ fn fonts() -> FontDefinitions {
         (icons(), ["icons", "text", "mono"]),
     ];
     for (family, names) in families {
-        fonts
+        definitions
             .families
             .insert(family, names.map(ToOwned::to_owned).to_vec());
     }
-    fonts
+    definitions
 }
 
 fn style(theme: Theme, roles: &Roles) -> Style {

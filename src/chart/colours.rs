@@ -1,0 +1,161 @@
+//! What each colour is for, in the dark theme, the light theme and in print. The window and exported
+//! figures read them here.
+
+use super::palette;
+
+/// A colour: red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+const fn rgb(hex: u32) -> Rgb {
+    Rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+impl Rgb {
+    /// As it is written in a picture: `#56b4e9`.
+    pub fn hex(self) -> String {
+        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+
+    /// A share of the way to another colour.
+    pub fn towards(self, other: Self, share: f64) -> Self {
+        let share = share.clamp(0.0, 1.0);
+        let mix = |from: u8, to: u8| {
+            (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8
+        };
+        Self(
+            mix(self.0, other.0),
+            mix(self.1, other.1),
+            mix(self.2, other.2),
+        )
+    }
+}
+
+/// What a colour is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Colours {
+    /// Behind everything.
+    pub ground: Rgb,
+    /// Behind the rail.
+    pub rail: Rgb,
+    /// Cards and panels.
+    pub panel: Rgb,
+    /// Controls and what is under the hand.
+    pub raised: Rgb,
+    /// Lines between things.
+    pub line: Rgb,
+    /// Words.
+    pub text: Rgb,
+    /// Words that matter less.
+    pub quiet: Rgb,
+    /// Words that only help.
+    pub faint: Rgb,
+    /// Selection, primary action, the thing under the hand.
+    pub accent: Rgb,
+    /// The primary action's ground.
+    pub accent_fill: Rgb,
+    /// Words on that ground.
+    pub on_accent: Rgb,
+    /// Better, done.
+    pub good: Rgb,
+    /// Worse, failed.
+    pub bad: Rgb,
+    /// Cannot be told.
+    pub unsure: Rgb,
+    /// Series, by their palette index.
+    pub series: [Rgb; palette::COLOURS],
+}
+
+impl Colours {
+    /// The colour of a series by its palette index.
+    pub fn series(&self, index: usize) -> Rgb {
+        self.series[palette::colour(index)]
+    }
+}
+
+/// The dark theme.
+pub const DARK: Colours = Colours {
+    ground: rgb(0x0e1014),
+    rail: rgb(0x0a0c0f),
+    panel: rgb(0x14171d),
+    raised: rgb(0x1b1f27),
+    line: rgb(0x262b35),
+    text: rgb(0xe8ebf0),
+    quiet: rgb(0xa3abb9),
+    faint: rgb(0x757e8e),
+    accent: rgb(0xffb020),
+    accent_fill: rgb(0xffb020),
+    on_accent: rgb(0x1a1200),
+    good: rgb(0x2cc295),
+    bad: rgb(0xf0705a),
+    unsure: rgb(0xa89bff),
+    series: [
+        rgb(0x56b4e9),
+        rgb(0xcc79a7),
+        rgb(0x2cc295),
+        rgb(0xf0e442),
+        rgb(0xe8743b),
+    ],
+};
+
+/// The light theme.
+pub const LIGHT: Colours = Colours {
+    ground: rgb(0xf6f7f9),
+    rail: rgb(0xeceef2),
+    panel: rgb(0xffffff),
+    raised: rgb(0xf1f3f6),
+    line: rgb(0xdde1e8),
+    text: rgb(0x171a20),
+    quiet: rgb(0x525b69),
+    faint: rgb(0x7a8391),
+    accent: rgb(0x945c00),
+    accent_fill: rgb(0xe6981a),
+    on_accent: rgb(0x1a1200),
+    good: rgb(0x0a7a55),
+    bad: rgb(0xc03a26),
+    unsure: rgb(0x5f4bd0),
+    series: [
+        rgb(0x0b7ab8),
+        rgb(0xa84a80),
+        rgb(0x0b8f63),
+        rgb(0x9a8a00),
+        rgb(0xc04f16),
+    ],
+};
+
+/// Ink on white paper. The series are from the palette of Okabe and Ito, which those who see few colours
+/// can tell apart, in an order in which neighbours also differ in lightness on a printer without colours.
+pub const PRINT: Colours = Colours {
+    ground: rgb(0xffffff),
+    rail: rgb(0xffffff),
+    panel: rgb(0xffffff),
+    raised: rgb(0xf4f4f4),
+    line: rgb(0xd5d5d5),
+    text: rgb(0x000000),
+    quiet: rgb(0x333333),
+    faint: rgb(0x666666),
+    accent: rgb(0x000000),
+    accent_fill: rgb(0x000000),
+    on_accent: rgb(0xffffff),
+    good: rgb(0x009e73),
+    bad: rgb(0xd55e00),
+    unsure: rgb(0x666666),
+    series: [
+        rgb(0x0072b2),
+        rgb(0xd55e00),
+        rgb(0x009e73),
+        rgb(0xcc79a7),
+        rgb(0x000000),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_written_and_mixed() {
+        assert_eq!(DARK.series(5).hex(), "#56b4e9");
+        assert_eq!(rgb(0x000000).towards(rgb(0x64c8ff), 0.5), Rgb(50, 100, 128));
+    }
+}

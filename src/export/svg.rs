@@ -1,0 +1,102 @@
+//! A figure as SVG: what the window shows, without a window.
+//!
+//! Written by hand, because a figure needs few elements and each of them exactly. PNG and PDF are made of
+//! this one, so that all three show the same.
+
+mod axes;
+mod bars;
+mod canvas;
+mod chart;
+mod lanes;
+mod legend;
+mod marks;
+mod treemap;
+
+use self::canvas::{Area, Canvas, Height, Side, Words};
+use super::letters::Type;
+use super::style::{Preset, Style};
+use crate::chart::figure::Drawing;
+
+/// Draws a figure.
+pub fn write(drawing: &Drawing, style: &Style) -> String {
+    let mut canvas = Canvas::new(style);
+    let measures = canvas.measures;
+    let title_height = if style.title {
+        measures.title * 1.9
+    } else {
+        0.0
+    };
+    let room = style.width - 2.0 * measures.margin;
+    let around = title_height + 2.0 * measures.margin;
+    let height = style
+        .height
+        .unwrap_or_else(|| natural(&canvas, drawing, style, room) + around);
+    let area = Area::new(
+        measures.margin,
+        measures.margin + title_height,
+        style.width - measures.margin,
+        height - measures.margin,
+    );
+    if style.title {
+        title(&mut canvas, drawing.title(), area);
+    }
+    if drawing.is_empty() {
+        nothing(&mut canvas, area);
+    } else {
+        match drawing {
+            Drawing::Chart(spec) => chart::draw(&mut canvas, spec, area),
+            Drawing::Lanes(shown) => lanes::draw(&mut canvas, shown, area),
+            Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
+            Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
+            Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.tiles, area),
+        }
+    }
+    canvas.finish(drawing.title(), style.width, height)
+}
+
+/// The height that suits a figure, without title and margins.
+fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 {
+    let share = match style.preset {
+        Preset::Screen => 0.5,
+        Preset::Column => 0.7,
+        Preset::Page => 0.4,
+    };
+    match drawing {
+        Drawing::Chart(spec) => room * share + legend::height(canvas, spec, room),
+        Drawing::Lanes(shown) => lanes::height(canvas, shown),
+        Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
+        Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
+        Drawing::Treemap(_) => room * share.max(0.45),
+    }
+}
+
+fn title(canvas: &mut Canvas, title: &str, area: Area) {
+    let words = Words {
+        kind: Type::Title,
+        size: canvas.measures.title,
+        ..canvas.caption(canvas.colours.text)
+    };
+    let clean = super::letters::clean(title);
+    let short = canvas
+        .letters
+        .cut(&clean, words.kind, words.size, area.width());
+    let at = (area.left, canvas.measures.margin);
+    let words = words.at(Side::Start, Height::Top).class("title");
+    canvas.group("", title, |canvas| canvas.text(at, &short, words));
+}
+
+fn nothing(canvas: &mut Canvas, area: Area) {
+    let middle = (
+        f64::midpoint(area.left, area.right),
+        f64::midpoint(area.top, area.bottom),
+    );
+    let words = canvas.caption(canvas.colours.quiet);
+    canvas.text(
+        middle,
+        "Nothing to show",
+        words.at(Side::Middle, Height::Middle),
+    );
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Words at both axes and hairlines; no box, no grid of squares.
+
+use super::canvas::{Area, At, Canvas, Height, Pen, Side, Words};
+use crate::chart::spec::{Axis, ChartSpec};
+use crate::export::letters::{self, Type};
+
+/// Lines of a label below the axis.
+const LINES: usize = 3;
+/// More labels than this are not broken but left out where they touch.
+const MOST_BROKEN: usize = 12;
+
+/// A label below the axis.
+struct Label {
+    at: f64,
+    lines: Vec<String>,
+}
+
+/// Where a chart is drawn.
+pub(super) struct Plot<'a> {
+    pub(super) spec: &'a ChartSpec,
+    pub(super) inner: Area,
+    labels: Vec<Label>,
+    label_words: Words,
+}
+
+impl<'a> Plot<'a> {
+    /// Finds room for words at the axes; the rest is for the data.
+    pub(super) fn new(canvas: &Canvas, spec: &'a ChartSpec, area: Area) -> Self {
+        let numbers = canvas.figures(canvas.colours.quiet);
+        let widths = spec.y.ticks.iter();
+        let widths = widths.map(|tick| canvas.width_of(&tick.text, numbers));
+        let size = canvas.measures.caption;
+        let left = area.left + widths.fold(size * 1.6, f64::max) + size * 0.8;
+        // Half of the last label may reach over the end of the axis.
+        let right = area.right - size * 0.9;
+        let is_named = spec.x.ticks.iter().any(|tick| has_letters(&tick.text));
+        let label_words = Words {
+            kind: if is_named { Type::Words } else { Type::Numbers },
+            ..numbers
+        };
+        let labels = labels(canvas, &spec.x, right - left, label_words);
+        let lines = labels.iter().map(|label| label.lines.len()).max();
+        let foot = size * (1.7 + 1.25 * lines.unwrap_or(1) as f64);
+        let head = if spec.y.title.is_empty() { 0.5 } else { 1.9 };
+        Self {
+            inner: Area::new(
+                left,
+                area.top + size * head,
+                right.max(left + 1.0),
+                (area.bottom - foot).max(area.top + size * head + 1.0),
+            ),
+            spec,
+            labels,
+            label_words,
+        }
+    }
+
+    /// Where a coordinate is.
+    pub(super) fn place(&self, x: f64, y: f64) -> At {
+        let share = |axis: &Axis, at: f64| (at - axis.low) / (axis.high - axis.low);
+        (
+            self.inner.left + share(&self.spec.x, x) * self.inner.width(),
+            self.inner.bottom - share(&self.spec.y, y) * self.inner.height(),
+        )
+    }
+
+    /// Hairlines, which lie behind everything.
+    pub(super) fn hairlines(&self, canvas: &mut Canvas) {
+        let pen = Pen::new(canvas.colours.line, canvas.measures.hair).class("y-tick");
+        for tick in &self.spec.y.ticks {
+            let y = self.place(self.spec.x.low, tick.at).1;
+            if self.inner.grown(0.5).has((self.inner.left, y)) {
+                canvas.line((self.inner.left, y), (self.inner.right, y), pen);
+            }
+        }
+        if canvas.is_print {
+            let pen = Pen::new(canvas.colours.faint, canvas.measures.hair);
+            let bottom = self.inner.bottom;
+            canvas.line((self.inner.left, bottom), (self.inner.right, bottom), pen);
+        }
+    }
+
+    /// Words at both axes.
+    pub(super) fn words(&self, canvas: &mut Canvas, area: Area) {
+        let titles = canvas.caption(if canvas.is_print {
+            canvas.colours.quiet
+        } else {
+            canvas.colours.faint
+        });
+        let y_title = letters::clean(&self.spec.y.title);
+        let y_title = canvas
+            .letters
+            .cut(&y_title, titles.kind, titles.size, area.width());
+        let at = (area.left, self.inner.top - titles.size * 1.9);
+        let words = titles.at(Side::Start, Height::Top).class("y-title");
+        canvas.text(at, &y_title, words);
+        let x_title = letters::clean(&self.spec.x.title);
+        let x_title = canvas
+            .letters
+            .cut(&x_title, titles.kind, titles.size, area.width());
+        let words = titles.at(Side::End, Height::Bottom).class("x-title");
+        canvas.text((self.inner.right, area.bottom), &x_title, words);
+        let numbers = canvas.figures(canvas.colours.quiet).class("y-tick");
+        let numbers = numbers.at(Side::End, Height::Middle);
+        for tick in &self.spec.y.ticks {
+            let y = self.place(self.spec.x.low, tick.at).1;
+            if self.inner.grown(0.5).has((self.inner.left, y)) {
+                let at = (self.inner.left - numbers.size * 0.7, y);
+                canvas.text(at, &tick.text, numbers);
+            }
+        }
+        self.below(canvas);
+    }
+
+    /// The labels below the axis: the last one always, the others where there is room.
+    fn below(&self, canvas: &mut Canvas) {
+        let words = self.label_words.at(Side::Middle, Height::Top);
+        let mut taken: Vec<Area> = Vec::new();
+        let order = self
+            .labels
+            .last()
+            .into_iter()
+            .chain(self.labels.iter().rev().skip(1).rev());
+        for label in order {
+            let (x, _) = self.place(label.at, self.spec.y.low);
+            let top = self.inner.bottom + words.size * 0.5;
+            let widest = label.lines.iter().map(|line| canvas.width_of(line, words));
+            let half = widest.fold(0.0, f64::max) / 2.0;
+            let place = Area::new(x - half, top, x + half, top + 1.0);
+            let is_free = !taken.iter().any(|other| place.grown(3.0).touches(*other));
+            if !is_free || !self.inner.grown(2.0).has((x, self.inner.bottom)) {
+                continue;
+            }
+            taken.push(place.grown(3.0));
+            for (row, line) in (0..).map(f64::from).zip(&label.lines) {
+                let at = (x, top + row * words.size * 1.25);
+                canvas.text(at, line, words.class("x-tick"));
+            }
+        }
+    }
+}
+
+fn labels(canvas: &Canvas, axis: &Axis, room: f64, words: Words) -> Vec<Label> {
+    let slot = room / axis.ticks.len().max(1) as f64 - words.size * 0.7;
+    let is_broken = words.kind == Type::Words && axis.ticks.len() <= MOST_BROKEN;
+    let label = |tick: &crate::chart::spec::Tick| {
+        let text = letters::clean(&tick.text);
+        let lines = if is_broken {
+            let letters = &canvas.letters;
+            letters.broken(&text, words.kind, words.size, slot, LINES)
+        } else {
+            vec![text]
+        };
+        Label { at: tick.at, lines }
+    };
+    axis.ticks.iter().map(label).collect()
+}
+
+fn has_letters(text: &str) -> bool {
+    text.chars().any(char::is_alphabetic)
+}

@@ -1,0 +1,130 @@
+//! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
+
+use super::canvas::{Area, Canvas, Height, Pen, Side};
+use crate::base::humanize;
+use crate::chart::spec::{ChartSpec, Series, Stroke};
+use crate::export::letters;
+
+/// Rows at most.
+const ROWS: usize = 4;
+/// Height of a row, in sizes of its type.
+const ROW: f64 = 1.65;
+/// Letters of a name.
+const LONGEST: usize = 44;
+
+/// An entry at its place.
+struct Entry<'a> {
+    series: &'a Series,
+    name: String,
+    row: usize,
+    x: f64,
+}
+
+/// Entries in rows, and how many have no room.
+struct Rows<'a> {
+    entries: Vec<Entry<'a>>,
+    rows: usize,
+    more: Option<(usize, f64)>,
+}
+
+/// Whether there is more than one thing to tell apart. Columns are named below the axis.
+fn is_needed(spec: &ChartSpec) -> bool {
+    let mut strokes = spec.series.iter().map(|series| series.stroke);
+    let is_of_one = spec.series.len() == 1;
+    !strokes.clone().all(|stroke| stroke == Stroke::Bars)
+        && (!is_of_one || strokes.any(|stroke| stroke == Stroke::Curve))
+}
+
+/// How high it is.
+pub(super) fn height(canvas: &Canvas, spec: &ChartSpec, room: f64) -> f64 {
+    let rows = rows(canvas, spec, room).rows;
+    if rows == 0 {
+        return 0.0;
+    }
+    rows as f64 * canvas.measures.body * ROW + canvas.measures.body * 0.5
+}
+
+fn rows<'a>(canvas: &Canvas, spec: &'a ChartSpec, room: f64) -> Rows<'a> {
+    let mut placed = Rows {
+        entries: Vec::new(),
+        rows: 0,
+        more: None,
+    };
+    if !is_needed(spec) {
+        return placed;
+    }
+    let words = canvas.caption(canvas.colours.text);
+    let size = canvas.measures.body;
+    let marker = marker_width(canvas);
+    let more_width = canvas.letters.width("and 99,999 more", words.kind, size);
+    let (mut x, mut row) = (0.0, 0);
+    for (place, series) in spec.series.iter().enumerate() {
+        let clean = letters::clean(&series.name);
+        let name = humanize::shorten(&clean, LONGEST);
+        let most = (room - marker).max(size);
+        let name = canvas.letters.cut(&name, words.kind, size, most);
+        let width = marker + canvas.letters.width(&name, words.kind, size);
+        let is_last = place + 1 == spec.series.len();
+        // In the last row there has to be room to say how many more there are.
+        let spare = if row + 1 == ROWS && !is_last {
+            more_width + size
+        } else {
+            0.0
+        };
+        if x > 0.0 && x + width + spare > room {
+            if row + 1 == ROWS {
+                placed.more = Some((spec.series.len() - place, x));
+                break;
+            }
+            row += 1;
+            x = 0.0;
+        }
+        placed.entries.push(Entry {
+            series,
+            name,
+            row,
+            x,
+        });
+        x += width + size * 1.3;
+    }
+    placed.rows = row + 1;
+    placed
+}
+
+fn marker_width(canvas: &Canvas) -> f64 {
+    canvas.measures.body * if canvas.is_print { 2.6 } else { 1.25 }
+}
+
+/// Draws it at the top of an area.
+pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
+    let placed = rows(canvas, spec, area.width());
+    let size = canvas.measures.body;
+    let marker = marker_width(canvas);
+    let mut words = canvas.caption(canvas.colours.text);
+    words.size = size;
+    let words = words.at(Side::Start, Height::Middle).class("legend");
+    for entry in &placed.entries {
+        let y = area.top + (entry.row as f64 + 0.5) * size * ROW;
+        let x = area.left + entry.x;
+        let index = entry.series.colour;
+        canvas.group("", &entry.series.name, |canvas| {
+            let middle = if canvas.is_print {
+                let pen = Pen::new(canvas.colours.series(index), canvas.measures.line);
+                let pen = pen.dashed(super::chart::dashes(canvas, index));
+                canvas.line((x, y), (x + marker - size * 0.4, y), pen);
+                x + (marker - size * 0.4) / 2.0
+            } else {
+                x + size * 0.45
+            };
+            canvas.marker((middle, y), index, canvas.measures.marker * 1.1);
+            canvas.text((x + marker, y), &entry.name, words);
+        });
+    }
+    if let Some((more, x)) = placed.more {
+        let y = area.top + (ROWS as f64 - 0.5) * size * ROW;
+        let text = format!("and {} more", humanize::count(more as u64));
+        let mut words = words;
+        words.colour = canvas.colours.quiet;
+        canvas.text((area.left + x, y), &text, words);
+    }
+}

@@ -1,0 +1,262 @@
+//! What is on a chart beside its series: failures, knees, rings, levels, numbers, names and the limit.
+
+use super::axes::Plot;
+use super::canvas::{Area, At, Canvas, Height, Pen, Side};
+use crate::base::humanize;
+use crate::chart::spec::{Limit, Mark, Stroke};
+use crate::export::letters;
+
+/// Dashes of lines that only help.
+const DASHES: &str = "3 3";
+/// From a point to its name.
+const GAP: f64 = 7.0;
+/// Letters of words on a chart.
+const LONGEST: usize = 60;
+/// Where a name may stand beside its point, the best first.
+const BESIDE: [(f64, f64, Side, Height); 6] = [
+    (1.0, 0.0, Side::Start, Height::Middle),
+    (-1.0, 0.0, Side::End, Height::Middle),
+    (0.7, -0.4, Side::Start, Height::Bottom),
+    (0.7, 0.4, Side::Start, Height::Top),
+    (-0.7, -0.4, Side::End, Height::Bottom),
+    (-0.7, 0.4, Side::End, Height::Top),
+];
+
+/// Fronts and dividers, which lie behind the series.
+pub(super) fn behind(canvas: &mut Canvas, plot: &Plot<'_>) {
+    for mark in &plot.spec.marks {
+        match mark {
+            Mark::Edge { through } => {
+                let pen = Pen::new(canvas.colours.faint, canvas.measures.hair);
+                canvas.path(&corners(plot, through), pen);
+            }
+            Mark::Divider { x } => {
+                let x = plot.place(*x, plot.spec.y.low).0;
+                let pen = Pen::new(canvas.colours.faint, canvas.measures.hair).class("divider");
+                canvas.line((x, plot.inner.top), (x, plot.inner.bottom), pen);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn corners(plot: &Plot<'_>, through: &[(f64, f64)]) -> Vec<At> {
+    let places = through.iter().map(|(x, y)| plot.place(*x, *y));
+    places.collect()
+}
+
+/// Everything else, on top; words that would lie over earlier ones are left out.
+pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
+    let mut said = Vec::new();
+    for mark in &plot.spec.marks {
+        match mark {
+            Mark::Failed {
+                x, colour, reason, ..
+            } => failed(canvas, plot, *x, *colour, reason),
+            Mark::Drop { at, text, .. } => drop_line(canvas, plot, *at, text, &mut said),
+            Mark::Ring { at, .. } => {
+                let radius = canvas.measures.marker * 2.2;
+                let pen = Pen::new(canvas.colours.accent, canvas.measures.line).class("ring");
+                canvas.circle(plot.place(at.0, at.1), radius, None, Some(pen));
+            }
+            Mark::Level { y, text } => level(canvas, plot, *y, text, &mut said),
+            Mark::Value { at, text } => value(canvas, plot, *at, text, &mut said),
+            Mark::Edge { .. } | Mark::Name { .. } | Mark::Divider { .. } => {}
+        }
+    }
+    names(canvas, plot, said);
+    if let Some(limit) = &plot.spec.limit {
+        draw_limit(canvas, plot, limit);
+    }
+}
+
+/// A hollow mark on the axis, with its reason under the hand.
+fn failed(canvas: &mut Canvas, plot: &Plot<'_>, x: f64, colour: usize, reason: &str) {
+    let (x, y) = (plot.place(x, plot.spec.y.low).0, plot.inner.bottom);
+    let r = canvas.measures.marker;
+    let pen = Pen::new(canvas.colours.series(colour), canvas.measures.line * 0.8);
+    canvas.group("failed", reason, |canvas| {
+        canvas.circle((x, y), r * 1.25, Some(canvas.colours.panel), Some(pen));
+        let reach = r * 0.83;
+        canvas.line((x - reach, y + reach), (x + reach, y - reach), pen);
+    });
+}
+
+/// A dashed vertical from a point down to the axis, with words at its foot.
+fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mut Vec<Area>) {
+    let top = plot.place(at.0, at.1);
+    let foot = (top.0, plot.inner.bottom);
+    let colour = canvas.colours.faint;
+    let pen = Pen::new(colour, canvas.measures.hair)
+        .dashed(DASHES)
+        .class("drop");
+    canvas.line((top.0, top.1 + canvas.measures.marker * 2.0), foot, pen);
+    let text = short(text);
+    let words = canvas.caption(canvas.colours.quiet);
+    let right = words.at(Side::Start, Height::Bottom);
+    let left = words.at(Side::End, Height::Bottom);
+    let room = plot.inner.right - foot.0 - 8.0;
+    let (words, shift) = if canvas.width_of(&text, words) <= room {
+        (right, 6.0)
+    } else {
+        (left, -6.0)
+    };
+    say(canvas, (foot.0 + shift, foot.1 - 4.0), &text, words, said);
+}
+
+fn say(canvas: &mut Canvas, at: At, text: &str, words: super::canvas::Words, said: &mut Vec<Area>) {
+    let place = canvas.place_of(at, text, words);
+    if !said.iter().any(|other| other.touches(place)) {
+        canvas.text(at, text, words);
+        said.push(place);
+    }
+}
+
+fn short(text: &str) -> String {
+    humanize::shorten(&letters::clean(text), LONGEST)
+}
+
+/// A thin dashed horizontal with words.
+fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Vec<Area>) {
+    let y = plot.place(plot.spec.x.low, y).1;
+    if !plot.inner.grown(0.5).has((plot.inner.left, y)) {
+        return;
+    }
+    let pen = Pen::new(canvas.colours.faint, canvas.measures.hair)
+        .dashed(DASHES)
+        .class("level");
+    canvas.line((plot.inner.left, y), (plot.inner.right, y), pen);
+    let text = short(text);
+    let words = canvas.caption(canvas.colours.quiet);
+    let over = words.at(Side::Start, Height::Bottom);
+    // Where something stands at the left, the words go to the right, and else below the line.
+    let places = [
+        ((plot.inner.left + 4.0, y - 2.0), over),
+        (
+            (plot.inner.right - 4.0, y - 2.0),
+            words.at(Side::End, Height::Bottom),
+        ),
+        (
+            (plot.inner.left + 4.0, y + 2.0),
+            words.at(Side::Start, Height::Top),
+        ),
+    ];
+    let columns = columns(plot);
+    let is_free = |(at, words): &(At, super::canvas::Words)| {
+        let place = canvas.place_of(*at, &text, *words);
+        !said
+            .iter()
+            .chain(&columns)
+            .any(|other| other.touches(place))
+    };
+    let (at, words) = places
+        .iter()
+        .find(|place| is_free(place))
+        .copied()
+        .unwrap_or(places[0]);
+    if columns.iter().any(|column| {
+        let place = canvas.place_of(at, &text, words);
+        column.touches(place)
+    }) {
+        let ground = canvas.place_of(at, &text, words).grown(1.0);
+        canvas.rect(ground, canvas.colours.panel, 0.75, 2.0);
+    }
+    said.push(canvas.place_of(at, &text, words));
+    canvas.text(at, &text, words);
+}
+
+/// The places of columns.
+fn columns(plot: &Plot<'_>) -> Vec<Area> {
+    let half = plot.spec.bar_width / 2.0;
+    let bars = plot
+        .spec
+        .series
+        .iter()
+        .filter(|series| series.stroke == Stroke::Bars);
+    bars.flat_map(|series| &series.points)
+        .map(|point| {
+            Area::between(
+                plot.place(point.x - half, 0.0),
+                plot.place(point.x + half, point.y),
+            )
+        })
+        .collect()
+}
+
+/// A number above a point; beside it where that is above the chart.
+fn value(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mut Vec<Area>) {
+    let (x, y) = plot.place(at.0, at.1);
+    let words = canvas.figures(canvas.colours.text).class("value");
+    if y - words.size * 1.25 - 3.0 < plot.inner.top {
+        let at = (x + 5.0, y.max(plot.inner.top));
+        say(canvas, at, text, words.at(Side::Start, Height::Top), said);
+    } else {
+        let words = words.at(Side::Middle, Height::Bottom);
+        say(canvas, (x, y - 3.0), text, words, said);
+    }
+}
+
+/// The names: each where it covers nothing, or not at all.
+fn names(canvas: &mut Canvas, plot: &Plot<'_>, mut taken: Vec<Area>) {
+    for mark in &plot.spec.marks {
+        if let Mark::Edge { through } = mark {
+            let corners = corners(plot, through);
+            let sides = corners.windows(2);
+            taken.extend(sides.map(|ends| Area::between(ends[0], ends[1]).grown(1.0)));
+        }
+    }
+    for point in plot.spec.series.iter().flat_map(|series| &series.points) {
+        let (low, high) = point.band.unwrap_or((point.y, point.y));
+        let ends = [low, high].map(|y| plot.place(point.x, y));
+        taken.push(Area::between(ends[0], ends[1]).grown(1.0));
+        let at = plot.place(point.x, point.y);
+        taken.push(Area::around(at, canvas.measures.marker));
+    }
+    for mark in &plot.spec.marks {
+        let Mark::Name { at, text, .. } = mark else {
+            continue;
+        };
+        let text = short(text);
+        let words = canvas.caption(canvas.colours.quiet).class("name");
+        let middle = plot.place(at.0, at.1);
+        let places = BESIDE.map(|(x, y, side, height)| {
+            let at = (middle.0 + x * GAP, middle.1 + y * GAP);
+            (at, words.at(side, height))
+        });
+        let is_free = |(at, words): &(At, super::canvas::Words)| {
+            let place = canvas.place_of(*at, &text, *words);
+            plot.inner.grown(6.0).holds(place) && !taken.iter().any(|other| other.touches(place))
+        };
+        if let Some((at, words)) = places.into_iter().find(is_free) {
+            taken.push(canvas.place_of(at, &text, words));
+            canvas.text(at, &text, words);
+        }
+    }
+}
+
+/// The limit with its words, and what is beyond it.
+fn draw_limit(canvas: &mut Canvas, plot: &Plot<'_>, limit: &Limit) {
+    let inner = plot.inner;
+    let y = plot.place(plot.spec.x.low, limit.y).1;
+    let y = y.clamp(inner.top, inner.bottom);
+    let above = Area::new(inner.left, inner.top, inner.right, y);
+    canvas.rect(above, canvas.colours.bad, 0.05, 0.0);
+    let colour = canvas.colours.accent;
+    let pen = Pen::new(colour, canvas.measures.hair * 1.2)
+        .dashed("5 4")
+        .class("limit");
+    canvas.line((inner.left, y), (inner.right, y), pen);
+    let words = canvas.caption(colour);
+    let text = short(&limit.text);
+    let has_room = y - inner.top > words.size * 1.6;
+    let (shift, height) = if has_room {
+        (-3.0, Height::Bottom)
+    } else {
+        (3.0, Height::Top)
+    };
+    let at = (inner.right - 2.0, y + shift);
+    let words = words.at(Side::End, height);
+    let ground = canvas.place_of(at, &text, words).grown(2.0);
+    canvas.rect(ground, canvas.colours.panel, 0.8, 3.0);
+    canvas.text(at, &text, words);
+}
