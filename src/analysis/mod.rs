@@ -5,6 +5,7 @@ pub mod batch_curve;
 pub mod breakdown;
 pub mod case_rows;
 pub mod category;
+pub mod claims;
 pub mod comparison;
 pub mod conditions;
 pub mod device_flags;
@@ -19,6 +20,7 @@ pub mod kernel_comparison;
 #[cfg(test)]
 pub mod kernel_fixtures;
 pub mod kernel_name;
+pub mod lint;
 pub mod memory;
 pub mod metrics;
 pub mod pair;

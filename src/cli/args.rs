@@ -26,7 +26,7 @@ Start here:
   powerband engines install onnxruntime         fetch the engine most people use
   powerband show r50.ron                        look at a saved session
 
-Exit status: 0 fine, 1 a comparison found a regression, 2 trouble.")]
+Exit status: 0 fine, 1 a comparison found a regression or a check found something, 2 trouble.")]
 pub struct Args {
     /// Sessions, or an ONNX file, to open in the window.
     #[arg(value_name = "SESSION")]
@@ -53,6 +53,8 @@ pub enum Command {
     History(HistoryArgs),
     /// Show a saved session.
     Show(ShowArgs),
+    /// Do the numbers of a session agree with each other? Check the arithmetic of what it states.
+    Check(CheckArgs),
     /// Show a model's inputs, outputs, size, cost and operators.
     Model(ModelArgs),
     /// Show the engines, or fetch one.
@@ -316,6 +318,26 @@ pub struct HistoryArgs {
 pub struct ShowArgs {
     /// The session file.
     pub session: PathBuf,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband check sessions/published-resnet50-case-study.ron
+  powerband check *.ron --json
+
+What is published, and what was measured, is compared with what follows from its own other numbers:
+latency with throughput and batch, gains with what stands before and after, shares with 100 %, phases
+with their step, and more. Each number is granted what its digits leave open.
+
+Exit status: 0 nothing was found, 1 something was, 2 trouble.")]
+pub struct CheckArgs {
+    /// The sessions.
+    #[arg(required = true, value_name = "SESSION")]
+    pub sessions: Vec<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

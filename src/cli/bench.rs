@@ -56,6 +56,7 @@ pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
 fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let stamp = Stamp::of(path).with_context(|| format!("cannot open {}", path.display()))?;
     let opened = session_file::read(path)?;
+    super::is_measured(path, &opened.session)?;
     if let Some(version) = opened.newer {
         bail!(
             "{} was written by a newer Powerband (session version {version}) and is not written to",

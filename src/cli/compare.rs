@@ -13,7 +13,6 @@ use crate::analysis::comparison::{self, Comparison, Pair, Side};
 use crate::analysis::verdict::Call;
 use crate::domain::session::Session;
 use crate::export;
-use crate::store::session_file;
 
 /// Compares and prints.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
@@ -53,7 +52,7 @@ struct Part {
 
 impl Part {
     fn read(path: &Path) -> anyhow::Result<Self> {
-        let session = session_file::read(path)?.session;
+        let session = super::measured(path)?;
         Ok(Self {
             rows: case_rows::of(&session),
             session,

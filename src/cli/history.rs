@@ -18,7 +18,7 @@ use crate::store::{library, session_file};
 
 /// Looks through the sessions and prints.
 pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let given = session_file::read(&args.session)?.session;
+    let given = super::measured(&args.session)?;
     let setup = match args.setup.as_deref() {
         None => None,
         Some(wanted) => match given.find_setup(wanted) {

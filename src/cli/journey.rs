@@ -14,11 +14,10 @@ use crate::analysis::{accuracy, case_rows};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::export::comparison::pair;
-use crate::store::session_file;
 
 /// Prints the steps of a session.
 pub fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
-    let session = session_file::read(&args.session)?.session;
+    let session = super::measured(&args.session)?;
     if args.batch.is_some() && !session.plan.ladder.is_empty() {
         bail!(
             "{} has a ladder, whose steps have batch sizes of their own; leave --batch out",

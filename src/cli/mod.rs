@@ -1,10 +1,12 @@
 //! The command line: one file per subcommand, all over the same library as the window.
 //!
 //! Answers go to standard output, progress and remarks to standard error. Exit status as `diff` has
-//! it: 0 fine, 1 a comparison found a regression, 2 trouble.
+//! it: 0 fine, 1 a comparison found a regression or a check found something, 2 trouble.
 
 mod args;
 mod bench;
+mod check;
+mod claims_text;
 mod compare;
 mod comparison_text;
 mod devices;
@@ -26,7 +28,7 @@ mod show;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -34,13 +36,14 @@ use clap::Parser as _;
 
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
+use crate::domain::session::Session;
 use crate::runner::prepare::Place;
 use crate::store::settings::{self, Settings};
-use crate::store::{journal, library};
+use crate::store::{journal, library, session_file};
 use crate::worker::child;
 use args::{Args, Command};
 
-/// Exit status of a comparison that found what it was told to look for.
+/// Exit status of a comparison or a check that found what it was told to look for.
 const REGRESSION: u8 = 1;
 /// Exit status of a run that ended otherwise than asked for.
 const TROUBLE: u8 = 2;
@@ -156,12 +159,31 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };
     status.map(Wanted::Done)
+}
+
+/// A session that measured something: what somebody published is never among measurements.
+fn measured(path: &Path) -> anyhow::Result<Session> {
+    let session = session_file::read(path)?.session;
+    is_measured(path, &session)?;
+    Ok(session)
+}
+
+/// Refuses a session that has published numbers alone.
+fn is_measured(path: &Path, session: &Session) -> anyhow::Result<()> {
+    if session.is_published_only() {
+        anyhow::bail!(
+            "{0} holds numbers that were published, not measured, and there is no verdict on those; powerband show {0} prints them, and powerband check {0} says whether they agree with each other",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// A run that was cut short is worth a remark at the next start, whatever that start is for.

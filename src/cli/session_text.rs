@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{comparison_text, journey, resources};
+use super::{claims_text, comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::claims::MARK;
 use crate::analysis::comparison::{self, Pair};
 use crate::analysis::metrics::times;
-use crate::analysis::{accuracy, examined, parts, profiled, scaling};
+use crate::analysis::{accuracy, examined, lint, parts, profiled, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -16,6 +17,13 @@ const PATTERNS: usize = 5;
 
 /// Everything about a session.
 pub fn whole(session: &Session) -> String {
+    let findings = claims_text::in_short(&lint::of(session));
+    let published = session.published.as_ref().map(claims_text::published);
+    let published = published.unwrap_or_default();
+    if session.is_published_only() {
+        let head = format!("{}: {MARK}\n", session.name);
+        return [head, published, findings, notes(session)].join("\n");
+    }
     let rows = case_rows::of(session);
     let parts = [
         head(session),
@@ -31,6 +39,8 @@ pub fn whole(session: &Session) -> String {
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         outliers(&rows),
         flags(&rows),
+        published,
+        findings,
         notes(session),
     ];
     parts

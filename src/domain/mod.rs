@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod case;
+pub mod claim;
 pub mod device;
 pub mod environment;
 pub mod event;
@@ -17,3 +18,4 @@ pub mod setup;
 pub mod telemetry;
 pub mod tensor;
 pub mod trace;
+pub mod written;

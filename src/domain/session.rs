@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accuracy::Accuracy;
 use super::case::{Case, CaseKey};
+use super::claim::Published;
 use super::device::Gpu;
 use super::environment::Environment;
 use super::event::{Beginning, RunEvent, SetupReport, Stamped};
@@ -48,6 +49,9 @@ pub struct Session {
     pub plan: Plan,
     /// The model.
     pub model: ModelRef,
+    /// What a document publishes; never among what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
     /// The circumstances.
     pub environment: Environment,
     /// What each setup's engine said of itself, in the plan's order.
@@ -115,6 +119,7 @@ impl Session {
             reports: vec![None; beginning.plan.setups.len()],
             plan: beginning.plan,
             model: beginning.model,
+            published: None,
             environment: beginning.environment,
             cases,
             elapsed_ns: 0,
@@ -226,6 +231,7 @@ impl Session {
             tags: self.tags.clone(),
             plan: self.plan.clone(),
             model: self.model.clone(),
+            published: self.published.clone(),
             environment: self.environment.clone(),
             reports: self.reports.clone(),
             warnings: self.warnings.clone(),
@@ -263,6 +269,11 @@ impl Session {
     pub fn next_round(&self) -> u32 {
         let rounds = self.cases.iter().flat_map(|case| &case.rounds);
         rounds.map(|round| round.round + 1).max().unwrap_or(0)
+    }
+
+    /// Whether it holds what somebody published, and nothing that was measured.
+    pub fn is_published_only(&self) -> bool {
+        self.published.is_some() && self.cases.is_empty()
     }
 
     /// The model that a setup runs.

@@ -30,6 +30,7 @@ pub fn session(session: &Session) -> Value {
         },
         "made_up": session.made_up,
         "model": session.model,
+        "published": session.published,
         "plan": session.plan,
         "environment": session.environment,
         "setups": setups(session),

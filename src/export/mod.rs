@@ -1,5 +1,6 @@
 //! Sessions as documents for other programs, and figures as pictures.
 
+pub mod claims;
 pub mod comparison;
 pub mod json;
 pub mod kernels;

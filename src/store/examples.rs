@@ -1,5 +1,5 @@
-//! The example sessions of the folder `sessions/`: real measurements, built into the program so that
-//! there is something to look at before the first run.
+//! The example sessions of the folder `sessions/`: real measurements and published numbers, built into the
+//! program so that there is something to look at before the first run.
 
 use std::path::Path;
 
@@ -31,6 +31,30 @@ pub const ALL: &[Example] = &[
         file: "densenet121-graph-optimisations.ron",
         text: include_str!("../../sessions/densenet121-graph-optimisations.ron"),
     },
+    Example {
+        title: "Published: a ResNet-50 case study",
+        sentence: "From 12.5 to 4.2 ms on an AMD GPU, step by step, and batch sizes 1 to 32",
+        file: "published-resnet50-case-study.ron",
+        text: include_str!("../../sessions/published-resnet50-case-study.ron"),
+    },
+    Example {
+        title: "Published: AITemplate on ResNet-50",
+        sentence: "Against PyTorch on an A100 and on one and two halves of an MI250, batch sizes 1 to 256",
+        file: "published-aitemplate-resnet50.ron",
+        text: include_str!("../../sessions/published-aitemplate-resnet50.ron"),
+    },
+    Example {
+        title: "Published: a ResNet training baseline",
+        sentence: "The phases of a training step, and ResNet-18 beside ResNet-34",
+        file: "published-resnet-training-baseline.ron",
+        text: include_str!("../../sessions/published-resnet-training-baseline.ron"),
+    },
+    Example {
+        title: "Published: a DenseNet-121 suite",
+        sentence: "Seven optimisations, with their ranges and what each is said to bring",
+        file: "published-densenet121-suite.ron",
+        text: include_str!("../../sessions/published-densenet121-suite.ron"),
+    },
 ];
 
 impl Example {
@@ -45,16 +69,63 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_opens_and_is_real() {
+    fn every_example_opens_and_is_measured_or_published() {
         for example in ALL {
-            let opened = example.open().unwrap();
-            assert!(!opened.session.made_up, "{}", example.file);
-            assert!(
-                opened.session.cases.iter().all(|case| case.n_samples() > 0),
+            let session = example.open().unwrap().session;
+            assert!(!session.made_up, "{}", example.file);
+            let is_measured =
+                !session.cases.is_empty() && session.cases.iter().all(|case| case.n_samples() > 0);
+            assert_ne!(is_measured, session.is_published_only(), "{}", example.file);
+            assert_eq!(
+                session.is_published_only(),
+                example.title.starts_with("Published: "),
                 "{}",
-                example.file
+                example.title
             );
         }
+    }
+
+    #[test]
+    fn published_numbers_are_written_as_they_were_read() {
+        for example in ALL {
+            let session = example.open().unwrap().session;
+            let text = session_file::to_text(&session).unwrap();
+            let again = session_file::from_text(Path::new("again"), &text).unwrap();
+            assert_eq!(again.session, session, "{}", example.file);
+            assert_eq!(text.contains("published:"), session.published.is_some());
+        }
+    }
+
+    #[test]
+    fn blank_cells_stay_blank_and_digits_stay() {
+        let of = |file: &str| {
+            let example = ALL.iter().find(|example| example.file == file).unwrap();
+            example.open().unwrap().session.published.unwrap()
+        };
+        let tables = of("published-aitemplate-resnet50.ron");
+        let two = tables.curves.iter().filter(|curve| curve.devices == 2);
+        for curve in two {
+            let first = &curve.points[0];
+            assert_eq!(
+                (first.batch, &first.latency_ms, &first.throughput),
+                (1, &None, &None)
+            );
+            assert_eq!(curve.points.len(), 9);
+        }
+        let study = of("published-resnet50-case-study.ron");
+        let last = study.curves[0].points.last().unwrap();
+        assert_eq!(last.throughput.as_ref().unwrap().to_string(), "1,730");
+    }
+
+    #[test]
+    fn a_figure_that_is_none_is_refused_with_its_place() {
+        let text = ALL[2].text.replacen("\"1,730\"", "\"1,73O\"", 1);
+        let error = session_file::from_text(Path::new("a.ron"), &text).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("1,73O") && error.contains("is no figure"),
+            "{error}"
+        );
     }
 
     #[test]

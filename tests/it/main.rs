@@ -5,6 +5,7 @@ mod agreement;
 mod amd;
 mod bad_input;
 mod cards;
+mod claims;
 mod cli;
 mod commands;
 mod control;

@@ -1,0 +1,50 @@
+//! `powerband check`: do the numbers of a session agree with each other?
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::args::CheckArgs;
+use super::{REGRESSION, claims_text, output};
+use crate::analysis::lint::{self, Finding};
+use crate::domain::session::Session;
+use crate::export;
+use crate::store::session_file;
+
+/// Checks every session and prints what was found.
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    // All are read first: an answer that ends in the middle is none.
+    let sessions: Vec<(&Path, Session)> = args
+        .sessions
+        .iter()
+        .map(|path| Ok((path.as_path(), session_file::read(path)?.session)))
+        .collect::<anyhow::Result<_>>()?;
+    let found: Vec<(&Path, &Session, Vec<Finding>)> = sessions
+        .iter()
+        .map(|(path, session)| (*path, session, lint::of(session)))
+        .collect();
+    if args.json {
+        let documents = found.iter().map(|(path, session, findings)| {
+            let mut document = export::claims::checked(session, findings);
+            document["file"] = json!(path.display().to_string());
+            document
+        });
+        output::document(&json!({
+            "sessions": documents.collect::<Vec<_>>(),
+            "checks": export::claims::checks(),
+        }))?;
+    } else {
+        let texts: Vec<String> = found
+            .iter()
+            .map(|(_, session, findings)| claims_text::findings(session, findings))
+            .collect();
+        output::answer(&texts.join("\n"))?;
+    }
+    let is_clean = found.iter().all(|(_, _, findings)| findings.is_empty());
+    Ok(if is_clean {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(REGRESSION)
+    })
+}

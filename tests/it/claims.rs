@@ -1,0 +1,472 @@
+//! Published numbers and the checks of them: on the example sessions, on a document without a fault, and on
+//! made-up ones; and the commands that show and check them.
+
+use std::path::Path;
+
+use powerband::analysis::lint::{Finding, Weight, of, of_published};
+use powerband::domain::claim::Published;
+use powerband::domain::session::Session;
+use powerband::store::session_file;
+
+use crate::support::Home;
+
+const CASE_STUDY: &str = "sessions/published-resnet50-case-study.ron";
+const AITEMPLATE: &str = "sessions/published-aitemplate-resnet50.ron";
+const TRAINING: &str = "sessions/published-resnet-training-baseline.ron";
+const SUITE: &str = "sessions/published-densenet121-suite.ron";
+const MEASURED: [&str; 3] = [
+    "sessions/resnet50-two-engines.ron",
+    "sessions/densenet121-graph-optimisations.ron",
+    "tests/fixtures/sessions/v1/outcomes.ron",
+];
+
+fn read(file: &str) -> Session {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    session_file::read(&path).expect("a session").session
+}
+
+/// A document in RON.
+fn document(fields: &str) -> Published {
+    ron::from_str(&format!("(source: (title: \"made up\"), {fields})")).expect("a document")
+}
+
+fn by<'a>(findings: &'a [Finding], check: &str) -> Vec<&'a Finding> {
+    findings
+        .iter()
+        .filter(|finding| finding.check == check)
+        .collect()
+}
+
+/// The only finding of a check, as one text.
+fn only(findings: &[Finding], check: &str) -> String {
+    let found = by(findings, check);
+    assert_eq!(found.len(), 1, "{check}: {findings:#?}");
+    let one = found[0];
+    format!(
+        "{} | {} | {} | {}",
+        one.about, one.claimed, one.follows, one.sum
+    )
+}
+
+fn has(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in {text}");
+    }
+}
+
+#[test]
+fn the_case_study_compares_batch_32_with_batch_1() {
+    let findings = of(&read(CASE_STUDY));
+    let batches = only(&findings, "batches");
+    has(
+        &batches,
+        &[
+            "80 img/s → 1,730 img/s at batch 32: 21.6 ×",
+            "80 img/s is the rate of batch 1",
+            "it is 2.98 ×: 80 → 238 img/s",
+            "1 ÷ 12.5 ms = 80.0 img/s; 12.5 ms ÷ 4.2 ms = 2.98 ×",
+        ],
+    );
+    let efficiency = only(&findings, "efficiency");
+    has(
+        &efficiency,
+        &[
+            "85 % at batch 1",
+            "98 % at batch 32",
+            "scaling would be 100 % at batch 1 and 23 % at batch 32",
+            "share of the best rate 14 % and 100 %",
+            "1,730 ÷ (32 × 238) = 23 %",
+        ],
+    );
+    assert_eq!(findings.len(), 2, "{findings:#?}");
+}
+
+#[test]
+fn the_second_half_of_an_mi250_loses_at_batches_2_and_8() {
+    let findings = of(&read(AITEMPLATE));
+    let found = by(&findings, "devices");
+    let of_setup = |name: &str| {
+        let one = found.iter().find(|finding| finding.about.starts_with(name));
+        one.unwrap().follows.clone()
+    };
+    has(
+        &of_setup("AITemplate, 2 × MI250"),
+        &[
+            "2 devices lose against 1 at batches 2 and 8;",
+            "different conditions",
+        ],
+    );
+    has(
+        &of_setup("PyTorch 1.12 eager, 2 × MI250"),
+        &["at batches 2 and 4;"],
+    );
+    assert_eq!((found.len(), findings.len()), (2, 2), "{findings:#?}");
+}
+
+#[test]
+fn the_training_baseline_contradicts_itself() {
+    let findings = of(&read(TRAINING));
+    has(
+        &only(&findings, "rates"),
+        &[
+            "ResNet-34 at batch 32",
+            "42.7 ms and ~804 samples/sec",
+            "32 ÷ 42.7 ms = 749 samples/sec",
+            "+7.3 %",
+        ],
+    );
+    has(
+        &only(&findings, "phases"),
+        &[
+            "0.30 ms, 0.96 % of it, are not accounted for",
+            "31.3 − (9.5 + 20.8 + 0.7) = 0.30 ms",
+        ],
+    );
+    // 890 MB in one table and 282 MB in another, of one model on one data set.
+    let memory = by(&findings, "values");
+    assert!(memory.iter().all(|finding| finding.weight == Weight::Doubt));
+    assert_eq!(findings.len(), 2 + memory.len(), "{findings:#?}");
+    has(&memory[0].sum, &["282 MB ≠ ~890 MB"]);
+}
+
+#[test]
+fn the_suite_prints_one_pair_twice_and_gains_nothing() {
+    let findings = of(&read(SUITE));
+    has(
+        &only(&findings, "twins"),
+        &["latency 22–665 ms; throughput 22–665 samples/sec"],
+    );
+    has(
+        &only(&findings, "best"),
+        &[
+            "665 samples/sec is the best",
+            "Baseline at batch 32 does 667 samples/sec by its own 48 ms",
+            "32 ÷ 48 ms = 667 samples/sec",
+        ],
+    );
+    let promises = by(&findings, "promises");
+    let sums: Vec<&str> = promises
+        .iter()
+        .map(|finding| finding.sum.as_str())
+        .collect();
+    has(&sums.join("\n"), &["40 ms ÷ 22 ms = 1.82 ×", "= 62 % more"]);
+    let values = by(&findings, "values");
+    let sums: Vec<&str> = values.iter().map(|finding| finding.sum.as_str()).collect();
+    assert_eq!(sums, ["875–1411 MB ≠ 875–1419 MB", "22–665 ms ≠ 48 ms"]);
+    has(
+        &only(&findings, "accuracy"),
+        &["top-1 accuracy 100 %, top-5 accuracy 100 %"],
+    );
+}
+
+#[test]
+fn nothing_is_wrong_where_everything_agrees() {
+    let consistent = document(
+        r#"
+        baseline: Some("before"),
+        curves: [
+            (setup: "a", hardware: "card", per_s: "img/s", points: [
+                (batch: 1, latency_ms: Some("4.2"), throughput: Some("238"), efficiency: Some("100")),
+                (batch: 8, latency_ms: Some("6.8"), throughput: Some("1,176"), efficiency: Some("62")),
+                (batch: 16),
+                (batch: 32, latency_ms: Some("31.3"), throughput: Some("1,023"), efficiency: Some("13")),
+            ]),
+            (setup: "a", hardware: "card", devices: 2, per_s: "img/s", points: [
+                (batch: 8, latency_ms: Some("3.5"), throughput: Some("2,286"), efficiency: Some("100")),
+                (batch: 32, throughput: Some("2,290"), efficiency: Some("100")),
+            ]),
+        ],
+        changes: [
+            (metric: Latency,
+             before: Some((metric: Latency, value: "12.5", unit: "ms", batch: Some(1))),
+             after: Some((metric: Latency, value: "4.2", unit: "ms", batch: Some(1))),
+             claimed: Some(Times("3.0"))),
+            (metric: Memory,
+             before: Some((metric: Memory, value: "4.2", unit: "GB")),
+             after: Some((metric: Memory, value: "2,100", unit: "MB")),
+             claimed: Some(LessBy("50"))),
+            (metric: Throughput,
+             before: Some((metric: Throughput, value: "80", unit: "img/s", batch: Some(1))),
+             after: Some((metric: Throughput, value: "238", unit: "img/s", batch: Some(1))),
+             claimed: Some(MoreBy("198"))),
+        ],
+        steps: [(title: "AMP", changes: [(metric: Memory, claimed: Some(LessBy("30–50")))])],
+        shares: [
+            (of: "time", is_complete: true, parts: [
+                (name: "convolutions", value: "66"), (name: "copies", value: "20"), (name: "rest", value: "15")]),
+            (of: "time, expected", parts: [(name: "convolutions", value: "65–75"), (name: "others", value: "10–40")]),
+        ],
+        phases: [(of: "step", unit: "ms", total: "31.3", parts: [
+            (name: "forward", value: "9.5"), (name: "backward", value: "21.0"), (name: "optimiser", value: "0.7")])],
+        figures: [
+            (metric: Latency, value: "4.2–31.3", unit: "ms"),
+            (metric: Latency, subject: "a, card", value: "31.3", unit: "ms", batch: Some(32), extreme: Some(Worst)),
+            (metric: Throughput, subject: "a, 2 × card", value: "2,290", unit: "img/s", batch: Some(32), extreme: Some(Best)),
+            (metric: Latency, subject: "before", value: "40", unit: "ms", batch: Some(8)),
+            (metric: Memory, subject: "before", value: "1,000", unit: "MB"),
+            (metric: Memory, subject: "AMP", value: "600", unit: "MB"),
+            (metric: Accuracy, subject: "a", value: "76.1", unit: "%", note: "top-1"),
+            (metric: Accuracy, subject: "a", value: "92.9", unit: "%", note: "top-5"),
+            (metric: Utilisation, value: "0–100", unit: "%"),
+            (metric: Efficiency, value: "0–100", unit: "%"),
+            (metric: Other("loss"), value: "2.3"),
+        ]"#,
+    );
+    assert_eq!(of_published(&consistent), []);
+    assert_eq!(of_published(&Published::default()), []);
+}
+
+#[test]
+fn nothing_is_wrong_in_real_measurements() {
+    for text in MEASURED {
+        assert_eq!(of(&read(text)), []);
+    }
+}
+
+#[test]
+fn mixed_up_units_are_named() {
+    let table = |latency: &str, throughput: &str| {
+        let found = of_published(&document(&format!(
+            "curves: [(setup: \"a\", per_s: \"img/s\", points: [(batch: 8, latency_ms: Some(\"{latency}\"), throughput: Some(\"{throughput}\"))])]"
+        )));
+        found
+            .into_iter()
+            .map(|finding| (finding.check, finding.follows))
+            .collect::<Vec<_>>()
+    };
+    for (latency, throughput, check, words) in [
+        ("0.0068", "1,176", "units", "seconds where milliseconds"),
+        ("6,800", "1,176", "units", "microseconds where milliseconds"),
+        ("0.85", "1,176", "units", "that of one item"),
+        ("6.8", "147", "units", "counts batches"),
+        ("6.8", "1,000", "rates", "1,176 img/s"),
+    ] {
+        let found = table(latency, throughput);
+        assert_eq!(found.len(), 1, "{latency} {throughput}: {found:?}");
+        assert_eq!(found[0].0, check);
+        has(&found[0].1, &[words]);
+    }
+    assert_eq!(table("6.8", "1,176"), []);
+    assert_eq!(table("0", "0").len(), 0, "nothing can be said of nothing");
+}
+
+#[test]
+fn stated_gains_have_to_follow() {
+    let change = |metric: &str, unit: &str, before: &str, after: &str, claimed: &str| {
+        let figure =
+            |value: &str| format!("Some((metric: {metric}, value: \"{value}\", unit: \"{unit}\"))");
+        of_published(&document(&format!(
+            "changes: [(metric: {metric}, before: {}, after: {}, claimed: Some({claimed}))]",
+            figure(before),
+            figure(after)
+        )))
+    };
+    has(
+        &only(
+            &change("Latency", "ms", "12.5", "4.2", "Times(\"3.2\")"),
+            "gains",
+        ),
+        &["12.5 ms → 4.2 ms: 3.2 ×", "12.5 ms ÷ 4.2 ms = 2.98 ×"],
+    );
+    has(
+        &only(
+            &change("Memory", "GB", "2.1", "4.2", "LessBy(\"50\")"),
+            "gains",
+        ),
+        &["100 % more"],
+    );
+    has(
+        &only(
+            &change("Throughput", "img/s", "100", "120", "MoreBy(\"40\")"),
+            "gains",
+        ),
+        &["20 % more"],
+    );
+    assert_eq!(
+        change("Accuracy", "%", "0", "70", "Times(\"2\")"),
+        [],
+        "not from nothing"
+    );
+    assert_eq!(
+        change("Latency", "fortnights", "2", "1", "Times(\"9\")"),
+        []
+    );
+    assert_eq!(change("Other(\"x\")", "y", "2", "1", "Times(\"9\")"), []);
+}
+
+#[test]
+fn openly_unlike_batches_are_told() {
+    let found = of_published(&document(
+        r#"changes: [(metric: Throughput,
+            before: Some((metric: Throughput, value: "80", unit: "img/s", batch: Some(1))),
+            after: Some((metric: Throughput, value: "1,730", unit: "img/s", batch: Some(32))),
+            claimed: Some(Times("21.6")))]"#,
+    ));
+    has(
+        &only(&found, "batches"),
+        &["80 img/s at batch 1 → 1,730 img/s at batch 32: 21.6 ×"],
+    );
+}
+
+#[test]
+fn efficiencies_of_any_definition_are_accepted() {
+    let column = |efficiencies: [&str; 3]| {
+        let rows = [("1", "100"), ("2", "150"), ("4", "200")];
+        let points: Vec<String> = rows
+            .iter()
+            .zip(efficiencies)
+            .map(|((batch, rate), efficiency)| {
+                format!("(batch: {batch}, throughput: Some(\"{rate}\"), efficiency: Some(\"{efficiency}\"))")
+            })
+            .collect();
+        let points = points.join(", ");
+        of_published(&document(&format!(
+            "curves: [(setup: \"a\", per_s: \"/s\", points: [{points}])]"
+        )))
+        .len()
+    };
+    assert_eq!(column(["100", "75", "50"]), 0, "scaling");
+    assert_eq!(column(["50", "75", "100"]), 0, "of the best");
+    assert_eq!(column(["100", "75", "67"]), 0, "over the batch before");
+    assert_eq!(column(["20", "30", "40"]), 0, "of a peak of 500");
+    assert_eq!(column(["85", "92", "95"]), 1);
+}
+
+#[test]
+fn sums_of_shares_and_phases() {
+    let shares = |is_complete: bool, values: [&str; 2]| {
+        of_published(&document(&format!(
+            "shares: [(of: \"time\", is_complete: {is_complete}, parts: [(name: \"a\", value: \"{}\"), (name: \"b\", value: \"{}\")])]",
+            values[0], values[1]
+        )))
+    };
+    has(
+        &only(&shares(false, ["65", "40"]), "shares"),
+        &["105 %, more than there is", "65 + 40 = 105 %"],
+    );
+    has(
+        &only(&shares(true, ["65–70", "20"]), "shares"),
+        &["85.0 to 90.0 %", "nothing is said of the rest"],
+    );
+    assert_eq!(shares(false, ["65", "20"]), []);
+    assert_eq!(shares(true, ["33.3", "66.6"]), [], "rounding");
+    let over = of_published(&document(
+        r#"phases: [(of: "step", unit: "ms", total: "10.0", parts: [(name: "a", value: "8.0"), (name: "b", value: "3.0")])]"#,
+    ));
+    has(
+        &only(&over, "phases"),
+        &["1.0 ms more than the whole", "10.0 − (8.0 + 3.0) = −1.0 ms"],
+    );
+}
+
+#[test]
+fn a_best_that_is_surely_not_the_best_is_a_contradiction() {
+    let found = of_published(&document(
+        r#"figures: [
+            (metric: Throughput, subject: "a", value: "600", unit: "img/s", batch: Some(32), extreme: Some(Best)),
+            (metric: Throughput, subject: "b", value: "700", unit: "img/s", batch: Some(32)),
+        ]"#,
+    ));
+    assert_eq!(by(&found, "best")[0].weight, Weight::Contradiction);
+}
+
+#[test]
+fn accuracies_that_cannot_be() {
+    let found = of_published(&document(
+        r#"figures: [
+            (metric: Accuracy, subject: "a", value: "93", unit: "%", note: "top-1"),
+            (metric: Accuracy, subject: "a", value: "76", unit: "%", note: "top-5"),
+            (metric: Accuracy, subject: "b", value: "104", unit: "%", note: "top-1"),
+        ]"#,
+    ));
+    let sums: Vec<&str> = by(&found, "accuracy")
+        .iter()
+        .map(|f| f.sum.as_str())
+        .collect();
+    assert_eq!(sums, ["104 % > 100 %", "93 % > 76 %"]);
+}
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn check_says_what_it_found_and_ends_accordingly() {
+    let home = Home::new();
+    let found = home.run(&["check", &file(CASE_STUDY)]);
+    assert_eq!(
+        (found.status, found.err.as_str()),
+        (Some(1), ""),
+        "{found:#?}"
+    );
+    has(
+        &found.out,
+        &[
+            "published, not measured",
+            "1. Like for like: throughput at batch 32 (contradiction)",
+            "12.5 ms ÷ 4.2 ms = 2.98 ×",
+            "2 contradictions",
+        ],
+    );
+    let clean = home.run(&["check", &file(MEASURED[0])]);
+    assert_eq!(clean.status, Some(0), "{clean:#?}");
+    has(&clean.out, &["Nothing was found"]);
+
+    let both = home.run(&["check", &file(TRAINING), &file(MEASURED[0]), "--json"]);
+    assert_eq!((both.status, both.err.as_str()), (Some(1), ""));
+    let document = both.json();
+    let first = &document["sessions"][0];
+    assert_eq!(first["findings"][0]["check"], "rates");
+    assert!(
+        first["findings"][0]["sum"]
+            .as_str()
+            .unwrap()
+            .contains("749")
+    );
+    assert_eq!(document["sessions"][1]["findings"], serde_json::json!([]));
+    assert!(document["checks"].as_array().unwrap().len() > 10);
+
+    home.run(&["check", "nowhere.ron"])
+        .fails_saying(&["nowhere.ron"]);
+    home.run(&["check"]).fails_saying(&["SESSION"]);
+}
+
+#[test]
+fn what_is_published_is_shown_and_never_compared() {
+    let home = Home::new();
+    for name in [CASE_STUDY, AITEMPLATE, TRAINING, SUITE] {
+        let shown = home.run(&["show", &file(name)]);
+        assert_eq!(
+            (shown.status, shown.err.as_str()),
+            (Some(0), ""),
+            "{shown:#?}"
+        );
+        has(
+            &shown.out,
+            &["published, not measured", "Source", "powerband check"],
+        );
+        let document = home.run(&["show", &file(name), "--json"]).json();
+        assert_eq!(document["cases"], serde_json::json!([]));
+        assert!(document["published"]["source"]["title"].is_string());
+    }
+    let tables = home.run(&["show", &file(AITEMPLATE)]).out;
+    has(
+        &tables,
+        &[
+            "Over the batch size, 2 × MI250 GCD",
+            "    1         ",
+            "12173.67",
+        ],
+    );
+
+    let refused = |args: &[&str]| {
+        home.run(args)
+            .fails_saying(&["published, not measured", "no verdict"]);
+    };
+    refused(&["compare", &file(AITEMPLATE)]);
+    refused(&["compare", &file(MEASURED[0]), &file(AITEMPLATE)]);
+    refused(&["journey", &file(CASE_STUDY)]);
+    refused(&["history", &file(CASE_STUDY)]);
+    refused(&["bench", "--more", &file(CASE_STUDY)]);
+}
