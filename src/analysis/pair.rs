@@ -41,6 +41,11 @@ impl Pair {
     pub fn is_per_item(&self) -> bool {
         self.before_batch != self.after_batch
     }
+
+    /// How much more time it takes after, in per cent of the time before; less than zero where it takes less.
+    pub fn loss_percent(&self) -> Option<f64> {
+        self.ratio.map(|ratio| (1.0 / ratio.speed_up - 1.0) * 100.0)
+    }
 }
 
 /// Puts two cases side by side.

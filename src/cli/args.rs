@@ -204,6 +204,10 @@ pub struct CompareArgs {
     /// End with status 1 where a case is called slower, by more than so many percent.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub fail_if_slower: Option<f64>,
+    /// Write the verdicts as JUnit XML for continuous integration: a case that is called slower, by more than
+    /// --fail-if-slower says, is a failure, and one that cannot be told is skipped.
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::args::CompareArgs;
@@ -11,6 +11,7 @@ use super::{REGRESSION, comparison_text, output};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, Comparison, Pair, Side};
 use crate::analysis::verdict::Call;
+use crate::base::atomic_file;
 use crate::domain::session::Session;
 use crate::export;
 
@@ -29,6 +30,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         && comparisons.iter().all(|one| one.pairs.is_empty())
     {
         bail!("{reason}");
+    }
+    if let Some(path) = &args.junit {
+        let document = export::junit::document(&comparisons, args.fail_if_slower.unwrap_or(0.0));
+        atomic_file::write_bytes(path, document.as_bytes())
+            .with_context(|| format!("the report cannot be written to {}", path.display()))?;
     }
     if args.json {
         let documents: Vec<_> = comparisons
@@ -157,9 +163,7 @@ fn status(args: &CompareArgs, comparisons: &[Comparison]) -> ExitCode {
     };
     let pairs: Vec<&Pair> = comparisons.iter().flat_map(|one| &one.pairs).collect();
     let slower = pairs.iter().filter(|pair| {
-        let loss = pair
-            .ratio
-            .map_or(0.0, |ratio| (1.0 / ratio.speed_up - 1.0) * 100.0);
+        let loss = pair.loss_percent().unwrap_or(0.0);
         pair.verdict.call == Call::Slower && loss > percent
     });
     let open = pairs

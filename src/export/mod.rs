@@ -3,6 +3,7 @@
 pub mod claims;
 pub mod comparison;
 pub mod json;
+pub mod junit;
 pub mod kernels;
 mod letters;
 pub mod profile;

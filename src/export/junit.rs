@@ -1,0 +1,115 @@
+//! A comparison as JUnit XML, which continuous integration shows as tests: a case that got slower is a
+//! failure, one that cannot be told is skipped.
+
+use std::fmt::Write as _;
+
+use super::letters::escaped;
+use crate::analysis::comparison::{Comparison, Pair};
+use crate::analysis::metrics::times;
+use crate::analysis::verdict::Call;
+use crate::base::humanize;
+
+/// What becomes of a case.
+enum Fate {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// The whole document. A case fails that is called slower by more than so many per cent.
+pub fn document(comparisons: &[Comparison], percent: f64) -> String {
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"powerband compare\">\n");
+    for comparison in comparisons {
+        suite(&mut text, comparison, percent);
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
+    let mut cases: Vec<(String, Fate, Option<&Pair>)> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (name(pair), fate(pair, percent), Some(pair)))
+        .collect();
+    let lone = |batches: &[usize], side: &str| -> Vec<(String, Fate, Option<&Pair>)> {
+        let one = |batch: &usize| {
+            let fate = Fate::Skipped(format!("measured {side} only"));
+            (format!("batch {batch}"), fate, None)
+        };
+        batches.iter().map(one).collect()
+    };
+    cases.extend(lone(&comparison.only_before, "before"));
+    cases.extend(lone(&comparison.only_after, "after"));
+    let count = |test: fn(&Fate) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
+    let setups = comparison.pairs.first().map_or_else(
+        || "nothing in common".to_owned(),
+        |pair| format!("{} against {}", pair.after.setup_label, pair.before.setup_label),
+    );
+    let suite = escaped(&setups);
+    format!("{}, {batch}", after.setup_label)
+}
+
+fn fate(pair: &Pair, percent: f64) -> Fate {
+    match (pair.verdict.call, pair.loss_percent()) {
+        (Call::Slower, Some(loss)) if loss > percent => Fate::Failed(sentence(pair)),
+        (Call::Inconclusive, _) => Fate::Skipped(sentence(pair)),
+        _ => Fate::Passed,
+    }
+}
+
+fn sentence(pair: &Pair) -> String {
+    let mut text = pair.verdict.call.to_string();
+    if let Some(ratio) = pair.ratio {
+        let _infallible = write!(text, ": {}", times(ratio.speed_up));
+        if let Some(ci95) = ratio.ci95 {
+            let _infallible = write!(text, ", 95 % {} to {}", times(ci95.low), times(ci95.high));
+        }
+        let _infallible = write!(text, ", {}", humanize::of_many(u64::from(ratio.rounds), "round"));
+    }
+    if let Some(reason) = &pair.verdict.reason {
+        let _infallible = write!(text, "; {reason}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::testing::{measure, measure_near, session};
+    use crate::domain::plan::Look;
+
+    #[test]
+    fn slower_fails_and_what_cannot_be_told_is_skipped() {
+        let mut session = session(&["fake", "fake,threads=2"], &[1, 2, 4, 8]);
+        let label = Some("<b> & \"two\"".to_owned());
+        session.plan.looks = vec![Look::default(), Look { label, colour: None }];
+        for (batch, before, after) in [(1, 1_000, 1_500), (2, 1_000, 500)] {
+            measure_near(&mut session, 0, batch, before);
+            measure_near(&mut session, 1, batch, after);
+        }
+        measure(&mut session, 0, 4, &[&[1_000_000; 10]]);
+        measure(&mut session, 1, 4, &[&[2_000_000; 10]]);
+        measure_near(&mut session, 0, 8, 1_000);
+        let rows = case_rows::of(&session);
+        let side = |setup| Side {
+            session: &session,
+            rows: &rows,
+            setup,
+            batch: None,
+        };
+        let found = [comparison::of(&side(0), &side(1))];
+        let text = document(&found, 0.0);
+        assert!(text.contains("tests=\"4\" failures=\"1\" skipped=\"2\""), "{text}");
+        assert!(text.contains("batch 1\" time=\"0.0015"), "{text}");
+        assert!(text.contains("<failure message=\"slower: 0.67 ×"), "{text}");
+        assert!(text.contains("measured before only"), "{text}");
+        assert!(text.contains("&lt;b&gt; &amp; &quot;two&quot;"), "{text}");
+        assert!(!text.contains("<b>"), "{text}");
+        // Half as much again is less than sixty per cent.
+        let text = document(&found, 60.0);
+        assert!(text.contains("failures=\"0\""), "{text}");
+    }
+}
