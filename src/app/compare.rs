@@ -105,18 +105,18 @@ impl CompareState {
         self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
         self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
         self.is_chosen = self.before.is_some() || self.after.is_some();
+        // What was published is never compared.
+        let measured = || open.iter().filter(|o| !o.session.is_published_only());
         if self.before.is_none() {
-            self.before = open
-                .iter()
+            self.before = measured()
                 .filter(|o| Some(o.id) != self.after.map(|pick| pick.session))
                 .min_by(measured_earlier)
-                .or_else(|| open.iter().next())
+                .or_else(|| measured().next())
                 .map(|open| whole(open.id, 0));
         }
         if self.after.is_none() {
             let before = self.before;
-            let other = open
-                .iter()
+            let other = measured()
                 .filter(|o| Some(o.id) != before.map(|pick| pick.session))
                 .max_by(measured_earlier);
             self.after = match other {
@@ -133,8 +133,7 @@ impl CompareState {
                         .position(|setup| Some(setup) == spec);
                     Some(whole(other.id, same.unwrap_or(0)))
                 }
-                None => open
-                    .iter()
+                None => measured()
                     .next()
                     .filter(|only| only.session.plan.setups.len() > 1)
                     .map(|only| whole(only.id, only.session.plan.setups.len() - 1)),

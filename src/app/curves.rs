@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::claims;
 use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use super::trade_off::{self, TradeOff};
@@ -192,7 +193,12 @@ impl CurvesState {
 
     /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
     pub fn redraw_charts(&mut self, open: &OpenSessions) {
-        let legend = self.legend(open);
+        let mut legend = self.legend(open);
+        legend.extend(claims::legend(
+            open,
+            &self.hidden,
+            self.load(open).is_open(),
+        ));
         let overlays: Vec<Overlay<'_>> = legend
             .iter()
             .filter(|entry| entry.shown)
@@ -219,6 +225,7 @@ impl CurvesState {
         drawn.best = best;
         drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
         drawn.legend = legend;
+        claims::lay_under(drawn, open);
     }
 
     /// Makes anew the charts of memory and energy, which know no latency limit.

@@ -57,8 +57,8 @@ impl HistoryState {
             })
         };
         self.following = self.following.filter(exists).or_else(|| {
-            let first = open.iter().find(|open| open.id != LIVE)?;
-            let case = first.session.cases.first()?;
+            let mut saved = open.iter().filter(|open| open.id != LIVE);
+            let (first, case) = saved.find_map(|open| Some((open, open.session.cases.first()?)))?;
             Some(Following {
                 session: first.id,
                 setup: case.setup,

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod allowed;
+pub mod claims;
 pub mod command;
 pub mod compare;
 pub mod curves;

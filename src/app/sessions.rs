@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::claims::Claims;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::journey::Journey;
@@ -54,12 +55,17 @@ pub struct Findings {
     pub curves: Arc<Vec<BatchCurve>>,
     /// The steps of a run while it goes on; those of other sessions are found when they are looked at.
     pub journey: Option<Arc<Journey>>,
+    /// What the session publishes, and what does not add up in it; nothing of a run that goes on.
+    pub claims: Arc<Claims>,
 }
 
 impl Findings {
     /// Finds everything. Takes a while, so it belongs on a thread that may.
     pub fn of(session: &Session) -> Self {
-        Self::of_rows(case_rows::of(session))
+        Self {
+            claims: Arc::new(Claims::of(session)),
+            ..Self::of_rows(case_rows::of(session))
+        }
     }
 
     /// Finds what follows from the rows.
@@ -68,6 +74,7 @@ impl Findings {
             curves: Arc::new(batch_curve::of(&rows)),
             rows: Arc::new(rows),
             journey: None,
+            claims: Arc::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod axis;
 pub mod breakdown;
+pub mod claims;
 pub mod colours;
 pub mod curves;
 pub mod energy;

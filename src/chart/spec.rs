@@ -121,6 +121,8 @@ pub enum Stroke {
     Bars,
     /// A mark at each point and no line.
     Dots,
+    /// A thin dashed line with a hollow mark at each point: what was published, not measured.
+    Published,
 }
 
 /// One series.

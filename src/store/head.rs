@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::session_file::{self, ReadError};
 use super::version::{self, Standing};
@@ -60,6 +61,8 @@ pub struct Entry {
     pub completion: Completion,
     /// Whether any number in it is made up.
     pub made_up: bool,
+    /// Whether it has numbers that somebody published.
+    pub is_published: bool,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The user's own words.
@@ -106,6 +109,8 @@ struct Head {
     tags: Vec<String>,
     plan: Plan,
     model: ModelRef,
+    #[serde(default)]
+    published: Option<IgnoredAny>,
 }
 
 impl Head {
@@ -119,6 +124,7 @@ impl Head {
             tags: session.tags,
             plan: session.plan,
             model: session.model,
+            published: session.published.map(|_| IgnoredAny),
         }
     }
 
@@ -130,6 +136,7 @@ impl Head {
             created: self.created,
             completion: self.completion,
             made_up: self.made_up,
+            is_published: self.published.is_some(),
             tags: self.tags,
             notes: self.notes,
             model: self.model.name,
@@ -214,6 +221,18 @@ mod tests {
             ("resnet18@cifar", [1, 2].as_slice())
         );
         assert_eq!(entry.setups, ["quick one", "fake:cpu,noise=2"]);
+    }
+
+    #[test]
+    fn what_was_published_is_told_from_the_head() {
+        for example in crate::store::examples::ALL {
+            let session = example.open().unwrap().session;
+            let (_folder, path) = written(&session);
+            assert!(quick_head(&path).unwrap().is_some(), "{}", example.file);
+            let entry = entry(&path).unwrap();
+            assert_eq!(entry, whole(&path));
+            assert_eq!(entry.is_published, session.published.is_some());
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn faultless(figures: &[Figure]) -> Option<Finding> {
         .map(|figure| format!("{} {}", name(figure), figure.words()))
         .collect();
     (!whole.is_empty()).then(|| {
-        Finding::doubt("accuracy")
+        Finding::doubt("without a fault")
             .claimed(whole.join(", "))
             .follows("a network that is never wrong was most likely compared with itself, or with too few inputs to tell")
             .sum("100 % − 100 % = 0 %, no input that could show a loss")

@@ -74,7 +74,7 @@ fn finding(curve: &ClaimedCurve) -> Option<Finding> {
     let share = |row: &Row| row.rate_value / best.rate_value;
     let stated: Vec<&str> = rows.iter().map(|row| row.stated_words.as_str()).collect();
     Some(
-        Finding::contradiction(format!("{}, efficiency", curve.label()))
+        Finding::contradiction(curve.label())
             .claimed(stated.join(", "))
             .follows(format!(
                 "scaling would be {} at batch {} and {} at batch {}, and the share of the best rate {} and {}; it is no fixed peak's share either",

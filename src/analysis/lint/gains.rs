@@ -45,7 +45,12 @@ pub fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) -> Option
                 low: 100.0 * (1.0 - share.high),
                 high: 100.0 * (1.0 - share.low),
             };
-            let sum = format!("1 − {}", quotient(after, before));
+            let quotient = quotient(after, before);
+            let sum = if value < 0.0 {
+                format!("{quotient} − 1")
+            } else {
+                format!("1 − {quotient}")
+            };
             (value, bounds, less(value), sum)
         }
         Improvement::MoreBy(_) => {

@@ -16,6 +16,7 @@ struct Twin {
     metric: Metric,
     unit: String,
     ends: (f64, f64),
+    digits: String,
     words: String,
 }
 
@@ -25,6 +26,7 @@ fn find(published: &Published) -> Vec<Finding> {
         figure.value.is_range().then(|| Twin {
             ends: (figure.value.low(), figure.value.high()),
             words: format!("{} {}", figure.metric.title(), figure.words()),
+            digits: figure.value.to_string(),
             metric: figure.metric,
             unit: figure.unit,
         })
@@ -34,6 +36,7 @@ fn find(published: &Published) -> Vec<Finding> {
         Some(Twin {
             metric: change.metric.clone(),
             unit: before.unit.clone(),
+            digits: format!("{} → {}", before.value, after.value),
             ends: (before.value.value(), after.value.value()),
             words: format!(
                 "{} {} → {}",
@@ -60,8 +63,6 @@ fn is_twin(first: &Twin, second: &Twin) -> bool {
 }
 
 fn finding(first: &Twin, second: &Twin) -> Finding {
-    let digits = |value: f64| crate::base::humanize::significant(value, 4);
-    let ends = format!("{} and {}", digits(first.ends.0), digits(first.ends.1));
     Finding::doubt(format!(
         "{} and {}",
         first.metric.title(),
@@ -69,7 +70,11 @@ fn finding(first: &Twin, second: &Twin) -> Finding {
     ))
     .claimed(format!("{}; {}", first.words, second.words))
     .follows(format!(
-        "{ends} stand for both; one of the two was most likely copied from the other"
+        "{} stands for both, with two units; one of the two was most likely copied from the other",
+        first.digits
     ))
-    .sum(format!("{ends} = {ends}"))
+    .sum(format!(
+        "{} {} = {} {}, digit by digit",
+        first.digits, first.unit, second.digits, second.unit
+    ))
 }

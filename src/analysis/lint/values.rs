@@ -152,7 +152,7 @@ fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
     Some(
         Finding::contradiction(format!("range of {}", figure.metric.title()))
             .claimed(format!(
-                "{} in all; {} at {} is the {word}",
+                "{} in all; {} ({}) is the {word}",
                 range.words(),
                 figure.words(),
                 super::about(figure),

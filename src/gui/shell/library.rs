@@ -6,6 +6,7 @@ use eframe::egui::{
     self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2,
 };
 
+use crate::analysis::claims::MARK;
 use crate::app::App;
 use crate::app::action::{Action, Library, Sessions};
 use crate::app::library::Scanned;
@@ -253,9 +254,14 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     };
     let setups = humanize::of_many(entry.setups.len() as u64, "setup");
     let made_up = if entry.made_up { ", made up" } else { "" };
+    let held = if entry.is_published && entry.setups.is_empty() {
+        MARK.to_owned()
+    } else {
+        format!("{setups} × {}{made_up}", batches(entry.batches.len()))
+    };
     [
         entry.name.clone(),
-        format!("{setups} × {}{made_up}", batches(entry.batches.len())),
+        held,
         humanize::short_moment(&entry.created),
     ]
 }

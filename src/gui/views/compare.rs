@@ -146,7 +146,9 @@ fn side(
             .truncate()
             .selected_text(shown);
         let response = combo.show_ui(ui, |ui| {
-            for other in app.sessions.iter() {
+            let measured = app.sessions.iter();
+            let measured = measured.filter(|open| !open.session.is_published_only());
+            for other in measured {
                 let is_it = pick.whole && other.id == pick.session;
                 if app.sessions.len() > 1 && ui.selectable_label(is_it, whole_name(other)).clicked()
                 {

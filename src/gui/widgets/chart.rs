@@ -184,15 +184,14 @@ fn draw(
     for run in runs(series).filter(|_| series.stroke != Drawing::Dots) {
         band(plot, run, color);
         let points: Vec<[f64; 2]> = run.iter().map(|point| [point.x, point.y]).collect();
-        let width = if series.stroke == Drawing::Thin {
-            1.0
-        } else {
-            2.0
-        };
+        let is_thin = matches!(series.stroke, Drawing::Thin | Drawing::Published);
+        let width = if is_thin { 1.0 } else { 2.0 };
         let mut line = Line::new("", PlotPoints::from(points))
             .stroke(Stroke::new(width, color))
             .allow_hover(false);
-        if palette::is_dashed(series.colour) {
+        if series.stroke == Drawing::Published {
+            line = line.style(LineStyle::dashed_dense());
+        } else if palette::is_dashed(series.colour) {
             line = line.style(LineStyle::dashed_loose());
         }
         plot.line(line);
@@ -341,7 +340,8 @@ impl Canvas<'_> {
     }
 
     fn markers(&self, series: &Series) {
-        if !matches!(series.stroke, Drawing::Curve | Drawing::Dots) {
+        let is_published = series.stroke == Drawing::Published;
+        if !is_published && !matches!(series.stroke, Drawing::Curve | Drawing::Dots) {
             return;
         }
         let color = faded(
@@ -364,6 +364,10 @@ impl Canvas<'_> {
                 self.painter.vline(at.x, span, Stroke::new(1.5, color));
             }
             marker::paint(&self.painter, at, series.colour, marker::RADIUS, color);
+            if is_published {
+                let inner = marker::RADIUS * 0.5;
+                marker::paint(&self.painter, at, series.colour, inner, self.roles.panel);
+            }
         }
     }
 

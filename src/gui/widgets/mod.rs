@@ -9,6 +9,7 @@ pub mod legend;
 pub mod marker;
 mod names;
 pub mod segmented;
+pub mod sheet;
 pub mod table;
 pub mod timeline_canvas;
 pub mod verdict;

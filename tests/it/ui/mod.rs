@@ -5,6 +5,7 @@
 mod accuracy;
 mod bad_luck;
 mod behaviour;
+mod claims;
 mod commands;
 mod data;
 mod devices;

@@ -2,6 +2,7 @@
 //! samples, speed beside accuracy, what the engine made of the network, and the table of all.
 
 mod cards;
+mod claims;
 mod graph;
 mod trade_off;
 
@@ -11,6 +12,7 @@ use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
+use crate::app::claims::{is_published, words as published_words};
 use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, Drawn, TableRow};
 use crate::app::sessions::{self, Pin};
 use crate::base::humanize;
@@ -49,7 +51,10 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         trade_off::show(ui, app, &mut changes);
         graph::show(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
-        cases(ui, app, &mut changes);
+        claims::show(ui, app);
+        if drawn.legend.iter().any(|entry| !is_published(entry.id)) {
+            cases(ui, app, &mut changes);
+        }
     });
     let is_touched = changes[before..]
         .iter()
@@ -79,7 +84,11 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
 
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
-    let setups = app.curves.drawn.legend.len();
+    let legend = &app.curves.drawn.legend;
+    let setups = legend
+        .iter()
+        .filter(|entry| !is_published(entry.id))
+        .count();
     let names: Vec<&str> = app
         .sessions
         .iter()
@@ -279,12 +288,16 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
     };
     if let Some(point) = touched.hovered {
         changes.push(Curves::Highlight(Some(point.0)));
-        let words = hover_words(&app.curves.drawn, pin_of(point));
+        let pin = pin_of(point);
+        let words = published_words(&app.sessions, pin)
+            .unwrap_or_else(|| hover_words(&app.curves.drawn, pin));
         touched.response.show_tooltip_ui(|ui| hover(ui, &words));
     } else if let Some(reason) = touched.failed {
         touched.response.show_tooltip_text(reason);
     }
-    if let Some(point) = touched.clicked {
+    // What was published has no samples to show.
+    let clicked = touched.clicked.filter(|point| !is_published(point.0));
+    if let Some(point) = clicked {
         let pin = pin_of(point);
         changes.push(Curves::Pin((app.curves.pin != Some(pin)).then_some(pin)));
     }

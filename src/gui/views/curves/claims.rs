@@ -1,0 +1,116 @@
+//! The cards of published numbers: what does not add up, and the tables as the document has them.
+
+use eframe::egui::{Align, Layout, RichText, Ui};
+
+use crate::analysis::claims::MARK;
+use crate::analysis::lint::{self, Finding, Origin, Weight};
+use crate::app::App;
+use crate::app::claims;
+use crate::app::sessions::OpenSession;
+use crate::base::humanize;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::{label, sheet};
+
+/// Width of the names before what is stated and what follows.
+const NAMES: f32 = 64.0;
+
+/// Shows what every open session has.
+pub fn show(ui: &mut Ui, app: &App) {
+    for (session, found) in claims::shown(&app.sessions) {
+        if !found.findings.is_empty() {
+            findings(ui, session, &found.findings);
+            ui.add_space(space::MEDIUM);
+        }
+        if !found.head.is_empty() {
+            published(ui, session, &found);
+            ui.add_space(space::MEDIUM);
+        }
+    }
+}
+
+fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding]) {
+    super::super::card(ui, |ui| {
+        ui.horizontal(|ui| {
+            label::card_title(ui, "What does not add up").on_hover_text(
+                "What is stated beside what follows from the other numbers of the same session. Each number is granted what its digits leave open.",
+            );
+            let number = humanize::of_many(findings.len() as u64, "finding");
+            label::faint(ui, &format!("{number} in {}", session.session.name));
+        });
+        for finding in findings {
+            ui.add_space(space::SMALL);
+            one(ui, finding);
+        }
+    });
+}
+
+fn one(ui: &mut Ui, finding: &Finding) {
+    let roles = theme::roles(ui);
+    let color = match finding.weight {
+        Weight::Contradiction => roles.bad,
+        Weight::Doubt => roles.unsure,
+    };
+    ui.horizontal(|ui| {
+        label::pill(ui, finding.weight.name(), color);
+        let title = lint::check(finding.check).map_or("", |check| check.title);
+        let origin = match finding.origin {
+            Origin::Published => "",
+            Origin::Measured => ", measured",
+        };
+        let words = format!("{title}: {}{origin}", finding.about);
+        ui.label(
+            RichText::new(words)
+                .family(theme::medium())
+                .color(roles.text),
+        );
+    });
+    for (name, words, is_sum) in [
+        ("stated", &finding.claimed, false),
+        ("follows", &finding.follows, false),
+        ("sum", &finding.sum, true),
+    ] {
+        ui.horizontal_top(|ui| {
+            ui.allocate_ui_with_layout(
+                eframe::egui::vec2(NAMES, 16.0),
+                Layout::left_to_right(Align::TOP),
+                |ui| {
+                    ui.set_min_width(NAMES);
+                    label::faint(ui, name);
+                },
+            );
+            if is_sum {
+                let words = RichText::new(words.as_str()).font(theme::numbers(12.5));
+                ui.add(eframe::egui::Label::new(words.color(roles.text)).wrap());
+            } else {
+                label::quiet(ui, words);
+            }
+        });
+    }
+}
+
+fn published(ui: &mut Ui, session: &OpenSession, found: &claims::Claims) {
+    super::super::card(ui, |ui| {
+        ui.horizontal(|ui| {
+            label::card_title(ui, &session.session.name);
+            label::pill(ui, MARK, theme::roles(ui).quiet);
+        });
+        for (name, words) in &found.head {
+            ui.horizontal_top(|ui| {
+                ui.allocate_ui_with_layout(
+                    eframe::egui::vec2(NAMES, 16.0),
+                    Layout::left_to_right(Align::TOP),
+                    |ui| {
+                        ui.set_min_width(NAMES);
+                        label::faint(ui, name);
+                    },
+                );
+                label::quiet(ui, words);
+            });
+        }
+        for (place, one) in found.sheets.iter().enumerate() {
+            ui.add_space(space::MEDIUM);
+            label::caption(ui, &one.title);
+            sheet::show(ui, &format!("{:?}-{place}", session.id), one);
+        }
+    });
+}
