@@ -199,13 +199,13 @@ fn steps(published: &Published) -> Sheet {
             } else {
                 step.over.clone()
             };
-            rows.push(vec![step.title.clone(), what, before, after, claimed, over]);
+            rows.push(vec![step.title.clone(), what, over, before, after, claimed]);
         }
     }
     Sheet {
         title: "Steps".to_owned(),
-        columns: columns(&["Step", "What", "Before", "After", "Stated gain", "Over"]),
-        words: 2,
+        columns: columns(&["Step", "What", "Over", "Before", "After", "Stated gain"]),
+        words: 3,
         rows,
     }
 }
@@ -480,7 +480,7 @@ mod tests {
             ["a, card", "b, card", "a, 2 × card", "small", "large"]
         );
         assert_eq!(curves[0].points.len(), 1, "a blank row is no point");
-        assert_eq!(curves[0].points[0].latency_ns, Some(4.2e6));
+        assert_eq!(curves[0].points[0].latency_ns.map(f64::round), Some(4.2e6));
         assert_eq!(
             (
                 curves[4].points[0].latency_ns,

@@ -248,6 +248,10 @@ fn mixed_up_units_are_named() {
     }
     assert_eq!(table("6.8", "1,176"), []);
     assert_eq!(table("0", "0").len(), 0, "nothing can be said of nothing");
+    let of_none = document(
+        r#"curves: [(setup: "a", per_s: "/s", points: [(batch: 0, latency_ms: Some("6.8"), throughput: Some("9"), efficiency: Some("7"))])]"#,
+    );
+    assert_eq!(of_published(&of_none), []);
 }
 
 #[test]

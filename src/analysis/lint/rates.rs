@@ -87,7 +87,7 @@ pub fn pairs(published: &Published) -> Vec<Pair> {
         .iter()
         .filter(|one| one.figure.metric == Metric::Latency && is_single(&one.figure));
     let found = times.filter_map(|latency| {
-        let batch = latency.figure.batch?;
+        let batch = latency.figure.batch.filter(|batch| *batch > 0)?;
         let is_beside = |other: &&Placed| {
             other.figure.metric == Metric::Throughput
                 && is_single(&other.figure)

@@ -5,6 +5,7 @@ use eframe::egui::{CursorIcon, Response, Sense, Ui, WidgetInfo, vec2};
 
 use super::marker;
 use crate::app::action::Curves;
+use crate::app::claims::is_published;
 use crate::app::curves::LegendEntry;
 use crate::base::humanize;
 use crate::gui::theme::{self, space, text};
@@ -57,6 +58,9 @@ fn entry(ui: &mut Ui, item: &LegendEntry) -> Response {
     };
     let at = rect.left_center() + vec2(6.0, 0.0);
     marker::paint(ui.painter(), at, item.colour, 4.0, series);
+    if is_published(item.id) {
+        marker::paint(ui.painter(), at, item.colour, 2.0, roles.ground);
+    }
     let words = rect.left_center() + vec2(MARKER, -galley.size().y / 2.0);
     ui.painter().galley(words, galley, color);
     let name = format!("Series {}", item.name);

@@ -9,6 +9,7 @@ mod trade_off;
 use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::claims::MARK;
 use crate::analysis::energy::EnergyKind;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
@@ -51,10 +52,11 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         trade_off::show(ui, app, &mut changes);
         graph::show(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
-        claims::show(ui, app);
         if drawn.legend.iter().any(|entry| !is_published(entry.id)) {
             cases(ui, app, &mut changes);
+            ui.add_space(space::MEDIUM);
         }
+        claims::show(ui, app);
     });
     let is_touched = changes[before..]
         .iter()
@@ -94,11 +96,12 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         .iter()
         .map(|open| open.session.name.as_str())
         .collect();
-    let sentence = format!(
-        "{}, {}",
-        names.join(" and "),
+    let held = if setups == 0 && !legend.is_empty() {
+        MARK.to_owned()
+    } else {
         humanize::of_many(setups as u64, "setup")
-    );
+    };
+    let sentence = format!("{}, {held}", names.join(" and "));
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
