@@ -1,6 +1,6 @@
 //! The cards of published numbers: what does not add up, and the tables as the document has them.
 
-use eframe::egui::{Align, Layout, RichText, Ui};
+use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::claims::MARK;
 use crate::analysis::lint::{self, Finding, Origin, Weight};
@@ -69,18 +69,10 @@ fn one(ui: &mut Ui, finding: &Finding) {
         ("follows", &finding.follows, false),
         ("sum", &finding.sum, true),
     ] {
-        ui.horizontal_top(|ui| {
-            ui.allocate_ui_with_layout(
-                eframe::egui::vec2(NAMES, 16.0),
-                Layout::left_to_right(Align::TOP),
-                |ui| {
-                    ui.set_min_width(NAMES);
-                    label::faint(ui, name);
-                },
-            );
+        named(ui, name, |ui| {
             if is_sum {
                 let words = RichText::new(words.as_str()).font(theme::numbers(12.5));
-                ui.add(eframe::egui::Label::new(words.color(roles.text)).wrap());
+                ui.add(Label::new(words.color(roles.text)).wrap());
             } else {
                 label::quiet(ui, words);
             }
@@ -95,15 +87,7 @@ fn published(ui: &mut Ui, session: &OpenSession, found: &claims::Claims) {
             label::pill(ui, MARK, theme::roles(ui).quiet);
         });
         for (name, words) in &found.head {
-            ui.horizontal_top(|ui| {
-                ui.allocate_ui_with_layout(
-                    eframe::egui::vec2(NAMES, 16.0),
-                    Layout::left_to_right(Align::TOP),
-                    |ui| {
-                        ui.set_min_width(NAMES);
-                        label::faint(ui, name);
-                    },
-                );
+            named(ui, name, |ui| {
                 label::quiet(ui, words);
             });
         }
@@ -112,5 +96,17 @@ fn published(ui: &mut Ui, session: &OpenSession, found: &claims::Claims) {
             label::caption(ui, &one.title);
             sheet::show(ui, &format!("{:?}-{place}", session.id), one);
         }
+    });
+}
+
+/// A name, and what is said of it beside.
+fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal_top(|ui| {
+        let size = vec2(NAMES, 16.0);
+        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::TOP), |ui| {
+            ui.set_min_width(NAMES);
+            label::faint(ui, name);
+        });
+        content(ui);
     });
 }
