@@ -78,6 +78,8 @@ pub struct Lanes {
     pub stretches: Vec<Stretch>,
     /// When and why a device stopped to answer.
     pub cuts: Vec<(f64, String)>,
+    /// The setups whose cases are marked, with their palette indices.
+    pub setups: Vec<(usize, String)>,
 }
 
 impl Lanes {
@@ -106,12 +108,18 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
     let mut stretches: Vec<Stretch> = stretches.collect();
     // From left to right, so that a word is left out only where there is no room for it.
     stretches.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let is_marked = |index: usize| stretches.iter().any(|stretch| stretch.colour == index);
+    let setups = (0..session.plan.setups.len())
+        .map(|setup| (colour(setup), session.setup_label(setup)))
+        .filter(|(index, _)| is_marked(*index))
+        .collect();
     let mut x = axis::between("s", seconds(window.from_ns), seconds(window.to_ns));
     (x.low, x.high) = (seconds(window.from_ns), seconds(window.to_ns));
     let (low, high) = (x.low, x.high);
     x.ticks.retain(|tick| (low..=high).contains(&tick.at));
     "s since the run began".clone_into(&mut x.title);
     Lanes {
+        setups,
         stretches,
         lanes: lanes(&session.telemetry, window, &place, |_| true),
         cuts: cuts(&session.telemetry, &place),
@@ -152,6 +160,7 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
         own.contains(&device) || track.is_some_and(|track| !track.device.kind.is_gpu())
     };
     Lanes {
+        setups: Vec::new(),
         lanes: lanes(&session.telemetry, whole, &place, is_shown),
         stretches: stretches.collect(),
         cuts: cuts(&session.telemetry, &place),

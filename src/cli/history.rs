@@ -26,7 +26,8 @@ pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
             None => bail!("{} has no setup \"{wanted}\"", given.name),
         },
     };
-    let sessions = sessions(context, args, given)?;
+    let mut sessions = vec![given];
+    sessions.extend(others(context, &args.session, &args.among)?);
     let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
@@ -60,27 +61,31 @@ pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session itself, then every other one that may have its cases.
-fn sessions(context: &Context, args: &HistoryArgs, given: Session) -> anyhow::Result<Vec<Session>> {
+/// Every session but `itself` that may have its cases: of the given files and folders, else of the library.
+pub(super) fn others(
+    context: &Context,
+    itself: &Path,
+    among: &[PathBuf],
+) -> anyhow::Result<Vec<Session>> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    if args.among.is_empty() {
+    if among.is_empty() {
         paths = library::list(&context.paths);
     }
-    for among in &args.among {
+    for among in among {
         if among.is_dir() {
             paths.extend(library::scan(among, &Default::default()).into_keys());
         } else {
             paths.push(among.clone());
         }
     }
-    let itself = std::fs::canonicalize(&args.session)?;
+    let itself = std::fs::canonicalize(itself)?;
     paths.retain(|path| std::fs::canonicalize(path).ok().as_ref() != Some(&itself));
-    let mut sessions = vec![given];
+    let mut sessions = Vec::new();
     for path in paths {
         match session_file::read(&path) {
             Ok(opened) => sessions.push(opened.session),
             // One broken file must not hide the others; one that was named must be told.
-            Err(error) if args.among.contains(&path) => return Err(error.into()),
+            Err(error) if among.contains(&path) => return Err(error.into()),
             Err(error) => output::note(&format!("{} is passed over: {error}", shown(&path))),
         }
     }

@@ -12,6 +12,7 @@ mod comparison_text;
 mod devices;
 mod devices_text;
 mod engines;
+mod export;
 mod history;
 mod home;
 mod import;
@@ -158,6 +159,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Import(args)) => import::run(&context, &args),
         Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
+        Some(Command::Export(args)) => export::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Model(args)) => model::run(&context, &args),

@@ -1,6 +1,7 @@
 //! How an exported figure looks: its size, its colours, and for what it is made.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crate::chart::colours::{self, Colours};
 
@@ -49,6 +50,31 @@ impl fmt::Display for Preset {
             Self::Column => "column",
             Self::Page => "page",
         })
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|preset| preset.to_string() == text);
+        found.ok_or_else(|| format!("there is no preset {text}; there are screen, column and page"))
+    }
+}
+
+impl FromStr for Theme {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "light" => Ok(Self::Light),
+            "dark" => Ok(Self::Dark),
+            _ => Err(format!(
+                "there is no theme {text}; there are light and dark"
+            )),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
     };
     match drawing {
         Drawing::Chart(spec) => room * share + legend::height(canvas, spec, room),
-        Drawing::Lanes(shown) => lanes::height(canvas, shown),
+        Drawing::Lanes(shown) => lanes::height(canvas, shown, room),
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
         Drawing::Treemap(_) => room * share.max(0.45),

@@ -1,13 +1,15 @@
 //! A timeline beside its session: a packed Chrome trace, which Perfetto and `chrome://tracing` open too.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
+use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use crate::base::atomic_file;
 use crate::domain::trace::{MemoryEvent, Slice, Trace};
 
 /// What the files are called behind the session's name.
@@ -42,6 +44,20 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
     }
     drop(file);
     Ok(())
+}
+
+/// Copies a trace to where somebody wants it, unpacked unless its name ends as packed files do.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut packed = File::open(from)?;
+    atomic_file::write(to, |out| {
+        let is_packed = to.extension().is_some_and(|ending| ending == "gz");
+        if is_packed {
+            io::copy(&mut packed, out)?;
+        } else {
+            io::copy(&mut MultiGzDecoder::new(BufReader::new(packed)), out)?;
+        }
+        Ok(())
+    })
 }
 
 fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {

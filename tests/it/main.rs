@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod control;
 mod display;
+mod export;
 mod fake_nvml;
 mod imports;
 mod journeys;

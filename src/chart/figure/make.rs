@@ -343,6 +343,14 @@ fn climbed(material: &Material<'_>) -> Result<Journey, String> {
     Ok(journeys::of(session, material.after.rows(), batch))
 }
 
+/// Below the bars stands what the steps are called, because no table stands beside them.
+fn named(mut spec: ChartSpec, journey: &Journey) -> ChartSpec {
+    for (tick, rung) in spec.x.ticks.iter_mut().zip(&journey.rungs) {
+        tick.text.clone_from(&rung.title);
+    }
+    spec
+}
+
 fn no_gains(material: &Material<'_>) -> String {
     let name = &material.after.session.name;
     format!("no two steps of {name} were measured, so there is nothing to compare")
@@ -353,7 +361,7 @@ pub fn journey(material: &Material<'_>) -> Made {
     let journey = climbed(material)?;
     let session = material.after.session;
     let spec = steps::over_before(&journey, |setup| colour(session, setup));
-    chart(spec, || no_gains(material))
+    chart(named(spec, &journey), || no_gains(material))
 }
 
 /// What each step gained over the start.
@@ -361,7 +369,7 @@ pub fn journey_start(material: &Material<'_>) -> Made {
     let journey = climbed(material)?;
     let session = material.after.session;
     let spec = steps::over_start(&journey, |setup| colour(session, setup));
-    chart(spec, || no_gains(material))
+    chart(named(spec, &journey), || no_gains(material))
 }
 
 /// Speed and accuracy.

@@ -40,7 +40,7 @@ impl<'a> Plot<'a> {
         };
         let labels = labels(canvas, &spec.x, right - left, label_words);
         let lines = labels.iter().map(|label| label.lines.len()).max();
-        let foot = size * (1.7 + 1.25 * lines.unwrap_or(1) as f64);
+        let foot = size * (1.95 + 1.25 * lines.unwrap_or(1) as f64);
         let head = if spec.y.title.is_empty() { 0.5 } else { 1.9 };
         Self {
             inner: Area::new(

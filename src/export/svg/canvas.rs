@@ -359,7 +359,9 @@ impl Canvas {
     pub(super) fn filled(&mut self, area: Area, series: Option<usize>, opacity: f64, radius: f64) {
         let colour = series.map_or(self.colours.faint, |index| self.colours.series(index));
         if !self.is_print {
-            self.rect(area, colour, opacity, radius);
+            // Mixed with the ground and opaque: nothing behind it shines through.
+            let colour = self.colours.panel.towards(colour, opacity);
+            self.rect(area, colour, 1.0, radius);
             return;
         }
         let ground = colour.towards(self.colours.panel, 0.72);
@@ -510,9 +512,9 @@ fn number(value: f64) -> String {
 
 /// Lines or dots that tell columns apart without colour.
 fn hatch(index: usize, colours: &Colours) -> String {
-    let colour = colours.series(index).hex();
+    let colour = colours.series(index).towards(colours.panel, 0.2).hex();
     let line = |d: &str| {
-        format!("<path d=\"{d}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.9\"/>")
+        format!("<path d=\"{d}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.7\"/>")
     };
     let inside = match index {
         0 => line("M-1 6L6 -1M-1 1L1 -1M4 6L6 4"),

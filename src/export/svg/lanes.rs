@@ -1,6 +1,7 @@
 //! What the devices did: one low strip for each quantity, words at the left, one axis of time below all.
 
 use super::canvas::{Area, At, Canvas, Height, Pen, Side};
+use super::legend::{self, Item};
 use crate::analysis::watched;
 use crate::chart::lanes::{Lane, Lanes};
 use crate::export::letters;
@@ -35,8 +36,17 @@ fn places(shown: &Lanes) -> (Vec<(Option<f64>, f64)>, f64) {
 }
 
 /// The height that suits it.
-pub(super) fn height(canvas: &Canvas, shown: &Lanes) -> f64 {
+pub(super) fn height(canvas: &Canvas, shown: &Lanes, room: f64) -> f64 {
     (HEAD + places(shown).1 + FOOT) * canvas.measures.caption
+        + legend::height_of(canvas, &entries(shown), room)
+}
+
+/// The setups, for the legend.
+fn entries(shown: &Lanes) -> Vec<Item<'_>> {
+    let items = shown.setups.iter();
+    items
+        .map(|(colour, name)| Item::block(*colour, name))
+        .collect()
 }
 
 /// The lanes within an area.
@@ -56,6 +66,12 @@ impl Strip<'_> {
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, shown: &Lanes, area: Area) {
+    let items = entries(shown);
+    legend::draw_items(canvas, &items, area);
+    let area = Area {
+        top: area.top + legend::height_of(canvas, &items, area.width()),
+        ..area
+    };
     let size = canvas.measures.caption;
     let numbers = canvas.figures(canvas.colours.text);
     let words = canvas.caption(canvas.colours.quiet);
@@ -70,7 +86,7 @@ pub(super) fn draw(canvas: &mut Canvas, shown: &Lanes, area: Area) {
         &mut shown
             .lanes
             .iter()
-            .map(|lane| canvas.width_of(&lane.newest, numbers)),
+            .map(|lane| canvas.width_of(&lane.range, numbers)),
     );
     let aside = (titles + values + size * 2.2).min(area.width() * 0.5);
     let (places, high) = places(shown);
@@ -171,7 +187,7 @@ fn one(
     canvas.text((strip.left, middle), &lane.title, words);
     let numbers = canvas.figures(canvas.colours.text);
     let value = (strip.plot.left - words.size * 0.8, middle);
-    canvas.text(value, &lane.newest, numbers.at(Side::End, Height::Middle));
+    canvas.text(value, &lane.range, numbers.at(Side::End, Height::Middle));
     let pen = Pen::new(canvas.colours.line, canvas.measures.hair);
     canvas.line((rect.left, rect.bottom), (rect.right, rect.bottom), pen);
     let title = format!(

@@ -12,9 +12,36 @@ const ROW: f64 = 1.65;
 /// Letters of a name.
 const LONGEST: usize = 44;
 
+/// What is told apart.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'a> {
+    colour: usize,
+    name: &'a str,
+    is_block: bool,
+}
+
+impl<'a> Item<'a> {
+    fn of(series: &'a Series) -> Self {
+        Self {
+            colour: series.colour,
+            name: &series.name,
+            is_block: false,
+        }
+    }
+
+    /// Something that has a colour and no marker.
+    pub(super) fn block(colour: usize, name: &'a str) -> Self {
+        Self {
+            colour,
+            name,
+            is_block: true,
+        }
+    }
+}
+
 /// An entry at its place.
 struct Entry<'a> {
-    series: &'a Series,
+    item: Item<'a>,
     name: String,
     row: usize,
     x: f64,
@@ -35,22 +62,33 @@ fn is_needed(spec: &ChartSpec) -> bool {
         && (!is_of_one || strokes.any(|stroke| stroke == Stroke::Curve))
 }
 
-/// How high it is.
+/// The entries of a chart.
+fn items(spec: &ChartSpec) -> Vec<Item<'_>> {
+    let series = spec.series.iter().filter(|_| is_needed(spec));
+    series.map(Item::of).collect()
+}
+
+/// How high that of a chart is.
 pub(super) fn height(canvas: &Canvas, spec: &ChartSpec, room: f64) -> f64 {
-    let rows = rows(canvas, spec, room).rows;
+    height_of(canvas, &items(spec), room)
+}
+
+/// How high one is.
+pub(super) fn height_of(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
+    let rows = rows(canvas, items, room).rows;
     if rows == 0 {
         return 0.0;
     }
     rows as f64 * canvas.measures.body * ROW + canvas.measures.body * 0.5
 }
 
-fn rows<'a>(canvas: &Canvas, spec: &'a ChartSpec, room: f64) -> Rows<'a> {
+fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
     let mut placed = Rows {
         entries: Vec::new(),
         rows: 0,
         more: None,
     };
-    if !is_needed(spec) {
+    if items.is_empty() {
         return placed;
     }
     let words = canvas.caption(canvas.colours.text);
@@ -58,13 +96,13 @@ fn rows<'a>(canvas: &Canvas, spec: &'a ChartSpec, room: f64) -> Rows<'a> {
     let marker = marker_width(canvas);
     let more_width = canvas.letters.width("and 99,999 more", words.kind, size);
     let (mut x, mut row) = (0.0, 0);
-    for (place, series) in spec.series.iter().enumerate() {
-        let clean = letters::clean(&series.name);
+    for (place, item) in items.iter().enumerate() {
+        let clean = letters::clean(item.name);
         let name = humanize::shorten(&clean, LONGEST);
         let most = (room - marker).max(size);
         let name = canvas.letters.cut(&name, words.kind, size, most);
         let width = marker + canvas.letters.width(&name, words.kind, size);
-        let is_last = place + 1 == spec.series.len();
+        let is_last = place + 1 == items.len();
         // In the last row there has to be room to say how many more there are.
         let spare = if row + 1 == ROWS && !is_last {
             more_width + size
@@ -73,14 +111,14 @@ fn rows<'a>(canvas: &Canvas, spec: &'a ChartSpec, room: f64) -> Rows<'a> {
         };
         if x > 0.0 && x + width + spare > room {
             if row + 1 == ROWS {
-                placed.more = Some((spec.series.len() - place, x));
+                placed.more = Some((items.len() - place, x));
                 break;
             }
             row += 1;
             x = 0.0;
         }
         placed.entries.push(Entry {
-            series,
+            item: *item,
             name,
             row,
             x,
@@ -95,9 +133,14 @@ fn marker_width(canvas: &Canvas) -> f64 {
     canvas.measures.body * if canvas.is_print { 2.6 } else { 1.25 }
 }
 
-/// Draws it at the top of an area.
+/// Draws that of a chart at the top of an area.
 pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
-    let placed = rows(canvas, spec, area.width());
+    draw_items(canvas, &items(spec), area);
+}
+
+/// Draws one at the top of an area.
+pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
+    let placed = rows(canvas, items, area.width());
     let size = canvas.measures.body;
     let marker = marker_width(canvas);
     let mut words = canvas.caption(canvas.colours.text);
@@ -106,17 +149,20 @@ pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
     for entry in &placed.entries {
         let y = area.top + (entry.row as f64 + 0.5) * size * ROW;
         let x = area.left + entry.x;
-        let index = entry.series.colour;
-        canvas.group("", &entry.series.name, |canvas| {
-            let middle = if canvas.is_print {
-                let pen = Pen::new(canvas.colours.series(index), canvas.measures.line);
+        let index = entry.item.colour;
+        canvas.group("", entry.item.name, |canvas| {
+            let (long, colour) = (marker - size * 0.4, canvas.colours.series(index));
+            if entry.item.is_block {
+                let block = Area::new(x, y - size * 0.22, x + long, y + size * 0.22);
+                canvas.rect(block, colour, 1.0, 1.5);
+            } else if canvas.is_print {
+                let pen = Pen::new(colour, canvas.measures.line);
                 let pen = pen.dashed(super::chart::dashes(canvas, index));
-                canvas.line((x, y), (x + marker - size * 0.4, y), pen);
-                x + (marker - size * 0.4) / 2.0
+                canvas.line((x, y), (x + long, y), pen);
+                canvas.marker((x + long / 2.0, y), index, canvas.measures.marker * 1.1);
             } else {
-                x + size * 0.45
-            };
-            canvas.marker((middle, y), index, canvas.measures.marker * 1.1);
+                canvas.marker((x + size * 0.45, y), index, canvas.measures.marker * 1.1);
+            }
             canvas.text((x + marker, y), &entry.name, words);
         });
     }

@@ -32,7 +32,8 @@ pub(super) fn behind(canvas: &mut Canvas, plot: &Plot<'_>) {
             }
             Mark::Divider { x } => {
                 let x = plot.place(*x, plot.spec.y.low).0;
-                let pen = Pen::new(canvas.colours.faint, canvas.measures.hair).class("divider");
+                let colour = canvas.colours.line.towards(canvas.colours.faint, 0.45);
+                let pen = Pen::new(colour, canvas.measures.hair).class("divider");
                 canvas.line((x, plot.inner.top), (x, plot.inner.bottom), pen);
             }
             _ => {}
@@ -154,13 +155,8 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
         .find(|place| is_free(place))
         .copied()
         .unwrap_or(places[0]);
-    if columns.iter().any(|column| {
-        let place = canvas.place_of(at, &text, words);
-        column.touches(place)
-    }) {
-        let ground = canvas.place_of(at, &text, words).grown(1.0);
-        canvas.rect(ground, canvas.colours.panel, 0.75, 2.0);
-    }
+    let ground = canvas.place_of(at, &text, words).grown(1.0);
+    canvas.rect(ground, canvas.colours.panel, 0.8, 2.0);
     said.push(canvas.place_of(at, &text, words));
     canvas.text(at, &text, words);
 }

@@ -75,7 +75,7 @@ fn one(canvas: &mut Canvas, tile: &Tile, inner: Area) {
             room.left + width,
             room.top + rows as f64 * line,
         );
-        canvas.rect(ground.grown(1.5), canvas.colours.panel, 0.85, 1.5);
+        canvas.rect(ground.grown(1.5), canvas.colours.panel, 1.0, 1.5);
     }
     let mut y = room.top;
     for text in &lines {

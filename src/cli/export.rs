@@ -1,0 +1,201 @@
+//! `powerband export`: a figure, a session or a timeline as a file for others.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow, bail};
+
+use super::args::ExportArgs;
+use super::{Context, history, output};
+use crate::analysis::category::Rules;
+use crate::base::atomic_file;
+use crate::chart::figure::{self, Material, Part};
+use crate::domain::session::Session;
+use crate::export::figure_file::{self, FileKind, SCALES};
+use crate::export::style::{Style, Theme};
+use crate::export::{json, session_table};
+use crate::store::session_file;
+
+/// Pixels of a PNG for each of the picture's own, unless somebody says otherwise.
+const SCALE: f64 = 2.0;
+
+/// Writes it.
+pub fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
+    let session = session_file::read(&args.session)?.session;
+    check_target(&args.session, &args.to)?;
+    if args.timeline {
+        timeline(args, &session)?;
+    } else {
+        let bytes = match &args.chart {
+            Some(name) => chart(context, args, &session, name)?,
+            None => whole(args, &session)?,
+        };
+        atomic_file::write_bytes(&args.to, &bytes).with_context(|| not_written(&args.to))?;
+    }
+    output::note(&format!("Wrote {}", args.to.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn not_written(to: &Path) -> String {
+    format!("{} cannot be written", to.display())
+}
+
+/// Nothing is written over the session, and only files are replaced.
+fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
+    let Ok(there) = std::fs::metadata(to) else {
+        return Ok(());
+    };
+    if !there.is_file() {
+        bail!(
+            "{} is not an ordinary file; name a file to write to",
+            to.display()
+        );
+    }
+    let same = |path: &Path| std::fs::canonicalize(path).ok();
+    if same(session) == same(to) {
+        bail!(
+            "{} is the session itself; name another file to write to",
+            to.display()
+        );
+    }
+    Ok(())
+}
+
+/// The session itself.
+fn whole(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
+    let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
+    match kind {
+        FileKind::Csv if args.samples => Ok(session_table::samples(session).to_csv().into_bytes()),
+        FileKind::Csv => Ok(session_table::cases(session).to_csv().into_bytes()),
+        FileKind::Json if args.samples => bail!("--samples writes a table; end the name with .csv"),
+        FileKind::Json => Ok(serde_json::to_vec_pretty(&json::session(session))?),
+        FileKind::Svg | FileKind::Png | FileKind::Pdf => {
+            let names: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
+            bail!(
+                "say with --chart which figure to draw: {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// One figure of it.
+fn chart(
+    context: &Context,
+    args: &ExportArgs,
+    session: &Session,
+    name: &str,
+) -> anyhow::Result<Vec<u8>> {
+    let figure = figure::find(name).map_err(anyhow::Error::msg)?;
+    let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
+    let (style, scale) = style(args)?;
+    let is_history = figure.name == "history";
+    let others = if is_history {
+        history::others(context, &args.session, &args.against)?
+    } else {
+        let given = args.against.iter().take(1);
+        let read = |path: &std::path::PathBuf| anyhow::Ok(session_file::read(path)?.session);
+        given.map(read).collect::<anyhow::Result<Vec<Session>>>()?
+    };
+    if let Some(unused) = args.against.get(1).filter(|_| !is_history) {
+        bail!(
+            "{name} takes one other session; leave --against {} out",
+            unused.display()
+        );
+    }
+    let rules = Rules::with(&context.settings.categories);
+    let mut material = Material::of(session);
+    let mut parts = others.iter().map(Part::of);
+    if is_history {
+        material.others = parts.collect();
+    } else {
+        material.before = parts.next();
+    }
+    material.rules = Some(&rules);
+    material.batch = args.batch;
+    material.setup = setup(args, session)?;
+    material.profile = args
+        .profile
+        .checked_sub(1)
+        .ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))?;
+    let drawing = figure
+        .make(&material)
+        .map_err(|why| anyhow!("{name} cannot be drawn: {why}"))?;
+    figure_file::bytes(&drawing, &style, scale, kind).map_err(anyhow::Error::msg)
+}
+
+fn style(args: &ExportArgs) -> anyhow::Result<(Style, f64)> {
+    if args.preset.is_print() && args.theme == Some(Theme::Dark) {
+        bail!(
+            "the preset {} is for paper, which is light; leave --theme dark out",
+            args.preset
+        );
+    }
+    let scale = args.scale.unwrap_or(SCALE);
+    if !(SCALES.0..=SCALES.1).contains(&scale) {
+        bail!(
+            "--scale {scale}: a picture has from {} to {} pixels for each of its own",
+            SCALES.0,
+            SCALES.1
+        );
+    }
+    let style = Style::new(args.preset, args.theme.unwrap_or_default());
+    let style = match args.size {
+        Some((width, height)) => style.sized(width, height),
+        None => style,
+    };
+    Ok((style, scale))
+}
+
+fn setup(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<usize>> {
+    let Some(wanted) = args.setup.as_deref() else {
+        return Ok(None);
+    };
+    let found = session.find_setup(wanted);
+    let Some(found) = found else {
+        let setups = 0..session.plan.setups.len();
+        let labels: Vec<String> = setups.map(|setup| session.setup_label(setup)).collect();
+        bail!(
+            "{} has no setup \"{wanted}\"; it has {}",
+            session.name,
+            labels.join(", ")
+        );
+    };
+    Ok(Some(found))
+}
+
+/// The timeline of a profile, which lies beside the session.
+fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
+    use crate::store::trace_file;
+    let place = args.profile.checked_sub(1);
+    let Some(profile) = place.and_then(|place| session.profiles.get(place)) else {
+        bail!(
+            "{} has no profile {}; it has {}",
+            session.name,
+            args.profile,
+            session.profiles.len()
+        );
+    };
+    let Some(name) = &profile.trace_file else {
+        bail!(
+            "the profile {} has sums only, and no timeline",
+            profile.name
+        );
+    };
+    let from = args.session.with_file_name(name);
+    if !from.exists() {
+        bail!(
+            "{} is missing, which has the timeline of {}",
+            from.display(),
+            profile.name
+        );
+    }
+    let ending = args.to.to_string_lossy().to_lowercase();
+    if !ending.ends_with(".json") && !ending.ends_with(".json.gz") {
+        bail!(
+            "{}: a timeline is written as .json or, packed, as .json.gz",
+            args.to.display()
+        );
+    }
+    trace_file::copy(&from, &args.to).with_context(|| not_written(&args.to))
+}

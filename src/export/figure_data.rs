@@ -1,0 +1,237 @@
+//! The numbers of a figure, as a table and as a document: what is drawn, and not where.
+
+use serde_json::{Map, Value, json};
+
+use super::csv::{Cell, Table};
+use crate::chart::breakdown::{Bar, Step, Tile};
+use crate::chart::figure::Drawing;
+use crate::chart::lanes::Lanes;
+use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Scale};
+
+/// Digits of a number: logarithms and back again leave noise in the last ones.
+const DIGITS: usize = 12;
+
+/// The numbers of a figure as a table.
+pub fn table(drawing: &Drawing) -> Table {
+    match drawing {
+        Drawing::Chart(spec) => of_chart(spec),
+        Drawing::Lanes(lanes) => of_lanes(lanes),
+        Drawing::Bars(bars) => of_bars(&bars.bars),
+        Drawing::Changes(changes) => of_changes(&changes.steps),
+        Drawing::Treemap(map) => of_tiles(&map.tiles),
+    }
+}
+
+/// The numbers of a figure as a document.
+pub fn document(drawing: &Drawing) -> Value {
+    let mut document = json!({ "title": drawing.title() });
+    let fields = match drawing {
+        Drawing::Chart(spec) => chart_fields(spec),
+        Drawing::Lanes(lanes) => lane_fields(lanes),
+        Drawing::Bars(_) | Drawing::Changes(_) | Drawing::Treemap(_) => {
+            let table = table(drawing);
+            let rows: Vec<Value> = table.rows.iter().map(|row| named(&table, row)).collect();
+            json!({ "rows": rows })
+        }
+    };
+    if let (Some(whole), Value::Object(fields)) = (document.as_object_mut(), fields) {
+        whole.extend(fields);
+    }
+    document
+}
+
+fn named(table: &Table, row: &[Cell]) -> Value {
+    let cells = table.header.iter().zip(row);
+    let fields: Map<String, Value> = cells
+        .map(|(name, cell)| (name.clone(), cell.value()))
+        .collect();
+    Value::Object(fields)
+}
+
+/// A number without the noise behind its last digit.
+fn round(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
+}
+
+/// The number that a coordinate stands for.
+fn number(axis: &Axis, place: f64) -> f64 {
+    round(axis.value(place))
+}
+
+fn cell(axis: &Axis, place: f64) -> Cell {
+    let number = number(axis, place);
+    if axis.scale == Scale::Log2 && number.fract() == 0.0 {
+        Cell::Whole(number as u64)
+    } else {
+        Cell::Number(number)
+    }
+}
+
+/// What a place on the axis is called, where that is more than its number.
+fn label(axis: &Axis, place: f64) -> Option<&str> {
+    let tick = axis.ticks.iter().find(|tick| tick.at == place)?;
+    let is_named = tick.text.chars().any(char::is_alphabetic);
+    is_named.then_some(tick.text.as_str())
+}
+
+fn has_labels(spec: &ChartSpec) -> bool {
+    let ticks = spec.x.ticks.iter();
+    ticks.clone().any(|tick| label(&spec.x, tick.at).is_some())
+}
+
+fn of_chart(spec: &ChartSpec) -> Table {
+    let (x, y) = (&spec.x, &spec.y);
+    let mut table = Table::new(&["series", &x.title]);
+    let has_labels = has_labels(spec);
+    if has_labels {
+        table.header.push("label".to_owned());
+    }
+    let rest = [y.title.as_str(), "low", "high", "note"];
+    table.header.extend(rest.map(ToOwned::to_owned));
+    let row = |series: &str, at: f64, rest: [Cell; 4]| {
+        let label = label(x, at).map_or(Cell::Empty, Cell::text);
+        let label = has_labels.then_some(label);
+        let head = [Cell::text(series), cell(x, at)].into_iter();
+        head.chain(label).chain(rest).collect::<Vec<Cell>>()
+    };
+    for series in &spec.series {
+        for point in &series.points {
+            let end = |end: Option<f64>| end.map_or(Cell::Empty, |end| cell(y, end));
+            let rest = [
+                cell(y, point.y),
+                end(point.band.map(|band| band.0)),
+                end(point.band.map(|band| band.1)),
+                Cell::Empty,
+            ];
+            table.rows.push(row(&series.name, point.x, rest));
+        }
+    }
+    for (name, at, reason) in failures(spec) {
+        let note = Cell::text(reason);
+        let rest = [Cell::Empty, Cell::Empty, Cell::Empty, note];
+        table.rows.push(row(name, at, rest));
+    }
+    table
+}
+
+/// Cases that failed: whose, where and why.
+fn failures(spec: &ChartSpec) -> impl Iterator<Item = (&str, f64, &str)> {
+    spec.marks.iter().filter_map(|mark| match mark {
+        Mark::Failed {
+            x, series, reason, ..
+        } => {
+            let mut all = spec.series.iter();
+            let name = all.find(|other| other.id == *series);
+            let name = name.map_or("", |series| series.name.as_str());
+            Some((name, *x, reason.as_str()))
+        }
+        _ => None,
+    })
+}
+
+fn chart_fields(spec: &ChartSpec) -> Value {
+    let axis = |axis: &Axis| {
+        let is_linear = axis.scale == Scale::Linear;
+        json!({
+            "title": axis.title,
+            "scale": if is_linear { "linear" } else { "logarithmic" },
+        })
+    };
+    let point = |point: &Point| {
+        let band = point.band;
+        let end = |end: f64| cell(&spec.y, end).value();
+        let mut fields = json!({
+            "x": cell(&spec.x, point.x).value(),
+            "y": cell(&spec.y, point.y).value(),
+            "low": band.map(|band| end(band.0)),
+            "high": band.map(|band| end(band.1)),
+        });
+        if let (Some(label), Some(fields)) = (label(&spec.x, point.x), fields.as_object_mut()) {
+            fields.insert("label".to_owned(), Value::from(label));
+        }
+        fields
+    };
+    let series = spec.series.iter().map(|series| {
+        let points: Vec<Value> = series.points.iter().map(point).collect();
+        json!({ "name": series.name, "points": points })
+    });
+    let failed = failures(spec).map(|(name, at, reason)| {
+        json!({ "series": name, "x": cell(&spec.x, at).value(), "reason": reason })
+    });
+    json!({
+        "x": axis(&spec.x),
+        "y": axis(&spec.y),
+        "series": series.collect::<Vec<_>>(),
+        "failed": failed.collect::<Vec<_>>(),
+        "limit": spec.limit.as_ref().map(|limit| number(&spec.y, limit.y)),
+    })
+}
+
+fn of_lanes(lanes: &Lanes) -> Table {
+    let mut table = Table::new(&["device", "quantity", &lanes.x.title, "value"]);
+    for lane in &lanes.lanes {
+        let quantity = lane.quantity.full_key();
+        let row = |(at, value): &(f64, f64)| {
+            vec![
+                Cell::text(lane.device.as_str()),
+                Cell::text(quantity.as_str()),
+                Cell::Number(round(*at)),
+                Cell::Number(round(*value)),
+            ]
+        };
+        table.rows.extend(lane.points.iter().map(row));
+    }
+    table
+}
+
+fn lane_fields(lanes: &Lanes) -> Value {
+    let lane = |lane: &crate::chart::lanes::Lane| {
+        let points = lane.points.iter();
+        let points = points.map(|(at, value)| json!([round(*at), round(*value)]));
+        json!({
+            "device": lane.device,
+            "quantity": lane.quantity.full_key(),
+            "points": points.collect::<Vec<_>>(),
+        })
+    };
+    let cases = lanes
+        .stretches
+        .iter()
+        .map(|stretch| json!({ "from": stretch.from, "to": stretch.to, "batch": stretch.text }));
+    json!({
+        "x": { "title": lanes.x.title, "scale": "linear" },
+        "lanes": lanes.lanes.iter().map(lane).collect::<Vec<_>>(),
+        "cases": cases.collect::<Vec<_>>(),
+        "lost": lanes.cuts.iter().map(|(at, why)| json!({ "at": at, "why": why })).collect::<Vec<_>>(),
+    })
+}
+
+fn of_bars(bars: &[Bar]) -> Table {
+    let mut table = Table::new(&["name", "share", "time_ns"]);
+    let row = |bar: &Bar| {
+        vec![
+            Cell::text(bar.name.as_str()),
+            Cell::Number(bar.share),
+            Cell::Number(bar.ns),
+        ]
+    };
+    table.rows.extend(bars.iter().map(row));
+    table
+}
+
+fn of_changes(steps: &[Step]) -> Table {
+    let mut table = Table::new(&["name", "difference_ns"]);
+    let row = |step: &Step| vec![Cell::text(step.name.as_str()), Cell::Number(step.ns)];
+    table.rows.extend(steps.iter().map(row));
+    table
+}
+
+fn of_tiles(tiles: &[Tile]) -> Table {
+    let mut table = Table::new(&["name", "share"]);
+    let row = |tile: &Tile| vec![Cell::text(tile.name.as_str()), Cell::Number(tile.share)];
+    table.rows.extend(tiles.iter().map(row));
+    table
+}
