@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::compare::Pick;
+use super::figures::Shown;
 use super::history::Following;
 use super::journey::Looking;
 use super::kernels::{Pick as ProfilePick, Shape};
@@ -55,6 +57,21 @@ pub enum Action {
     Timeline(Timeline),
     /// About the files of the library.
     Library(Library),
+    /// About figures as pictures.
+    Figures(Figures),
+}
+
+/// About figures as pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figures {
+    /// Copies the picture of the figure that was last under the hand, or of the first one.
+    CopyNear,
+    /// Saves that figure.
+    SaveNear,
+    /// Copies the picture of this one.
+    Copy(Arc<Shown>),
+    /// Saves this one; asks where, unless that is said.
+    Save(Arc<Shown>, Option<PathBuf>),
 }
 
 /// About the window itself.

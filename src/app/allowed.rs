@@ -1,7 +1,7 @@
 //! When a command can be given, and why not: what several of them ask for.
 
 use super::App;
-use super::action::{Action, Curves, Kernels, Library, Shell, Timeline};
+use super::action::{Action, Curves, Figures, Kernels, Library, Shell, Timeline};
 use super::kernels;
 use super::plan::PlanEdit;
 use super::screen::Screen;
@@ -96,4 +96,13 @@ pub(super) fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
         .or_else(|| app.suggested_limit_ns())
         .ok_or(NO_SESSION)?;
     Ok(Action::Curves(Curves::Limit(Some(limit * by))))
+}
+
+/// A wish about the figures of a screen that has some.
+pub(super) fn figure(app: &App, wish: Figures) -> Result<Action, &'static str> {
+    if app.has_figure {
+        Ok(Action::Figures(wish))
+    } else {
+        Err("there is no chart on this screen")
+    }
 }

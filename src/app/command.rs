@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use super::App;
 use super::action::{
-    Action, Compare, Curves, History, Journey, Kernels, Library, Machine, Run, Sessions, Shell,
-    Timeline,
+    Action, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run, Sessions,
+    Shell, Timeline,
 };
 use super::allowed::{
-    MOVE, NO_SELECTION, NO_SESSION, ZOOM, hit, idle, move_limit, plan, running, shell, timeline,
-    timeline_of_profile, with_last, with_selected,
+    MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, running, shell,
+    timeline, timeline_of_profile, with_last, with_selected,
 };
 use super::kernels::Shape;
 use super::keys::Shortcut;
@@ -372,6 +372,15 @@ pub const ALL: &[Command] = &[
             _ => Ok(Action::Curves(Curves::CopyTable)),
         },
     ),
+    command(
+        "copy-picture",
+        "Copy the picture of a chart",
+        "Ctrl+I",
+        |app| figure(app, Figures::CopyNear),
+    ),
+    command("save-figure", "Save a chart as…", "Ctrl+Shift+I", |app| {
+        figure(app, Figures::SaveNear)
+    }),
     command("kernels-category", "Kernels: by category", "", |_| {
         Ok(Action::Kernels(Kernels::Level(Level::Category)))
     }),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::Pinned;
+use super::figures::Picture;
 use super::history::Followed;
 use super::journey::Climbed;
 use super::kernels::Found;
@@ -53,6 +54,8 @@ pub enum Message {
     NotOpened(PathBuf, String),
     /// A change of a session's file was made, and what the file is now.
     Edited(PathBuf, Result<Stamp, String>),
+    /// The picture of a figure, for the clipboard.
+    Picture(Arc<Picture>),
     /// Something was done; the words say what.
     Done(String),
     /// Something was not done; the words say why.

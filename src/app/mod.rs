@@ -9,6 +9,7 @@ pub mod claims;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod figures;
 pub mod graph;
 pub mod history;
 pub mod inbox;
@@ -45,6 +46,7 @@ use crate::runner::prepare::{self, Rules};
 use crate::telemetry::sampler::USUAL_HZ;
 use compare::CompareState;
 use curves::CurvesState;
+use figures::Picture;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
 use journey::{Climbed, JourneyState};
@@ -64,6 +66,10 @@ use timeline::TimelineState;
 pub enum Output {
     /// Put this on the clipboard.
     Copy(String),
+    /// Put this picture on the clipboard.
+    CopyPicture(Arc<Picture>),
+    /// Hand in the figure that the user means.
+    Figure(FigureWish),
     /// Ask the user for files.
     Ask(Ask),
     /// Go out of sight and stay alive.
@@ -74,8 +80,17 @@ pub enum Output {
     Close,
 }
 
+/// What is wanted of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureWish {
+    /// Its picture, on the clipboard.
+    Copy,
+    /// A file of it.
+    Save,
+}
+
 /// A question whose answer is a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// Which files to open.
     Open,
@@ -85,6 +100,8 @@ pub enum Ask {
     Trace,
     /// Where to save a session, with a name to begin with.
     SaveSession(SessionId, String),
+    /// Where to save a figure, with a name to begin with.
+    SaveFigure(Arc<figures::Shown>, String),
 }
 
 /// The whole application.
@@ -123,6 +140,8 @@ pub struct App {
     pub timeline: TimelineState,
     /// The library.
     pub library: LibraryState,
+    /// Whether a figure is on the screen that could be copied.
+    pub has_figure: bool,
     /// What the user should know.
     pub notices: Notices,
     /// What is wanted from whoever shows the application, oldest first.
@@ -158,6 +177,7 @@ impl App {
             kernels: KernelsState::default(),
             timeline: TimelineState::default(),
             library: LibraryState::default(),
+            has_figure: false,
             notices: Notices::default(),
             outputs: Vec::new(),
             jobs: Jobs::new(waker),

@@ -94,6 +94,10 @@ impl App {
                     self.curves.pinned = Some(Arc::from(pinned));
                 }
             }
+            Message::Picture(picture) => {
+                self.outputs.push(Output::CopyPicture(picture));
+                self.say(Weight::Done, "Copied the picture to the clipboard");
+            }
             Message::Done(text) => {
                 self.say(Weight::Done, text);
                 self.jobs.rescan_library();

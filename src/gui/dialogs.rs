@@ -1,6 +1,7 @@
 //! File dialogs: the desktop's own where its portal answers, a field for the path where not.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use eframe::egui::{Context, Ui};
 
 use super::shell::path_field::{self, Answer};
 use crate::app::Ask;
-use crate::app::action::{Action, Sessions};
+use crate::app::action::{Action, Figures, Sessions};
 use crate::app::plan::PlanEdit;
 
 /// Nobody cancels a dialog faster than this: it was never there.
@@ -22,6 +23,7 @@ pub fn title(ask: &Ask) -> &'static str {
         Ask::Model => "Choose an ONNX file",
         Ask::Trace => "Open a trace of a profiler",
         Ask::SaveSession(..) => "Save the session as",
+        Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
     }
 }
 
@@ -64,7 +66,7 @@ impl Dialogs {
     /// Asks. A second question waits for nobody: it takes the place of the first.
     pub fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = match &ask {
-            Ask::SaveSession(_, name) => name.clone(),
+            Ask::SaveSession(_, name) | Ask::SaveFigure(_, name) => name.clone(),
             _ => String::new(),
         };
         let desktop = (!self.is_alone && has_session_bus())
@@ -121,6 +123,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
         Ask::Model => Action::Plan(PlanEdit::Model(first.display().to_string())),
         Ask::Trace => Action::OpenTrace(first),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
+        Ask::SaveFigure(shown, _) => Action::Figures(Figures::Save(Arc::clone(shown), Some(first))),
     })
 }
 
@@ -149,6 +152,11 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Option<Vec<PathBuf>>>> {
                     .pick_file()
                     .map(|path| vec![path]),
                 Ask::Trace => dialog.pick_file().map(|path| vec![path]),
+                Ask::SaveFigure(_, name) => dialog
+                    .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
+                    .set_file_name(name)
+                    .save_file()
+                    .map(|path| vec![path]),
                 Ask::SaveSession(_, name) => dialog
                     .add_filter("Session", &["ron"])
                     .set_file_name(name)

@@ -10,6 +10,7 @@ use eframe::egui::{
 
 use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
+use super::widgets::figure;
 use super::{keyboard, shell, views};
 use crate::app::action::{Action, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
@@ -199,6 +200,12 @@ impl Window {
         for output in std::mem::take(&mut self.app.outputs) {
             match output {
                 Output::Copy(text) => ctx.copy_text(text),
+                Output::CopyPicture(picture) => {
+                    let size = [picture.width, picture.height];
+                    let image = egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba);
+                    ctx.copy_image(image);
+                }
+                Output::Figure(wish) => figure::want(ctx, wish),
                 Output::Ask(ask) => self.dialogs.ask(ask, ctx),
                 Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
                 Output::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
@@ -291,6 +298,9 @@ impl Window {
         shell::notices::show(ui, &self.app, &mut wishes);
         shell::closing::show(ui, &self.app, &mut wishes);
         shell::palette::show(ui, &self.app, &mut wishes);
+        let (figures, has_figure) = figure::take(&ctx);
+        wishes.extend(figures.into_iter().map(Action::Figures));
+        self.app.has_figure = has_figure;
         self.dialogs.show(ui, &mut wishes);
         let has_wishes = wishes
             .iter()

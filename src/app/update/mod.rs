@@ -1,5 +1,6 @@
 //! What actions do. The only file that changes the application on a user's wish.
 
+mod figures;
 mod kernels;
 mod library;
 mod run;
@@ -61,6 +62,7 @@ impl App {
             Action::OpenTrace(path) => self.open_traces(vec![path]),
             Action::Timeline(change) => self.timeline(change),
             Action::Library(library) => self.library(library),
+            Action::Figures(change) => self.figures(change),
         }
     }
 

@@ -44,7 +44,7 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
             }
             ui.add_space(space::MEDIUM);
             ui.horizontal(|ui| {
-                let verb = if matches!(ask, Ask::SaveSession(..)) {
+                let verb = if matches!(ask, Ask::SaveSession(..) | Ask::SaveFigure(..)) {
                     "Save"
                 } else {
                     "Open"

@@ -15,8 +15,9 @@ use egui_plot::{
     PlotUi,
 };
 
-use super::{marker, names};
+use super::{figure, marker, names};
 use crate::chart::axis;
+use crate::chart::figure::Drawing as Figure;
 use crate::chart::palette;
 use crate::chart::spec::{
     Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke as Drawing, Tick,
@@ -100,6 +101,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     if let Some((series, point)) = nearest {
         canvas.halo(series, point);
     }
+    figure::offer(ui, id, outer, || Figure::Chart(Box::new(spec.clone())));
     Touched {
         clicked: hovered.filter(|_| plot.clicked()),
         failed: hand.and_then(|hand| canvas.failed_at(spec, hand)),

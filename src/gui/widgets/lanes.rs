@@ -5,8 +5,10 @@ use eframe::egui::{
     accesskit::Role, pos2, vec2,
 };
 
+use super::figure;
 use crate::analysis::watched;
 use crate::base::humanize;
+use crate::chart::figure::Drawing;
 use crate::chart::lanes::{Lane, Lanes};
 use crate::gui::theme::{self, Roles, space, text};
 
@@ -62,6 +64,9 @@ pub fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response {
     if let Some(hand) = hand {
         canvas.under_hand(&response, hand, &places);
     }
+    figure::offer(ui, "lanes", outer, || {
+        Drawing::Lanes(Box::new(shown.clone()))
+    });
     response
 }
 

@@ -3,6 +3,7 @@
 pub mod button;
 pub mod chart;
 pub mod field;
+pub mod figure;
 pub mod label;
 pub mod lanes;
 pub mod legend;

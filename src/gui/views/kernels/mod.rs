@@ -10,11 +10,12 @@ use crate::analysis::breakdown::Level;
 use crate::app::App;
 use crate::app::action::{Action, Kernels, Sessions};
 use crate::app::allowed;
+use crate::app::figures;
 use crate::app::kernels::{self, Found, Pick, Shape};
 use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::{button, field, label, segmented};
+use crate::gui::widgets::{button, field, figure, label, segmented};
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// What a command looks like that brings a profile in.
@@ -162,11 +163,15 @@ fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
         ui.vertical(|ui| {
             tools(ui, changes);
             ui.add_space(space::SMALL);
-            match &found.comparison {
+            let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison),
                 None if app.kernels.shape == Shape::Treemap => drawing::treemap(ui, app, found),
                 None => drawing::bars(ui, app, found),
-            }
+            });
+            let place = drawn.response.rect;
+            figure::offer(ui, "kernels", place, || {
+                figures::of_kernels(&app.kernels, found)
+            });
         });
     });
     ui.add_space(space::MEDIUM);

@@ -1,0 +1,103 @@
+//! Copying and saving the picture of a figure: drawn and written elsewhere, never while the window waits.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::app::action::Figures;
+use crate::app::figures::{Picture, Shown};
+use crate::app::inbox::Message;
+use crate::app::{App, Ask, FigureWish, Output};
+use crate::base::atomic_file;
+use crate::export::figure_file::{self, FileKind};
+use crate::export::style::{Preset, Style, Theme};
+use crate::export::{svg, tree};
+use crate::store::library;
+
+/// Pixels for each of the picture's own: sharp where it is pasted into a text.
+const SCALE: f64 = 2.0;
+
+impl App {
+    pub(super) fn figures(&mut self, change: Figures) {
+        match change {
+            Figures::CopyNear => self.outputs.push(Output::Figure(FigureWish::Copy)),
+            Figures::SaveNear => self.outputs.push(Output::Figure(FigureWish::Save)),
+            Figures::Copy(shown) => self.jobs.spawn("picture", move |outlet| {
+                outlet.send(match picture(&shown) {
+                    Ok(picture) => Message::Picture(Arc::new(picture)),
+                    Err(why) => Message::Failed(format!("The picture was not copied: {why}.")),
+                });
+            }),
+            Figures::Save(shown, None) => {
+                let name = format!("{}.png", library::safe(shown.drawing.title()));
+                self.outputs.push(Output::Ask(Ask::SaveFigure(shown, name)));
+            }
+            Figures::Save(shown, Some(path)) => self.jobs.spawn("save-figure", move |outlet| {
+                outlet.send(match save(&shown, &path) {
+                    Ok(path) => Message::Done(format!("Saved to {}", path.display())),
+                    Err(why) => Message::Failed(format!("The figure was not saved: {why}.")),
+                });
+            }),
+        }
+    }
+}
+
+fn style(shown: &Shown) -> Style {
+    let theme = if shown.is_dark {
+        Theme::Dark
+    } else {
+        Theme::Light
+    };
+    Style::new(Preset::Screen, theme)
+}
+
+fn picture(shown: &Shown) -> Result<Picture, String> {
+    let svg = svg::write(&shown.drawing, &style(shown));
+    let (width, height, rgba) = tree::rgba(&svg, SCALE)?;
+    Ok(Picture {
+        width,
+        height,
+        rgba,
+    })
+}
+
+/// Writes what the name of the file asks for; a name without an ending asks for PNG.
+fn save(shown: &Shown, path: &Path) -> Result<PathBuf, String> {
+    let path = match path.extension() {
+        Some(_) => path.to_path_buf(),
+        None => path.with_extension(FileKind::Png.ending()),
+    };
+    let kind = FileKind::of(&path)?;
+    let bytes = figure_file::bytes(&shown.drawing, &style(shown), SCALE, kind)?;
+    atomic_file::write_bytes(&path, &bytes)
+        .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::figure::Drawing;
+
+    #[test]
+    fn a_figure_is_saved_as_its_name_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = Shown {
+            drawing: Drawing::Chart(Box::default()),
+            is_dark: true,
+        };
+        for (name, begins) in [
+            ("a.svg", b"<svg".as_slice()),
+            ("b", b"\x89PNG"),
+            ("c.pdf", b"%PDF"),
+        ] {
+            let path = save(&shown, &folder.path().join(name)).unwrap();
+            assert!(std::fs::read(path).unwrap().starts_with(begins), "{name}");
+        }
+        let odd = save(&shown, &folder.path().join("a.docx")).unwrap_err();
+        assert!(odd.contains(".svg"), "{odd}");
+        let nowhere = save(&shown, &folder.path().join("no/a.svg")).unwrap_err();
+        assert!(nowhere.contains("cannot be written"), "{nowhere}");
+        let picture = picture(&shown).unwrap();
+        assert_eq!(picture.rgba.len(), picture.width * picture.height * 4);
+    }
+}

@@ -1,0 +1,105 @@
+//! Copying and saving what a figure shows: two small buttons at its corner while the hand is on it, and the
+//! same for whoever asks by keyboard, of the figure that was last under the hand.
+
+use std::sync::Arc;
+
+use eframe::egui::{Align, Context, CornerRadius, Id, Layout, Rect, Ui, UiBuilder, pos2, vec2};
+
+use super::button;
+use crate::app::FigureWish;
+use crate::app::action::Figures;
+use crate::app::figures::Shown;
+use crate::chart::figure::Drawing;
+use crate::gui::icon;
+use crate::gui::theme;
+
+/// Size of the two buttons together.
+const BUTTONS: (f32, f32) = (50.0, 22.0);
+
+/// What is remembered between two frames.
+#[derive(Clone, Default)]
+struct Desk {
+    /// The figure that was last under the hand, and the first one of this frame.
+    last: Option<Id>,
+    first: Option<Id>,
+    /// Whether the last one was shown in this frame.
+    has_last: bool,
+    /// What is wanted of the nearest one.
+    wanted: Option<FigureWish>,
+    wishes: Vec<Figures>,
+}
+
+fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
+    let id = Id::unique("figures");
+    ctx.data_mut(|data| change(data.get_temp_mut_or_default::<Desk>(id)))
+}
+
+/// Offers the buttons at the upper right corner of a figure that was just shown. It is made anew only when
+/// somebody wants it.
+pub fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
+    let id = ui.scope_id().with((name, "figure"));
+    let is_under = ui.rect_contains_pointer(place);
+    let wanted = desk(ui.ctx(), |desk| {
+        if is_under {
+            desk.last = Some(id);
+        }
+        desk.first = desk.first.or(Some(id));
+        desk.has_last |= desk.last == Some(id);
+        let is_near = desk.last.or(desk.first) == Some(id);
+        desk.wanted.take_if(|_| is_near)
+    });
+    let clicked = if is_under { buttons(ui, place) } else { None };
+    let Some(wish) = clicked.or(wanted) else {
+        return;
+    };
+    let shown = Arc::new(Shown {
+        drawing: make(),
+        is_dark: ui.visuals().dark_mode,
+    });
+    let figures = match wish {
+        FigureWish::Copy => Figures::Copy(shown),
+        FigureWish::Save => Figures::Save(shown, None),
+    };
+    desk(ui.ctx(), |desk| desk.wishes.push(figures));
+}
+
+fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
+    let size = vec2(BUTTONS.0, BUTTONS.1);
+    let corner = Rect::from_min_size(pos2(place.right() - size.x, place.top()), size);
+    if place.width() < 2.0 * size.x {
+        return None;
+    }
+    let ground = theme::roles(ui).panel;
+    ui.painter()
+        .rect_filled(corner, CornerRadius::same(theme::CONTROL_RADIUS), ground);
+    let builder = UiBuilder::new()
+        .max_rect(corner)
+        .layout(Layout::right_to_left(Align::Center));
+    let mut inner = ui.new_child(builder);
+    inner.spacing_mut().item_spacing.x = 2.0;
+    let save = button::small_icon(&mut inner, icon::SAVE, "Save the figure as…").clicked();
+    let copy = button::small_icon(&mut inner, icon::COPY, "Copy the picture").clicked();
+    match (copy, save) {
+        (true, _) => Some(FigureWish::Copy),
+        (_, true) => Some(FigureWish::Save),
+        _ => None,
+    }
+}
+
+/// Has the nearest figure copied or saved with the next frame.
+pub fn want(ctx: &Context, wish: FigureWish) {
+    desk(ctx, |desk| desk.wanted = Some(wish));
+    ctx.request_repaint();
+}
+
+/// What was wished for in this frame, and whether there is a figure at all.
+pub fn take(ctx: &Context) -> (Vec<Figures>, bool) {
+    desk(ctx, |desk| {
+        let is_any = desk.first.take().is_some();
+        if !std::mem::take(&mut desk.has_last) {
+            // It is on another screen, or gone.
+            desk.last = None;
+        }
+        (std::mem::take(&mut desk.wishes), is_any)
+    })
+}
