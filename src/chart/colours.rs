@@ -123,8 +123,9 @@ pub const LIGHT: Colours = Colours {
     ],
 };
 
-/// Ink on white paper. The series are from the palette of Okabe and Ito, which those who see few colours
-/// can tell apart, in an order in which neighbours also differ in lightness on a printer without colours.
+/// Ink on white paper.
+///
+/// The series are from the palette of Okabe and Ito, which those who see few colours can tell apart, in an order in which neighbours also differ in lightness on a printer without colours.
 pub const PRINT: Colours = Colours {
     ground: rgb(0xffffff),
     rail: rgb(0xffffff),

@@ -190,8 +190,12 @@ fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
             profile.name
         );
     }
-    let ending = args.to.to_string_lossy().to_lowercase();
-    if !ending.ends_with(".json") && !ending.ends_with(".json.gz") {
+    let plain = if args.to.extension().is_some_and(|ending| ending == "gz") {
+        args.to.with_extension("")
+    } else {
+        args.to.clone()
+    };
+    if plain.extension().is_none_or(|ending| ending != "json") {
         bail!(
             "{}: a timeline is written as .json or, packed, as .json.gz",
             args.to.display()

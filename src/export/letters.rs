@@ -124,7 +124,7 @@ impl Letters {
             left -= self.letter(letter, kind) * size;
             if left < 0.0 {
                 let first = text.chars().next().map_or(0, char::len_utf8);
-                return after_word.unwrap_or(at.max(first));
+                return after_word.unwrap_or_else(|| at.max(first));
             }
             if matches!(letter, ' ' | '_' | ',' | '-' | '/' | '.' | ':' | ';') {
                 after_word = Some(at + letter.len_utf8());

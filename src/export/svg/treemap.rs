@@ -20,7 +20,7 @@ pub(super) fn draw(canvas: &mut Canvas, tiles: &[Tile], area: Area) {
         }
         let title = format!("{}: {}", tile.name, share_words(tile.share));
         canvas.group("point", &title, |canvas| {
-            one(canvas, tile, whole.grown(-1.0))
+            one(canvas, tile, whole.grown(-1.0));
         });
     }
 }

@@ -10,6 +10,7 @@ mod commands;
 mod data;
 mod devices;
 mod every_screen;
+mod figures;
 mod journey;
 mod kernels;
 mod library;
