@@ -18,7 +18,9 @@ enum Fate {
 
 /// The whole document. A case fails that is called slower by more than so many per cent.
 pub fn document(comparisons: &[Comparison], percent: f64) -> String {
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"powerband compare\">\n");
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"powerband compare\">\n",
+    );
     for comparison in comparisons {
         suite(&mut text, comparison, percent);
     }
@@ -44,9 +46,61 @@ fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
     let count = |test: fn(&Fate) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
     let setups = comparison.pairs.first().map_or_else(
         || "nothing in common".to_owned(),
-        |pair| format!("{} against {}", pair.after.setup_label, pair.before.setup_label),
+        |pair| {
+            let (before, after) = (&pair.before.setup_label, &pair.after.setup_label);
+            format!("{after} against {before}")
+        },
     );
     let suite = escaped(&setups);
+    // Writing into a string cannot fail.
+    let _infallible = writeln!(
+        text,
+        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"0\">",
+        cases.len(),
+        count(|fate| matches!(fate, Fate::Failed(_))),
+        count(|fate| matches!(fate, Fate::Skipped(_))),
+    );
+    for (name, fate, pair) in &cases {
+        case(text, &suite, name, fate, *pair);
+    }
+    text.push_str("  </testsuite>\n");
+}
+
+fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&Pair>) {
+    let seconds = pair
+        .and_then(|pair| pair.after.latency_ns.as_ref())
+        .map_or(0.0, |latency| latency.median / 1e9);
+    let (word, reason) = match fate {
+        Fate::Passed => ("", String::new()),
+        Fate::Failed(reason) => ("failure", escaped(reason)),
+        Fate::Skipped(reason) => ("skipped", escaped(reason)),
+    };
+    let _infallible = write!(
+        text,
+        "    <testcase classname=\"{suite}\" name=\"{}\" time=\"{seconds}\">",
+        escaped(name)
+    );
+    if !word.is_empty() {
+        let _infallible = write!(text, "<{word} message=\"{reason}\"/>");
+    }
+    if let Some(pair) = pair {
+        let _infallible = write!(
+            text,
+            "<system-out>{}</system-out>",
+            escaped(&sentence(pair))
+        );
+    }
+    text.push_str("</testcase>\n");
+}
+
+/// Which case, where setups of several names are in one comparison too.
+fn name(pair: &Pair) -> String {
+    let (before, after) = (&pair.before, &pair.after);
+    let batch = if pair.is_per_item() {
+        format!("batch {} against {}", after.batch, before.batch)
+    } else {
+        format!("batch {}", after.batch)
+    };
     format!("{}, {batch}", after.setup_label)
 }
 
@@ -65,7 +119,11 @@ fn sentence(pair: &Pair) -> String {
         if let Some(ci95) = ratio.ci95 {
             let _infallible = write!(text, ", 95 % {} to {}", times(ci95.low), times(ci95.high));
         }
-        let _infallible = write!(text, ", {}", humanize::of_many(u64::from(ratio.rounds), "round"));
+        let _infallible = write!(
+            text,
+            ", {}",
+            humanize::of_many(u64::from(ratio.rounds), "round")
+        );
     }
     if let Some(reason) = &pair.verdict.reason {
         let _infallible = write!(text, "; {reason}");
@@ -85,7 +143,13 @@ mod tests {
     fn slower_fails_and_what_cannot_be_told_is_skipped() {
         let mut session = session(&["fake", "fake,threads=2"], &[1, 2, 4, 8]);
         let label = Some("<b> & \"two\"".to_owned());
-        session.plan.looks = vec![Look::default(), Look { label, colour: None }];
+        session.plan.looks = vec![
+            Look::default(),
+            Look {
+                label,
+                colour: None,
+            },
+        ];
         for (batch, before, after) in [(1, 1_000, 1_500), (2, 1_000, 500)] {
             measure_near(&mut session, 0, batch, before);
             measure_near(&mut session, 1, batch, after);
@@ -102,7 +166,10 @@ mod tests {
         };
         let found = [comparison::of(&side(0), &side(1))];
         let text = document(&found, 0.0);
-        assert!(text.contains("tests=\"4\" failures=\"1\" skipped=\"2\""), "{text}");
+        assert!(
+            text.contains("tests=\"4\" failures=\"1\" skipped=\"2\""),
+            "{text}"
+        );
         assert!(text.contains("batch 1\" time=\"0.0015"), "{text}");
         assert!(text.contains("<failure message=\"slower: 0.67 ×"), "{text}");
         assert!(text.contains("measured before only"), "{text}");

@@ -37,6 +37,11 @@ pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
     marks::draw(canvas, &plot);
 }
 
+/// The dashes of a published curve.
+const PUBLISHED: &str = "3 3";
+/// How much of a published point's marker is open.
+pub(super) const HOLLOW: f64 = 0.5;
+
 /// The dashes of a series: in the window from the sixth on, on paper for every one but the first.
 pub(super) fn dashes(canvas: &Canvas, index: usize) -> &'static str {
     const PRINT: [&str; palette::COLOURS] = ["", "5 2", "1.6 1.8", "6 1.8 1.4 1.8", "9 3"];
@@ -55,7 +60,7 @@ fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
         Stroke::Bars => columns(canvas, plot, series),
         // Dots have their intervals as bars of their own.
         Stroke::Dots => {}
-        Stroke::Curve | Stroke::Thin => {
+        Stroke::Curve | Stroke::Thin | Stroke::Published => {
             for run in runs(series) {
                 band(canvas, plot, series, run);
                 line(canvas, plot, series, run);
@@ -92,13 +97,18 @@ fn line(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
         .map(|point| plot.place(point.x, point.y))
         .filter(|at| at.0.is_finite() && at.1.is_finite())
         .collect();
-    let width = if series.stroke == Stroke::Thin {
+    let width = if matches!(series.stroke, Stroke::Thin | Stroke::Published) {
         canvas.measures.line / 2.0
     } else {
         canvas.measures.line
     };
     let pen = Pen::new(canvas.colours.series(series.colour), width);
-    let pen = pen.dashed(dashes(canvas, series.colour)).class("series");
+    let dashes = if series.stroke == Stroke::Published {
+        PUBLISHED
+    } else {
+        dashes(canvas, series.colour)
+    };
+    let pen = pen.dashed(dashes).class("series");
     canvas.path(&points, pen);
 }
 
@@ -118,7 +128,8 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
     if series.stroke == Stroke::Bars {
         whiskers(canvas, plot, series);
     }
-    if !matches!(series.stroke, Stroke::Curve | Stroke::Dots) {
+    let is_published = series.stroke == Stroke::Published;
+    if !is_published && !matches!(series.stroke, Stroke::Curve | Stroke::Dots) {
         return;
     }
     let colour = canvas.colours.series(series.colour);
@@ -145,6 +156,9 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
                 canvas.circle(at, radius * 0.4, Some(colour), None);
             } else {
                 canvas.marker(at, series.colour, radius);
+                if is_published {
+                    canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
+                }
             }
         });
     }

@@ -1,6 +1,7 @@
 //! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
 
 use super::canvas::{Area, Canvas, Height, Pen, Side};
+use super::chart::HOLLOW;
 use crate::base::humanize;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
 use crate::export::letters;
@@ -18,6 +19,7 @@ pub(super) struct Item<'a> {
     colour: usize,
     name: &'a str,
     is_block: bool,
+    is_hollow: bool,
 }
 
 impl<'a> Item<'a> {
@@ -26,6 +28,15 @@ impl<'a> Item<'a> {
             colour: series.colour,
             name: &series.name,
             is_block: false,
+            is_hollow: series.stroke == Stroke::Published,
+        }
+    }
+
+    fn marker(&self, canvas: &mut Canvas, at: (f64, f64)) {
+        let radius = canvas.measures.marker * 1.1;
+        canvas.marker(at, self.colour, radius);
+        if self.is_hollow {
+            canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
         }
     }
 
@@ -35,6 +46,7 @@ impl<'a> Item<'a> {
             colour,
             name,
             is_block: true,
+            is_hollow: false,
         }
     }
 }
@@ -59,7 +71,7 @@ fn is_needed(spec: &ChartSpec) -> bool {
     let mut strokes = spec.series.iter().map(|series| series.stroke);
     let is_of_one = spec.series.len() == 1;
     !strokes.clone().all(|stroke| stroke == Stroke::Bars)
-        && (!is_of_one || strokes.any(|stroke| stroke == Stroke::Curve))
+        && (!is_of_one || strokes.any(|stroke| matches!(stroke, Stroke::Curve | Stroke::Published)))
 }
 
 /// The entries of a chart.
@@ -159,9 +171,9 @@ pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
                 let pen = Pen::new(colour, canvas.measures.line);
                 let pen = pen.dashed(super::chart::dashes(canvas, index));
                 canvas.line((x, y), (x + long, y), pen);
-                canvas.marker((x + long / 2.0, y), index, canvas.measures.marker * 1.1);
+                entry.item.marker(canvas, (x + long / 2.0, y));
             } else {
-                canvas.marker((x + size * 0.45, y), index, canvas.measures.marker * 1.1);
+                entry.item.marker(canvas, (x + size * 0.45, y));
             }
             canvas.text((x + marker, y), &entry.name, words);
         });

@@ -264,7 +264,13 @@ fn what_is_no_number_is_left_out() {
         }],
         ..Axis::default()
     };
-    for stroke in [Stroke::Curve, Stroke::Bars, Stroke::Dots, Stroke::Thin] {
+    for stroke in [
+        Stroke::Curve,
+        Stroke::Bars,
+        Stroke::Dots,
+        Stroke::Thin,
+        Stroke::Published,
+    ] {
         let spec = ChartSpec {
             x: axis("x"),
             y: axis("y"),
