@@ -19,7 +19,7 @@ fn home() -> (Home, String) {
         "--setup",
         "fake",
         "--setup",
-        "fake,base_ms=4",
+        "fake,fixed=4000",
         "--batch",
         "1,2,4",
         "--out",

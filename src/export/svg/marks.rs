@@ -141,13 +141,17 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
             (plot.inner.left + 4.0, y + 2.0),
             words.at(Side::Start, Height::Top),
         ),
+        (
+            (plot.inner.right - 4.0, y + 2.0),
+            words.at(Side::End, Height::Top),
+        ),
     ];
-    let columns = columns(plot);
+    let drawn = drawn(plot);
     let is_free = |(at, words): &(At, super::canvas::Words)| {
         let place = canvas.place_of(*at, &text, *words);
         !said
             .iter()
-            .chain(&columns)
+            .chain(&drawn)
             .any(|other| other.touches(place))
     };
     let (at, words) = places
@@ -155,28 +159,29 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
         .find(|place| is_free(place))
         .copied()
         .unwrap_or(places[0]);
-    let ground = canvas.place_of(at, &text, words).grown(1.0);
-    canvas.rect(ground, canvas.colours.panel, 0.8, 2.0);
     said.push(canvas.place_of(at, &text, words));
     canvas.text(at, &text, words);
 }
 
-/// The places of columns.
-fn columns(plot: &Plot<'_>) -> Vec<Area> {
+/// The places of columns, and of points.
+fn drawn(plot: &Plot<'_>) -> Vec<Area> {
     let half = plot.spec.bar_width / 2.0;
     let bars = plot
         .spec
         .series
         .iter()
         .filter(|series| series.stroke == Stroke::Bars);
-    bars.flat_map(|series| &series.points)
-        .map(|point| {
-            Area::between(
-                plot.place(point.x - half, 0.0),
-                plot.place(point.x + half, point.y),
-            )
-        })
-        .collect()
+    let columns = bars.flat_map(|series| &series.points).map(|point| {
+        Area::between(
+            plot.place(point.x - half, 0.0),
+            plot.place(point.x + half, point.y),
+        )
+    });
+    let others = plot.spec.series.iter();
+    let others = others.filter(|series| series.stroke != Stroke::Bars);
+    let points = others.flat_map(|series| &series.points);
+    let points = points.map(|point| Area::around(plot.place(point.x, point.y), 2.0));
+    columns.chain(points).collect()
 }
 
 /// A number above a point; beside it where that is above the chart.

@@ -1,6 +1,6 @@
 //! Figures are copied and saved from the window: by their buttons, by keys, and on every screen that has some.
 
-use eframe::egui::OutputCommand;
+use eframe::egui::{OutputCommand, vec2};
 use powerband::app::action::{Action, Figures};
 use powerband::app::screen::Screen;
 use powerband::chart::figure::Drawing;
@@ -19,12 +19,11 @@ fn desk() -> Desk {
     desk
 }
 
-/// Brings the hand onto a chart, and says where its right upper corner is.
-fn hover(desk: &mut Desk, words: &str) {
-    let name = desk.names().into_iter().find(|name| name.contains(words));
-    let name = name.expect("a chart");
-    let middle = desk.get(&name).rect().center();
-    desk.harness.hover_at(middle);
+/// Brings the hand onto the chart below a title.
+fn hover(desk: &mut Desk, title: &str) {
+    desk.reach(title);
+    let below = desk.get(title).rect().left_bottom() + vec2(120.0, 90.0);
+    desk.harness.hover_at(below);
     desk.steps(3);
 }
 
@@ -39,7 +38,7 @@ fn is_copied(desk: &Desk) -> bool {
 fn the_picture_of_the_chart_under_the_hand_is_copied() {
     let mut desk = desk();
     assert!(!desk.sees("Copy the picture"), "only under the hand");
-    hover(&mut desk, "Throughput chart");
+    hover(&mut desk, "Throughput");
     desk.wishes();
     desk.click("Copy the picture");
     let copied = desk.wishes().into_iter().find_map(|wish| match wish {
@@ -51,7 +50,7 @@ fn the_picture_of_the_chart_under_the_hand_is_copied() {
     desk.step_until("it is on the clipboard", super::PATIENCE, is_copied);
     desk.hear("Copied the picture");
     // By keys it is that of the chart that was last under the hand.
-    hover(&mut desk, "Latency chart");
+    hover(&mut desk, "Latency");
     desk.wishes();
     desk.press("Ctrl+I");
     desk.steps(2);
