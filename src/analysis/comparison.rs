@@ -121,6 +121,16 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     whole
 }
 
+/// Compares two sessions as they belong together: the setups where each has one, however they are
+/// spelled, else those that are spelled alike. The setups of the sides are left out of account.
+pub fn between(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let has_one = |side: &Side<'_>| side.session.plan.setups.len() == 1;
+    if has_one(before) && has_one(after) {
+        return of(&before.narrowed(0), &after.narrowed(0));
+    }
+    of_sessions(before, after)
+}
+
 /// Why two sides have no case in common.
 fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
     let batches = |rows: &[&CaseRow]| {

@@ -33,7 +33,7 @@ impl Difference {
 pub type Measured<'a> = (&'a Session, usize);
 
 /// Conditions of one side: what each is called and how it was, where that is known.
-type Conditions = Vec<(&'static str, Option<String>)>;
+pub type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
 pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
@@ -180,7 +180,7 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
 }
 
 /// What it ran on.
-fn of_machine((session, _): Measured<'_>) -> Conditions {
+pub fn of_machine((session, _): Measured<'_>) -> Conditions {
     let environment = &session.environment;
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
@@ -216,7 +216,7 @@ fn card_settings(session: &Session) -> Option<String> {
 }
 
 /// How it was measured.
-fn of_measuring((session, _): Measured<'_>) -> Conditions {
+pub fn of_measuring((session, _): Measured<'_>) -> Conditions {
     let plan = &session.plan;
     let environment = &session.environment;
     let build = if environment.optimised_build {

@@ -28,6 +28,8 @@ pub mod parts;
 pub mod plan_estimate;
 pub mod profiled;
 pub mod progress;
+pub mod remarks;
+pub mod repeat;
 pub mod scaling;
 #[cfg(test)]
 pub mod testing;

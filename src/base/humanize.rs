@@ -55,6 +55,35 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{sign}{}", count(value.abs().round() as u64))
 }
 
+/// Digits of a value of which nobody knows how sure it is.
+const DIGITS_UNSURE: i32 = 2;
+/// More digits than these serve nobody.
+const MOST_DIGITS: i32 = 4;
+
+/// A value with as many digits as its uncertainty supports: none finer than the first digit of
+/// `half_width`, and two where nobody knows how sure it is.
+pub fn within(value: f64, half_width: Option<f64>) -> String {
+    if !value.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = |number: f64| number.abs().log10().floor() as i32;
+    let digits = match half_width.filter(|half| half.is_finite() && *half >= 0.0) {
+        None => DIGITS_UNSURE,
+        Some(0.0) => MOST_DIGITS,
+        Some(half) => (magnitude(value) - magnitude(half) + 1).clamp(1, MOST_DIGITS),
+    };
+    let place = digits - 1 - magnitude(value);
+    if place > 0 {
+        return significant(value, digits as usize);
+    }
+    let step = 10_f64.powi(-place);
+    let rounded = (value / step).round() * step;
+    significant(rounded, digits as usize)
+}
+
 /// A time in the unit that suits it: `12.4 µs`, `6.75 ms`, `1.20 s`.
 pub fn duration_ns(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds.abs() {
@@ -196,6 +225,22 @@ fn table_line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_end_where_the_uncertainty_begins() {
+        assert_eq!(within(6.7512, Some(0.034)), "6.75");
+        assert_eq!(within(6.7512, Some(0.2)), "6.8");
+        assert_eq!(within(6.7512, Some(0.000_01)), "6.751");
+        assert_eq!(within(6.7512, Some(0.0)), "6.751");
+        assert_eq!(within(6.7512, None), "6.8");
+        assert_eq!(within(14_936.2, Some(210.0)), "14,900");
+        assert_eq!(within(14_936.2, Some(21.0)), "14,940");
+        assert_eq!(within(14_936.2, None), "15,000");
+        assert_eq!(within(3.0, Some(40.0)), "3");
+        assert_eq!(within(0.0, Some(1.0)), "0");
+        assert_eq!(within(f64::NAN, None), UNKNOWN);
+        assert_eq!(within(0.999_6, Some(0.001)), "1.00");
+    }
 
     #[test]
     fn groups() {

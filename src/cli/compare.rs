@@ -122,8 +122,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
         }
         (Some(first), None) => vec![pair(first, same_or_only(before, first, after)?)],
         (None, Some(second)) => vec![pair(same_or_only(after, second, before)?, second)],
-        (None, None) if before.session.plan.setups.len() == 1 && n_after == 1 => vec![pair(0, 0)],
-        (None, None) => vec![comparison::of_sessions(
+        (None, None) => vec![comparison::between(
             &before.side(0, args.batch),
             &after.side(0, args.batch),
         )],

@@ -1,13 +1,11 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
-use std::collections::BTreeMap;
-
 use super::{claims_text, comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::claims::MARK;
 use crate::analysis::comparison::{self, Pair};
 use crate::analysis::metrics::times;
-use crate::analysis::{accuracy, examined, lint, parts, profiled, scaling};
+use crate::analysis::{accuracy, examined, lint, parts, profiled, remarks, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
 use crate::domain::session::{Completion, Session};
@@ -30,14 +28,14 @@ pub fn whole(session: &Session) -> String {
         engines(session),
         graphs(session),
         table(&rows),
-        troubles(&rows),
+        sentences(remarks::troubles(&rows).into_iter()),
         resources::table(session, &rows),
         accuracies(session),
         scalings(session, &rows),
         parts_of_runs(session),
         profiles(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
-        outliers(&rows),
+        remarks::outliers(&rows).map_or_else(String::new, |told| told + "\n"),
         flags(&rows),
         published,
         findings,
@@ -355,73 +353,20 @@ fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
     comparison_text::table(&pairs) + &sentences(reasons)
 }
 
-/// What each case that did not finish has to say; batch sizes of one setup that say the same share a line.
-fn troubles(rows: &[CaseRow]) -> String {
-    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
-    for row in rows {
-        let Some(sentence) = row.outcome.sentence() else {
-            continue;
-        };
-        match told.last_mut() {
-            Some((setup, same, batches)) if *setup == row.setup_label && *same == sentence => {
-                batches.push(row.batch.to_string());
-            }
-            _ => told.push((&row.setup_label, sentence, vec![row.batch.to_string()])),
-        }
-    }
-    sentences(told.into_iter().map(|(setup, sentence, batches)| {
-        format!("{setup} batch {}: {sentence}", batches.join(", "))
-    }))
-}
-
-/// Samples far from the others, which are in every number.
-fn outliers(rows: &[CaseRow]) -> String {
-    let count = |pick: fn(&CaseRow) -> u64| rows.iter().map(pick).sum::<u64>();
-    let (mild, severe) = (
-        count(|row| row.far_off.mild),
-        count(|row| row.far_off.severe),
-    );
-    if mild + severe == 0 {
-        return String::new();
-    }
-    let most = rows.iter().max_by_key(|row| row.far_off.severe);
-    let most = most
-        .filter(|row| row.far_off.severe > 0)
-        .map_or_else(String::new, |row| {
-            format!(
-                ", most of the severe ones at {} batch {}",
-                row.setup_label, row.batch
-            )
-        });
-    format!(
-        "Outliers, kept in every number: {} mild and {} severe of {} samples{most}\n",
-        humanize::count(mild),
-        humanize::count(severe),
-        humanize::count(count(|row| row.samples)),
-    )
-}
-
 /// Each flag once, with its advice, and under it the cases that earned it with their evidence.
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> String {
-    let mut by_name: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
-    for row in rows {
-        for flag in &row.flags {
-            let (_, cases) = by_name
-                .entry(flag.name)
-                .or_insert((flag.advice.as_str(), Vec::new()));
-            cases.push(format!(
-                "    {} batch {}: {}\n",
-                row.setup_label, row.batch, flag.evidence
-            ));
-        }
-    }
-    by_name
-        .iter()
-        .map(|(name, (advice, cases))| {
-            format!("! {name}. What to do: {advice}.\n{}", cases.concat())
-        })
-        .collect::<Vec<_>>()
-        .concat()
+    let raised = remarks::flags(rows).into_iter().map(|flag| {
+        let cases = flag.cases.iter().map(|(row, evidence)| {
+            format!("    {} batch {}: {evidence}\n", row.setup_label, row.batch)
+        });
+        format!(
+            "! {}. What to do: {}.\n{}",
+            flag.name,
+            flag.advice,
+            cases.collect::<Vec<_>>().concat()
+        )
+    });
+    raised.collect::<Vec<_>>().concat()
 }
 
 fn notes(session: &Session) -> String {
