@@ -14,6 +14,7 @@ pub mod export;
 pub mod gui;
 pub mod import;
 pub mod onnx;
+pub mod report;
 pub mod runner;
 pub mod samples;
 pub mod stats;

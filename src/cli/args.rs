@@ -59,6 +59,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Do the numbers of a session agree with each other? Check the arithmetic of what it states.
     Check(CheckArgs),
+    /// Write a report of one session, or of two: Markdown with pictures, or one HTML file.
+    Report(ReportArgs),
     /// Show a model's inputs, outputs, size, cost and operators.
     Model(ModelArgs),
     /// Show the engines, or fetch one.
@@ -215,6 +217,37 @@ pub struct CompareArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband report r50.ron --to r50.html                      everything, in one file
+  powerband report before.ron after.ron --to change.md        two sessions, pictures beside it
+  powerband report r50.ron --layout case-study --to study.md  step by step
+
+Layouts:
+  full         everything about one session [default for one]
+  comparison   two sessions, case by case, with verdicts [default for two]
+  summary      a page for each setup: times, memory, top operations
+  case-study   the way from the first setup to the last
+
+An HTML file needs nothing else: it loads nothing and runs no script. The pictures of NAME.md are SVG
+files in the folder NAME.files beside it.")]
+pub struct ReportArgs {
+    /// The session; of two, the one before.
+    pub session: PathBuf,
+    /// The session after.
+    pub after: Option<PathBuf>,
+    /// Where to write it; the ending says in which format.
+    #[arg(long, value_name = "FILE.{md,html}")]
+    pub to: PathBuf,
+    /// Which sections, in which order.
+    #[arg(long, value_name = "NAME")]
+    pub layout: Option<String>,
+    /// What the report is called [default: the session's name].
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
 }
 
 /// Arguments of `journey`.

@@ -23,6 +23,7 @@ mod model;
 mod output;
 mod progress;
 mod recover;
+mod report;
 mod resources;
 mod session_text;
 mod show;
@@ -162,6 +163,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Export(args)) => export::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Report(args)) => report::run(&context, &args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),
         Some(Command::Devices(args)) => devices::run(&args),

@@ -1,15 +1,19 @@
-//! Sessions as documents for other programs, and figures as pictures.
+//! Sessions as documents for other programs, figures as pictures, and reports for people.
 
 pub mod claims;
 pub mod comparison;
 pub mod csv;
 pub mod figure_data;
 pub mod figure_file;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod kernels;
 mod letters;
+pub mod markdown;
+mod plain_text;
 pub mod profile;
+pub mod report;
 pub mod session_table;
 pub mod style;
 pub mod svg;

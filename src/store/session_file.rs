@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::migrate;
 use super::version::{self, CURRENT, Standing};
 use crate::base::atomic_file;
+use crate::domain::plan::Plan;
 use crate::domain::session::Session;
 
 /// The version of a session stands within its first so many bytes.
@@ -174,10 +175,6 @@ pub fn write_new(path: &Path, session: &Session) -> Result<(), WriteError> {
 
 /// The text of a session file.
 pub fn to_text(session: &Session) -> Result<String, ron::Error> {
-    let config = PrettyConfig::new()
-        .depth_limit(64)
-        .indentor("  ")
-        .struct_names(false);
     let mut text = String::from("// A Powerband session. `powerband show` reads it.\n");
     ron::ser::to_writer_pretty(
         &mut text,
@@ -185,10 +182,22 @@ pub fn to_text(session: &Session) -> Result<String, ron::Error> {
             version: CURRENT,
             session,
         },
-        config,
+        look(),
     )?;
     text.push('\n');
     Ok(text)
+}
+
+/// The text of a plan alone, as it stands in a session file.
+pub fn plan_text(plan: &Plan) -> Result<String, ron::Error> {
+    ron::ser::to_string_pretty(plan, look())
+}
+
+fn look() -> PrettyConfig {
+    PrettyConfig::new()
+        .depth_limit(64)
+        .indentor("  ")
+        .struct_names(false)
 }
 
 /// Whether a session may be written there, as far as can be told before the work is done.

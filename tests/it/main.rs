@@ -23,6 +23,7 @@ mod profilers;
 mod providers;
 mod pytorch;
 mod real_window;
+mod reports;
 mod session_compat;
 mod support;
 mod telemetry;

@@ -1,0 +1,52 @@
+//! `powerband report`: one or two sessions as something that can be handed over.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::args::ReportArgs;
+use super::{Context, output};
+use crate::analysis::category::Rules;
+use crate::domain::session::Session;
+use crate::export::report::{self as files, Format};
+use crate::report::Layout;
+use crate::report::material::{Material, Source};
+use crate::store::session_file;
+
+/// Writes it.
+pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    // Said before anything is read: whoever mistyped an ending should not wait.
+    Format::of(&args.to)?;
+    let layout =
+        Layout::choose(args.layout.as_deref(), args.after.is_some()).map_err(anyhow::Error::msg)?;
+    let first = session_file::read(&args.session)?.session;
+    let second = args.after.as_deref().map(session_file::read).transpose()?;
+    let second = second.map(|opened| opened.session);
+    let rules = Rules::with(&context.settings.categories);
+    for objection in &rules.objections {
+        output::note(&format!("In the settings, {objection}"));
+    }
+    let material = Material {
+        first: source(&first, &args.session),
+        second: second
+            .as_ref()
+            .zip(args.after.as_deref())
+            .map(|(session, path)| source(session, path)),
+        rules: &rules,
+        title: args.title.clone(),
+    };
+    let document = layout.write(&material);
+    let folder = files::write(&document, &args.to)?;
+    let beside = folder.map_or_else(String::new, |folder| {
+        format!(", its pictures to {}", folder.display())
+    });
+    output::note(&format!("Written to {}{beside}", args.to.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn source<'a>(session: &'a Session, path: &Path) -> Source<'a> {
+    // A report is read elsewhere, where this folder means nothing.
+    let file = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    Source::of(session, file, session_file::plan_text(&session.plan).ok())
+}

@@ -1,0 +1,91 @@
+//! Two sessions: what is different, and whether it got faster.
+
+use super::document::{Block, Document};
+use super::material::{Material, Source};
+use super::{batches, circumstances, conclusions, figures, overview, pairs, profiles};
+use crate::analysis::comparison::{self, Metric};
+
+/// Makes the report.
+pub fn write(material: &Material<'_>) -> Document {
+    let before = &material.first;
+    let Some(after) = &material.second else {
+        return super::full::write(material);
+    };
+    let mut document = Document {
+        title: format!("{} → {}", before.session.name, after.session.name),
+        subtitle: format!(
+            "{} → {}",
+            overview::subtitle(before),
+            overview::subtitle(after)
+        ),
+        ..Document::default()
+    };
+    let found = comparison::between(&before.side(0, None), &after.side(0, None));
+    let figures = figures::Figures::of(material);
+    document.section("Summary", pairs::summary(before, after, &found));
+    document.section("Key findings", conclusions::findings_of_two(&found));
+    document.section("Notes", both(before, after, conclusions::notes));
+    document.section("What is different", pairs::differences(&found));
+    let all: Vec<_> = found.pairs.iter().collect();
+    let elsewhere = format!(
+        "powerband compare {} {} has them all",
+        before.named(),
+        after.named()
+    );
+    let mut blocks = pairs::table(&all, &elsewhere);
+    if !blocks.is_empty() {
+        blocks.extend(figures.blocks(&["comparison"]));
+    }
+    document.section("Case by case", blocks);
+    let is_in_table = |metric: &&Metric| {
+        // These stand in the table above, with the digits that their intervals support.
+        ["Latency", "Throughput"]
+            .iter()
+            .any(|name| metric.name == *name || metric.name.ends_with(&format!(": {name}")))
+    };
+    let metrics: Vec<&Metric> = found.metrics.iter().filter(|m| !is_in_table(m)).collect();
+    document.section(
+        "Beside the time",
+        pairs::before_and_after(&metrics).into_iter().collect(),
+    );
+    document.section("Curves", figures.blocks(&["latency", "throughput"]));
+    let mut changes = profiles::changes(material);
+    if !changes.is_empty() {
+        changes.extend(figures.blocks(&["changes"]));
+    }
+    document.section("Where the difference is", changes);
+    document.section("Batch sizes", both(before, after, batches::table));
+    let rows = before.measured().chain(after.measured());
+    document.section("Flags and what they mean", conclusions::flags(rows));
+    document.section(
+        "What was noticed during the runs",
+        both(before, after, conclusions::warnings),
+    );
+    document.section(
+        "Environment",
+        both(before, after, circumstances::environment),
+    );
+    document.section("Method", both(before, after, circumstances::method));
+    document.section("How to repeat it", both(before, after, conclusions::repeat));
+    document
+}
+
+/// The same section of both sessions, each under its name; once where both say the same.
+fn both(
+    before: &Source<'_>,
+    after: &Source<'_>,
+    blocks: fn(&Source<'_>) -> Vec<Block>,
+) -> Vec<Block> {
+    let (first, second) = (blocks(before), blocks(after));
+    if first == second {
+        return first;
+    }
+    let named = |word: &str, source: &Source<'_>, blocks: Vec<Block>| {
+        let heading = Block::Heading(3, format!("{word}: {}", source.session.name));
+        let heading = (!blocks.is_empty()).then_some(heading);
+        heading.into_iter().chain(blocks)
+    };
+    named("Before", before, first)
+        .chain(named("After", after, second))
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! The figures of a report, made from the list that every other place makes them from.
+
+use std::sync::Arc;
+
+use super::document::{Block, Figure};
+use super::material::{Material, Source};
+use super::profiles;
+use crate::analysis::case_rows::CaseRow;
+use crate::chart::figure::{self, Drawing, Part};
+
+/// More series than these cannot be told apart.
+const MOST_SERIES: usize = 10;
+
+/// What the figures are made of.
+pub struct Figures<'a> {
+    material: figure::Material<'a>,
+    note: String,
+}
+
+impl<'a> Figures<'a> {
+    /// From what the report is made of.
+    pub fn of(material: &'a Material<'_>) -> Self {
+        let last = material.last();
+        let (rows, note) = drawn(last);
+        let part = Part::with_rows(&last.session, rows);
+        let before = material
+            .second
+            .as_ref()
+            .map(|_| Part::with_rows(&material.first.session, drawn(&material.first).0));
+        let place = |source: &Source<'_>| profiles::chosen(source).map_or(0, |(place, _)| place);
+        let material = figure::Material {
+            profile: place(last),
+            profile_before: place(&material.first),
+            rules: Some(material.rules),
+            before,
+            after: part,
+            ..figure::Material::of(&last.session)
+        };
+        Self { material, note }
+    }
+
+    /// Those of these names that can be made and have something to show.
+    pub fn blocks(&self, names: &[&str]) -> Vec<Block> {
+        let figures = names.iter().filter_map(|name| self.figure(name));
+        figures.map(Block::Figure).collect()
+    }
+
+    fn figure(&self, name: &str) -> Option<Figure> {
+        let kind = figure::find(name).ok()?;
+        let drawing = kind.make(&self.material).ok()?;
+        if drawing.is_empty() {
+            return None;
+        }
+        let is_of_series = matches!(drawing, Drawing::Chart(_));
+        let note = if is_of_series { &self.note } else { "" };
+        let caption = format!("{}: {}.{note}", kind.title, kind.shows);
+        Some(Figure {
+            stem: name.to_owned(),
+            alt: caption.clone(),
+            caption: caption.into(),
+            drawing: Arc::new(drawing),
+        })
+    }
+}
+
+/// The cases that are drawn: all, or those of the setups with the highest throughput where there are too
+/// many; and what is said about that.
+fn drawn(source: &Source<'_>) -> (Vec<CaseRow>, String) {
+    let rate = |curve: &crate::analysis::batch_curve::BatchCurve| {
+        let rates = curve.points.iter().map(|point| point.throughput_per_s);
+        rates.fold(0.0, f64::max)
+    };
+    let mut best: Vec<(usize, f64)> = source
+        .curves
+        .iter()
+        .map(|curve| (curve.setup, rate(curve)))
+        .collect();
+    if best.len() <= MOST_SERIES {
+        return (source.rows.clone(), String::new());
+    }
+    best.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let kept: Vec<usize> = best
+        .iter()
+        .take(MOST_SERIES)
+        .map(|(setup, _)| *setup)
+        .collect();
+    let rows = source.rows.iter().filter(|row| kept.contains(&row.setup));
+    let note = format!(
+        " Of {} setups the {MOST_SERIES} with the highest throughput are drawn.",
+        best.len()
+    );
+    (rows.cloned().collect(), note)
+}

@@ -1,0 +1,82 @@
+//! Everything about one session.
+
+use super::document::Document;
+use super::material::Material;
+use super::{
+    batches, circumstances, conclusions, devices, figures, journey, overview, pairs, profiles,
+};
+
+/// Makes the report.
+pub fn write(material: &Material<'_>) -> Document {
+    let source = &material.first;
+    let session = &source.session;
+    let mut document = Document {
+        title: session.name.clone(),
+        subtitle: overview::subtitle(source),
+        ..Document::default()
+    };
+    let way = journey::of(source);
+    let figures = figures::Figures::of(material);
+    document.section("Summary", overview::blocks(source));
+    document.section(
+        "Key findings",
+        conclusions::findings(source, material.rules, &way),
+    );
+    document.section("Notes", conclusions::notes(source));
+    let is_ladder = !session.plan.ladder.is_empty();
+    let steps = if is_ladder {
+        "The journey"
+    } else {
+        "From setup to setup"
+    };
+    let mut of_way = journey::blocks(source, &way);
+    of_way.extend(figures.blocks(journey::figures(&way)));
+    document.section(steps, of_way);
+    document.section("Batch sizes", batches::table(source));
+    let mut curves = figures.blocks(&["latency", "throughput", "efficiency", "memory", "energy"]);
+    let shapes = batches::shapes(source);
+    if !curves.is_empty() || !shapes.is_empty() {
+        curves.extend(shapes);
+    }
+    document.section("Curves", curves);
+    if !is_ladder {
+        let found = pairs::within(source);
+        let all: Vec<_> = found.iter().flat_map(|one| &one.pairs).collect();
+        let mut blocks = pairs::table(
+            &all,
+            &format!("powerband compare {} has them all", source.named()),
+        );
+        if !blocks.is_empty() {
+            blocks.extend(figures.blocks(&["comparison"]));
+        }
+        document.section("The first setup against the others", blocks);
+    }
+    let mut time = profiles::blocks(source, material.rules);
+    if !time.is_empty() {
+        time.extend(figures.blocks(&["breakdown", "treemap"]));
+    }
+    document.section("Where the time goes", time);
+    let mut watched = devices::blocks(source);
+    watched.extend(figures.blocks(&["telemetry"]));
+    document.section("Devices and energy", watched);
+    let mut close = devices::accuracies(source);
+    if !close.is_empty() {
+        close.extend(figures.blocks(&["trade-off"]));
+    }
+    document.section("Accuracy", close);
+    if !source.rows.is_empty() {
+        document.section(
+            "Flags and what they mean",
+            conclusions::flags(source.measured()),
+        );
+    }
+    document.section(
+        "What was noticed during the run",
+        conclusions::warnings(source),
+    );
+    document.section("Setups", circumstances::setups(source));
+    document.section("Environment", circumstances::environment(source));
+    document.section("Method", circumstances::method(source));
+    document.section("How to repeat it", conclusions::repeat(source));
+    document
+}
