@@ -11,6 +11,7 @@ use super::journey::Looking;
 use super::kernels::{Pick as ProfilePick, Shape};
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
+use super::reports::Subject;
 use super::screen::Screen;
 use super::sessions::{Pin, SessionId};
 use super::settings::{Theme, Watching};
@@ -57,6 +58,8 @@ pub enum Action {
     Timeline(Timeline),
     /// About the files of the library.
     Library(Library),
+    /// Writes a report to a file; nothing stands for asking which.
+    Report(Subject, Option<PathBuf>),
     /// About figures as pictures.
     Figures(Figures),
 }

@@ -4,6 +4,7 @@ use super::App;
 use super::action::{Action, Curves, Figures, Kernels, Library, Shell, Timeline};
 use super::kernels;
 use super::plan::PlanEdit;
+use super::reports::Subject;
 use super::screen::Screen;
 
 pub(super) const NO_SESSION: &str = "no session is open";
@@ -78,6 +79,14 @@ pub(super) fn with_last(
         .filter(|open| open.id != super::sessions::LIVE)
         .last();
     last.map(|open| act(open.id)).ok_or(NO_SESSION)
+}
+
+/// A report: of both sides where they are compared, else of the last session.
+pub(super) fn report(app: &App) -> Result<Action, &'static str> {
+    if let (Screen::Compare, Some(subject)) = (app.screen, app.compare.subject()) {
+        return Ok(Action::Report(subject, None));
+    }
+    with_last(app, |id| Action::Report(Subject::of(id), None))
 }
 
 pub(super) fn with_selected(

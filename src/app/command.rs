@@ -10,8 +10,8 @@ use super::action::{
     Shell, Timeline,
 };
 use super::allowed::{
-    MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, running, shell,
-    timeline, timeline_of_profile, with_last, with_selected,
+    MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, report, running,
+    shell, timeline, timeline_of_profile, with_last, with_selected,
 };
 use super::kernels::Shape;
 use super::keys::Shortcut;
@@ -173,6 +173,7 @@ pub const ALL: &[Command] = &[
         "Ctrl+Shift+S",
         |app| with_last(app, |id| Action::Sessions(Sessions::SaveAs(id, None))),
     ),
+    command("report", "Write a report…", "Ctrl+Shift+E", report),
     command(
         "reload",
         "Read the last session again",

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::reports::Subject;
 use super::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
 use crate::analysis::comparison::Comparison;
 use crate::base::humanize::UNKNOWN;
@@ -93,6 +94,15 @@ impl CompareState {
             && session.newer.is_none()
             && session.on_disk == OnDisk::Same;
         Some((before.session, comparison.more_rounds()?)).filter(|_| can_grow)
+    }
+
+    /// What a report of the comparison is about; a session alone where both sides are of it.
+    pub fn subject(&self) -> Option<Subject> {
+        let (before, after) = self.before.zip(self.after)?;
+        Some(Subject {
+            first: before.session,
+            second: (after.session != before.session).then_some(after.session),
+        })
     }
 
     /// Fills empty sides and drops sides that are no longer there. A single session is compared within

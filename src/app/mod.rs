@@ -23,6 +23,7 @@ pub mod notices;
 pub mod plan;
 pub mod plans;
 mod receive;
+pub mod reports;
 pub mod run;
 pub mod screen;
 pub mod sessions;
@@ -102,6 +103,8 @@ pub enum Ask {
     SaveSession(SessionId, String),
     /// Where to save a figure, with a name to begin with.
     SaveFigure(Arc<figures::Shown>, String),
+    /// Where to write a report, with a name to begin with.
+    SaveReport(reports::Subject, String),
 }
 
 /// The whole application.

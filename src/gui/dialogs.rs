@@ -24,6 +24,7 @@ pub fn title(ask: &Ask) -> &'static str {
         Ask::Trace => "Open a trace of a profiler",
         Ask::SaveSession(..) => "Save the session as",
         Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
+        Ask::SaveReport(..) => "Write the report to a .html or .md file",
     }
 }
 
@@ -66,7 +67,9 @@ impl Dialogs {
     /// Asks. A second question waits for nobody: it takes the place of the first.
     pub fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = match &ask {
-            Ask::SaveSession(_, name) | Ask::SaveFigure(_, name) => name.clone(),
+            Ask::SaveSession(_, name) | Ask::SaveFigure(_, name) | Ask::SaveReport(_, name) => {
+                name.clone()
+            }
             _ => String::new(),
         };
         let desktop = (!self.is_alone && has_session_bus())
@@ -124,6 +127,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
         Ask::Trace => Action::OpenTrace(first),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
         Ask::SaveFigure(shown, _) => Action::Figures(Figures::Save(Arc::clone(shown), Some(first))),
+        Ask::SaveReport(subject, _) => Action::Report(*subject, Some(first)),
     })
 }
 
@@ -154,6 +158,11 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Option<Vec<PathBuf>>>> {
                 Ask::Trace => dialog.pick_file().map(|path| vec![path]),
                 Ask::SaveFigure(_, name) => dialog
                     .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
+                    .set_file_name(name)
+                    .save_file()
+                    .map(|path| vec![path]),
+                Ask::SaveReport(_, name) => dialog
+                    .add_filter("Report", &["html", "md"])
                     .set_file_name(name)
                     .save_file()
                     .map(|path| vec![path]),

@@ -3,6 +3,7 @@
 mod figures;
 mod kernels;
 mod library;
+mod reports;
 mod run;
 mod timeline;
 
@@ -63,6 +64,7 @@ impl App {
             Action::Timeline(change) => self.timeline(change),
             Action::Library(library) => self.library(library),
             Action::Figures(change) => self.figures(change),
+            Action::Report(subject, path) => self.report(subject, path),
         }
     }
 

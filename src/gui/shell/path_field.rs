@@ -44,7 +44,10 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
             }
             ui.add_space(space::MEDIUM);
             ui.horizontal(|ui| {
-                let verb = if matches!(ask, Ask::SaveSession(..) | Ask::SaveFigure(..)) {
+                let verb = if matches!(
+                    ask,
+                    Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)
+                ) {
                     "Save"
                 } else {
                     "Open"

@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         return empty(ui, app, wishes);
     }
     let mut changes = Vec::new();
-    head(ui, &mut changes);
+    head(ui, app, &mut changes, wishes);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
@@ -79,7 +79,7 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, changes: &mut Vec<Compare>) {
+fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::screen_title(
             ui,
@@ -87,6 +87,11 @@ fn head(ui: &mut Ui, changes: &mut Vec<Compare>) {
             "Matched case by case; a ratio above 1 means that after is better",
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(subject) = app.compare.subject()
+                && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
+            {
+                wishes.push(Action::Report(subject, None));
+            }
             if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() {
                 changes.push(Compare::CopyTable);
             }

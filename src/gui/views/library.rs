@@ -5,6 +5,7 @@ use eframe::egui::{self, Align, Id, Label, Layout, RichText, Ui};
 use crate::app::App;
 use crate::app::action::{Action, Library, Run, Sessions};
 use crate::app::library::Entry;
+use crate::app::reports::Subject;
 use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::domain::session::Completion;
@@ -309,10 +310,12 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
 fn doing(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action>) {
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
-        let is_open = app.sessions.by_path(&path).is_some();
-        if is_open {
+        if let Some(open) = app.sessions.by_path(&path) {
             if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
                 wishes.push(Action::Go(Screen::Curves));
+            }
+            if button::plain(ui, Some(icon::SAVE), "Write a report…").clicked() {
+                wishes.push(Action::Report(Subject::of(open.id), None));
             }
             if button::plain(ui, None, "Close").clicked() {
                 wishes.push(Action::Sessions(Sessions::Toggle(path.clone())));

@@ -2,6 +2,7 @@
 
 use eframe::egui::Vec2;
 use powerband::app::action::{Action, Library, Sessions, Shell};
+use powerband::app::reports::Subject;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::SessionId;
 
@@ -65,6 +66,7 @@ fn what_lies_over_a_screen_is_named_too() {
         Action::Shell(Shell::Log(true)),
         Action::Sessions(Sessions::Choose),
         Action::Sessions(Sessions::SaveAs(SessionId(1), None)),
+        Action::Report(Subject::of(SessionId(1)), None),
         Action::Library(Library::FocusSearch),
     ];
     for overlay in overlays {

@@ -15,6 +15,7 @@ mod journey;
 mod kernels;
 mod library;
 mod pictures;
+mod reports;
 mod timeline;
 mod verdicts;
 mod watching;

@@ -1,0 +1,34 @@
+//! What wishes for reports do.
+
+use std::path::PathBuf;
+
+use crate::app::reports::{self, Part, Subject};
+use crate::app::{App, Ask, Output};
+use crate::store::library;
+
+impl App {
+    /// Writes a report to a file; asks which one where nobody said.
+    pub(super) fn report(&mut self, subject: Subject, path: Option<PathBuf>) {
+        let Some(first) = self.sessions.get(subject.first) else {
+            return;
+        };
+        let second = subject.second.and_then(|id| self.sessions.get(id));
+        let Some(path) = path else {
+            let last = second.unwrap_or(first);
+            let name = format!("{}.html", library::safe(&last.session.name));
+            self.outputs
+                .push(Output::Ask(Ask::SaveReport(subject, name)));
+            return;
+        };
+        let path = if path.extension().is_none() {
+            path.with_extension("html")
+        } else {
+            path
+        };
+        let (first, second) = (Part::of(first), second.map(Part::of));
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("report", move |outlet| {
+            reports::write(&first, second.as_ref(), &paths, &path, outlet);
+        });
+    }
+}
