@@ -149,10 +149,7 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
     let drawn = drawn(plot);
     let is_free = |(at, words): &(At, super::canvas::Words)| {
         let place = canvas.place_of(*at, &text, *words);
-        !said
-            .iter()
-            .chain(&drawn)
-            .any(|other| other.touches(place))
+        !said.iter().chain(&drawn).any(|other| other.touches(place))
     };
     let (at, words) = places
         .iter()

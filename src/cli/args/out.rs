@@ -1,0 +1,122 @@
+//! Arguments of what hands a session over: `export` and `report`.
+
+use std::path::PathBuf;
+
+use crate::chart::figure;
+use crate::export::style::{self, Preset, Theme};
+
+/// Arguments of `export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = export_help())]
+pub struct ExportArgs {
+    /// The session.
+    pub session: PathBuf,
+    /// Other sessions: the first is laid under curves and is what a comparison begins with; a history
+    /// goes through all of them [default: of a history, the library].
+    #[arg(long, value_name = "SESSION")]
+    pub against: Vec<PathBuf>,
+    /// Which figure; without it the session itself is written, as .json or .csv.
+    #[arg(long, value_name = "NAME")]
+    pub chart: Option<String>,
+    /// Where to write it: FILE.svg, .png, .pdf, .csv or .json. A file that is there is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Width and height in pixels, of which an inch has 96 [default: as the preset has it].
+    #[arg(long, value_name = "WxH", requires = "chart", value_parser = size)]
+    pub size: Option<(f64, f64)>,
+    /// Pixels of a PNG for each of these, from 1 to 4 [default: 2].
+    #[arg(long, value_name = "N", requires = "chart")]
+    pub scale: Option<f64>,
+    /// light or dark [default: light].
+    #[arg(long, value_name = "NAME", requires = "chart")]
+    pub theme: Option<Theme>,
+    /// screen, or for a paper: column (3.5 in wide) or page (7.16 in wide).
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "chart",
+        default_value = "screen"
+    )]
+    pub preset: Preset,
+    /// This setup: its spelling, its label, or its number from 1.
+    #[arg(long, value_name = "SETUP", requires = "chart")]
+    pub setup: Option<String>,
+    /// This batch size.
+    #[arg(long, value_name = "N", requires = "chart")]
+    pub batch: Option<usize>,
+    /// Which profile of the session, by its number from 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub profile: usize,
+    /// A line in the table for each sample, and not for each case.
+    #[arg(long, conflicts_with = "chart")]
+    pub samples: bool,
+    /// Write the timeline of a profile as a Chrome trace (.json or .json.gz), which Perfetto opens.
+    #[arg(long, conflicts_with_all = ["chart", "samples"])]
+    pub timeline: bool,
+}
+
+/// Width and height, as in `900x500`.
+fn size(text: &str) -> Result<(f64, f64), String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let side = |text: &str| text.trim().parse::<f64>().ok();
+    let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
+    let (least, most) = style::SIDES;
+    match sides {
+        Some((width, height))
+            if (least..=most).contains(&width) && (least..=most).contains(&height) =>
+        {
+            Ok((width, height))
+        }
+        _ => Err(format!(
+            "write width and height in pixels, each from {least} to {most}, as in 900x500"
+        )),
+    }
+}
+
+/// Every figure by its name, and examples.
+fn export_help() -> String {
+    let mut text = "Figures:\n".to_owned();
+    for figure in figure::ALL {
+        text.push_str(&format!("  {:<14}{}\n", figure.name, figure.shows));
+    }
+    text.push_str(
+        "
+Examples:
+  powerband export r50.ron --chart latency --to latency.svg
+  powerband export r50.ron --chart throughput --preset column --to throughput.pdf
+  powerband export r50.ron --chart samples --setup ort:cpu --batch 8 --to samples.png --scale 3
+  powerband export r50.ron --to r50.csv",
+    );
+    text
+}
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband report r50.ron --to r50.html                      everything, in one file
+  powerband report before.ron after.ron --to change.md        two sessions, pictures beside it
+  powerband report r50.ron --layout case-study --to study.md  step by step
+
+Layouts:
+  full         everything about one session [default for one]
+  comparison   two sessions, case by case, with verdicts [default for two]
+  summary      a page for each setup: times, memory, top operations
+  case-study   the way from the first setup to the last
+
+An HTML file needs nothing else: it loads nothing and runs no script. The pictures of NAME.md are SVG
+files in the folder NAME.files beside it.")]
+pub struct ReportArgs {
+    /// The session; of two, the one before.
+    pub session: PathBuf,
+    /// The session after.
+    pub after: Option<PathBuf>,
+    /// Where to write it; the ending says in which format.
+    #[arg(long, value_name = "FILE.{md,html}")]
+    pub to: PathBuf,
+    /// Which sections, in which order.
+    #[arg(long, value_name = "NAME")]
+    pub layout: Option<String>,
+    /// What the report is called [default: the session's name].
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+}
