@@ -101,3 +101,6 @@ fn save(path: &Path, text: &str) -> Result<(), ReportError> {
         source,
     })
 }
+
+#[cfg(test)]
+mod tests;

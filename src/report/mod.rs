@@ -130,6 +130,3 @@ fn footer(material: &Material<'_>) -> String {
         env!("CARGO_PKG_VERSION")
     )
 }
-
-#[cfg(test)]
-mod tests;

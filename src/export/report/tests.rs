@@ -1,10 +1,7 @@
-//! Reports of sessions of every kind.
+//! Reports of sessions of every kind, as they are written.
 
 use pulldown_cmark::{Event, Options, Parser};
 
-use super::document::{Block, Document};
-use super::material::{Material, Source};
-use super::{ALL, Layout};
 use crate::analysis::category::Rules;
 use crate::analysis::testing::{end, failed, measure, measure_near, session};
 use crate::domain::outcome::Outcome;
@@ -13,6 +10,9 @@ use crate::domain::profile::{Profile, Total};
 use crate::domain::session::{Completion, Session};
 use crate::domain::trace::SliceKind;
 use crate::export::{html, markdown};
+use crate::report::document::{Block, Document};
+use crate::report::material::{Material, Source};
+use crate::report::{ALL, Layout};
 
 /// One HTML file is no larger.
 const LARGEST: usize = 3 << 20;
