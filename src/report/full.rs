@@ -4,6 +4,7 @@ use super::document::Document;
 use super::material::Material;
 use super::{
     batches, circumstances, conclusions, devices, figures, journey, overview, pairs, profiles,
+    published,
 };
 
 /// Makes the report.
@@ -23,6 +24,8 @@ pub fn write(material: &Material<'_>) -> Document {
         conclusions::findings(source, material.rules, &way),
     );
     document.section("Notes", conclusions::notes(source));
+    document.section("Published numbers", published::tables(source));
+    document.section("What does not add up", published::findings(source));
     let is_ladder = !session.plan.ladder.is_empty();
     let steps = if is_ladder {
         "The journey"
@@ -74,6 +77,9 @@ pub fn write(material: &Material<'_>) -> Document {
         "What was noticed during the run",
         conclusions::warnings(source),
     );
+    if source.is_published_alone() {
+        return document;
+    }
     document.section("Setups", circumstances::setups(source));
     document.section("Environment", circumstances::environment(source));
     document.section("Method", circumstances::method(source));

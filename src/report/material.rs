@@ -99,6 +99,11 @@ impl<'a> Source<'a> {
         format!("powerband show {} has everything", self.named())
     }
 
+    /// Whether all of it is what others published.
+    pub fn is_published_alone(&self) -> bool {
+        self.session.published.is_some() && self.rows.is_empty()
+    }
+
     /// What should be known before any number of it is believed, most serious first.
     pub fn reservations(&self) -> Vec<String> {
         let session = &self.session;
@@ -116,6 +121,8 @@ impl<'a> Source<'a> {
         }
         match session.completion {
             Completion::Complete => {}
+            // What others published is no run of ours.
+            _ if self.is_published_alone() => {}
             Completion::Cancelled => {
                 told.push("The run was cancelled before it was complete.".to_owned());
             }

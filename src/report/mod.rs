@@ -19,6 +19,7 @@ pub mod numbers;
 pub mod overview;
 pub mod pairs;
 pub mod profiles;
+pub mod published;
 pub mod summary;
 
 use crate::base::humanize;

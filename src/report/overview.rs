@@ -26,6 +26,10 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 pub fn subtitle(source: &Source<'_>) -> String {
     let session = &source.session;
     let mut parts = vec![session.model.name.clone()];
+    if source.is_published_alone() {
+        parts.push("published, not measured".to_owned());
+        return parts.join(" · ");
+    }
     if session.imported.is_none() {
         parts.push(session.environment.cpu.model.clone());
         let cards = session.environment.gpus.iter();
@@ -80,6 +84,9 @@ fn what(source: &Source<'_>) -> Text {
     };
     let name = humanize::shorten(&model.name, LONGEST_NAME);
     let text = Text::default().strong(name).plain(size);
+    if source.is_published_alone() {
+        return text.plain(" was measured by others, who published it. ");
+    }
     if let Some(tool) = &session.imported {
         return text.plain(format!(" comes from files of {}. ", tool.name));
     }
@@ -100,6 +107,9 @@ fn what(source: &Source<'_>) -> Text {
 /// Why there are no numbers.
 fn nothing(source: &Source<'_>) -> String {
     let cases = source.rows.len();
+    if source.is_published_alone() {
+        return "Nothing in this report was measured by Powerband.".to_owned();
+    }
     if cases == 0 {
         return match source.session.profiles.len() {
             0 => "It has no case, so there is nothing to tell.".to_owned(),

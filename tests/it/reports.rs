@@ -1,5 +1,6 @@
 //! Reports as a user gets them: written, read, opened in a browser, and repeated from.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -220,4 +221,30 @@ fn a_browser_shows_a_report_and_asks_nobody() {
     let other = home.write("other.html", format!("<img src=\"http://{HOST}/a.png\">"));
     let (asked, _) = open(&other, "other.png", &light);
     assert!(asked.iter().any(|line| line.contains(HOST)), "{asked:#?}");
+}
+
+#[test]
+fn what_others_published_is_reported_as_theirs() {
+    let home = Home::new();
+    let session = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("sessions/published-resnet50-case-study.ron")
+        .display()
+        .to_string();
+    for name in ["r.md", "r.html"] {
+        let run = home.run(&["report", &session, "--to", name]);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        let text = fs::read_to_string(home.path(name)).expect("a report");
+        for words in [
+            "Published numbers",
+            "What does not add up",
+            "1,730",
+            "21.6 ×",
+            "not measured",
+        ] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+        for words in ["run is not complete", "Governor", "worker process"] {
+            assert!(!text.contains(words), "{words} in {text}");
+        }
+    }
 }
