@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::action::{Action, Library, Machine, Run, Sessions};
+use super::history::Followed;
 use super::inbox::{Message, Opened, RunOver};
 use super::notices::Weight;
 use super::plan::ModelFacts;
@@ -69,22 +70,12 @@ impl App {
                 self.compare_if_wanted();
                 self.compare.redraw(&self.sessions, &self.curves.options);
             }
-            Message::Followed(found) => {
-                if self.history.busy == Some(found.following) {
-                    self.history.busy = None;
-                }
-                if self.history.following == Some(found.following) {
-                    self.history.result = Some(Arc::from(found));
-                }
-                self.follow_if_wanted();
-            }
+            Message::Followed(found) => self.followed(found),
             Message::Climbed(found) => self.climbed(*found),
             Message::AddedUp(found) => self.added_up(*found),
             Message::RulesChanged(changed) => self.rules_changed(changed),
             Message::TraceRead(id, read) => self.trace_read(id, read),
-            Message::WithoutTimes(id, screen) => {
-                self.without_times(id, screen);
-            }
+            Message::WithoutTimes(id, screen) => self.without_times(id, screen),
             Message::Found(id, hits) => self.timeline_found(id, *hits),
             Message::Summed(id, measured, statistics) => {
                 self.timeline_summed(id, &measured, *statistics);
@@ -117,6 +108,16 @@ impl App {
             ),
             message => self.take_of_sessions(message),
         }
+    }
+
+    fn followed(&mut self, found: Box<Followed>) {
+        if self.history.busy == Some(found.following) {
+            self.history.busy = None;
+        }
+        if self.history.following == Some(found.following) {
+            self.history.result = Some(Arc::from(found));
+        }
+        self.follow_if_wanted();
     }
 
     fn take_of_sessions(&mut self, message: Message) {

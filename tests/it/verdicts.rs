@@ -102,6 +102,17 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
         "--fail-if-slower",
     ];
     assert_eq!(home.run(&reversed).status, Some(0));
+    let run = home.run(&[
+        "compare", "a.ron", "--before", "1", "--after", "2", "--junit", "v.xml",
+    ]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let report = fs::read_to_string(home.path("v.xml")).expect("a report");
+    assert!(
+        report.contains("tests=\"2\" failures=\"2\" skipped=\"0\""),
+        "{report}"
+    );
+    home.run(&["compare", "a.ron", "--junit", "nowhere/v.xml"])
+        .fails_saying(&["cannot be written", "nowhere/v.xml"]);
     home.run(&["compare", "a.ron", "--fail-if-slower=-1"])
         .fails_saying(&["percentage"]);
     home.run(&["compare", "a.ron", "--before", "tract"])
