@@ -1,6 +1,7 @@
 //! Published numbers and the checks of them: on the example sessions, on a document without a fault, and on
 //! made-up ones; and the commands that show and check them.
 
+use std::fs;
 use std::path::Path;
 
 use powerband::analysis::lint::{Finding, Weight, of, of_published};
@@ -473,4 +474,51 @@ fn what_is_published_is_shown_and_never_compared() {
     refused(&["journey", &file(CASE_STUDY)]);
     refused(&["history", &file(CASE_STUDY)]);
     refused(&["bench", "--more", &file(CASE_STUDY)]);
+}
+
+#[test]
+fn published_curves_go_out_alone_and_under_measured_ones() {
+    let home = Home::new();
+    let alone = [
+        "export",
+        &file(AITEMPLATE),
+        "--chart",
+        "throughput",
+        "--to",
+        "a.csv",
+    ];
+    let run = home.run(&alone);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let rows = fs::read_to_string(home.path("a.csv")).expect("a table");
+    has(&rows, &["AITemplate, A100-40GB, published", "15444.57"]);
+
+    let under = [
+        "export",
+        &file(MEASURED[0]),
+        "--against",
+        &file(AITEMPLATE),
+        "--chart",
+        "latency",
+        "--to",
+        "b.svg",
+    ];
+    let run = home.run(&under);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let picture = fs::read_to_string(home.path("b.svg")).expect("a picture");
+    has(
+        &picture,
+        &["tract:cpu", "published", "stroke-dasharray=\"3 3\""],
+    );
+    // A column of the document is no setup of the plan.
+    let one = [
+        "export",
+        &file(AITEMPLATE),
+        "--chart",
+        "latency",
+        "--setup",
+        "1",
+        "--to",
+        "c.svg",
+    ];
+    assert_eq!(home.run(&one).status, Some(2));
 }

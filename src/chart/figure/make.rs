@@ -1,6 +1,7 @@
 //! How each figure is made, and what is said where it cannot be.
 
 use super::super::breakdown as drawn;
+use super::super::claims::{self as under, Under};
 use super::super::curves::{self, Overlay};
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
@@ -8,6 +9,7 @@ use super::super::{memory as memories, ratios, samples as of_case, trade_off as 
 use super::{Bars, Changes, Drawing, Material, Part, Treemap};
 use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
 use crate::analysis::category::Rules;
+use crate::analysis::claims::{self, Curve};
 use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
@@ -104,9 +106,38 @@ fn no_curves(material: &Material<'_>) -> String {
     }
 }
 
+/// What the sessions published, laid under what is measured by `lay`; not where one setup is asked for.
+fn with_published(
+    material: &Material<'_>,
+    spec: &mut ChartSpec,
+    lay: fn(&mut ChartSpec, &[Under<'_>]),
+) {
+    if material.setup.is_some() || material.after.session.plan.load.is_open() {
+        return;
+    }
+    let parts = material.before.iter().chain([&material.after]);
+    let setups: usize = parts
+        .clone()
+        .map(|part| part.session.plan.setups.len())
+        .sum();
+    let published = parts.filter_map(|part| part.session.published.as_ref());
+    let all: Vec<Curve> = published.flat_map(claims::curves).collect();
+    let under: Vec<Under<'_>> = (0_u64..)
+        .zip(&all)
+        .map(|(place, curve)| Under {
+            id: SeriesId((2 << SETUP_BITS) | place),
+            name: format!("{}, published", curve.label),
+            colour: setups + place as usize,
+            curve,
+        })
+        .collect();
+    lay(spec, &under);
+}
+
 /// The time of a batch.
 pub fn latency(material: &Material<'_>) -> Made {
     let mut spec = curves::latency(&overlays(material), &material.options);
+    with_published(material, &mut spec, under::latency);
     let load = material.after.session.plan.load;
     if load.is_open() {
         spec.title = format!("Response time, {load}");
@@ -116,7 +147,8 @@ pub fn latency(material: &Material<'_>) -> Made {
 
 /// Items a second.
 pub fn throughput(material: &Material<'_>) -> Made {
-    let spec = curves::throughput(&overlays(material), &material.options);
+    let mut spec = curves::throughput(&overlays(material), &material.options);
+    with_published(material, &mut spec, under::throughput);
     chart(spec, || no_curves(material))
 }
 

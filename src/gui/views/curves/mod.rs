@@ -9,7 +9,6 @@ mod trade_off;
 use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
-use crate::analysis::claims::MARK;
 use crate::analysis::energy::EnergyKind;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
@@ -97,7 +96,7 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         .map(|open| open.session.name.as_str())
         .collect();
     let held = if setups == 0 && !legend.is_empty() {
-        MARK.to_owned()
+        "not measured here".to_owned()
     } else {
         humanize::of_many(setups as u64, "setup")
     };
