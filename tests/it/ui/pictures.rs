@@ -269,6 +269,11 @@ fn notices(desk: &mut Desk) {
     notices.add(Weight::Trouble, text, Some(save), soon);
 }
 
+/// Drivers smooth edges a little differently: so much of a colour may be different.
+const SEEN: u8 = 48;
+/// A picture of the guide with more different pixels than this share is stale.
+const MOST_APART: f64 = 0.01;
+
 /// A place for pictures, and the means to paint them.
 pub struct Album {
     folder: PathBuf,
@@ -315,7 +320,28 @@ impl Album {
         }
     }
 
-    pub fn paint(&self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
+    /// The guide has some of the pictures, and they must be what the window looks like.
+    fn hold_guide_against(&mut self, name: &str, painted: &Path, pixels: &[u8]) {
+        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/pictures/{name}.png"));
+        if !guide.is_file() {
+            return;
+        }
+        if std::env::var_os("POWERBAND_RENEW_PICTURES").is_some() {
+            fs::copy(painted, &guide).expect("a new picture for the guide");
+        }
+        let known = image::open(&guide)
+            .expect("a picture of the guide")
+            .into_rgba8();
+        let apart = share_apart(known.as_raw(), pixels);
+        self.note(apart <= MOST_APART, name, || {
+            format!(
+                "docs/pictures/{name}.png differs in {:.1} % of its pixels from what the window looks like; POWERBAND_RENEW_PICTURES=1 takes the new one",
+                apart * 100.0
+            )
+        });
+    }
+
+    pub fn paint(&mut self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
         if desk.app().is_running() {
             let now = clock::monotonic_ns();
             if let Some(run) = &mut desk.app_mut().run {
@@ -327,6 +353,7 @@ impl Album {
         if let Some(name) = name {
             let path = self.folder.join(format!("{name}.png"));
             image.save(&path).expect("a picture's file");
+            self.hold_guide_against(name, &path, image.as_raw());
         }
         image.into_raw()
     }
@@ -377,6 +404,16 @@ fn misplaced(desk: &Desk) -> Vec<String> {
         }
     }
     faults
+}
+
+/// The share of pixels that look different; all of them where the pictures are of different sizes.
+fn share_apart(a: &[u8], b: &[u8]) -> f64 {
+    if a.len() != b.len() {
+        return 1.0;
+    }
+    let pixels = a.chunks_exact(4).zip(b.chunks_exact(4));
+    let differ = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > SEEN);
+    pixels.filter(differ).count() as f64 / (a.len() / 4).max(1) as f64
 }
 
 /// The first and the last byte at which two pictures differ.
