@@ -142,6 +142,20 @@ pub struct Series {
     pub stroke: Stroke,
 }
 
+impl Series {
+    /// Its unbroken pieces.
+    pub fn runs(&self) -> impl Iterator<Item = &[Point]> {
+        let mut breaks: Vec<usize> = self.gap_after.iter().map(|index| index + 1).collect();
+        breaks.push(self.points.len());
+        let mut from = 0;
+        breaks.into_iter().filter_map(move |to| {
+            let run = self.points.get(from..to);
+            from = to;
+            run.filter(|run| !run.is_empty())
+        })
+    }
+}
+
 /// Something on the chart that is not a series.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {

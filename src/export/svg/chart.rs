@@ -61,24 +61,12 @@ fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
         // Dots have their intervals as bars of their own.
         Stroke::Dots => {}
         Stroke::Curve | Stroke::Thin | Stroke::Published => {
-            for run in runs(series) {
+            for run in series.runs() {
                 band(canvas, plot, series, run);
                 line(canvas, plot, series, run);
             }
         }
     }
-}
-
-/// The unbroken pieces of a series.
-fn runs(series: &Series) -> impl Iterator<Item = &[Point]> {
-    let mut breaks: Vec<usize> = series.gap_after.iter().map(|index| index + 1).collect();
-    breaks.push(series.points.len());
-    let mut from = 0;
-    breaks.into_iter().filter_map(move |to| {
-        let run = series.points.get(from..to);
-        from = to;
-        run.filter(|run| !run.is_empty())
-    })
 }
 
 fn band(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {

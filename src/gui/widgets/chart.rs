@@ -183,7 +183,7 @@ fn draw(
         return;
     }
     // Dots have their intervals as bars of their own.
-    for run in runs(series).filter(|_| series.stroke != Drawing::Dots) {
+    for run in series.runs().filter(|_| series.stroke != Drawing::Dots) {
         band(plot, run, color);
         let points: Vec<[f64; 2]> = run.iter().map(|point| [point.x, point.y]).collect();
         let is_thin = matches!(series.stroke, Drawing::Thin | Drawing::Published);
@@ -205,18 +205,6 @@ fn bar(point: &Point, width: f64, color: Color32) -> Bar {
         .width(width * 0.92)
         .fill(color.gamma_multiply(0.75))
         .stroke(Stroke::NONE)
-}
-
-/// The unbroken pieces of a series.
-fn runs(series: &Series) -> impl Iterator<Item = &[Point]> {
-    let mut breaks: Vec<usize> = series.gap_after.iter().map(|index| index + 1).collect();
-    breaks.push(series.points.len());
-    let mut from = 0;
-    breaks.into_iter().filter_map(move |to| {
-        let run = series.points.get(from..to);
-        from = to;
-        run.filter(|run| !run.is_empty())
-    })
 }
 
 fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
