@@ -150,9 +150,9 @@ fn trend(points: &[Point]) -> String {
     };
     let pair = last.since_first.as_ref().or(last.since_last.as_ref());
     let overall = pair.map_or_else(String::new, |pair| {
-        let ratio = pair.ratio.map_or_else(String::new, |ratio| {
-            format!(" ({})", super::metrics::times(ratio.speed_up))
-        });
+        let ratio = pair
+            .ratio
+            .map_or_else(String::new, |ratio| format!(" ({})", ratio.words()));
         match pair.verdict.call {
             Call::Inconclusive => {
                 format!("it cannot be told how the last compares with the first{ratio}")

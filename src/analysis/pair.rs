@@ -4,8 +4,12 @@ use super::case_rows::CaseRow;
 use super::comparison::Side;
 use super::conditions;
 use super::verdict::{self, Verdict};
+use crate::base::humanize;
 use crate::stats::bootstrap::Interval;
 use crate::stats::ratio::{self, Estimate};
+
+/// Half an interval, as a share, that is narrower than anybody reads off a ratio.
+const FINEST: f64 = 0.01;
 
 /// How many times as fast the one is as the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +21,24 @@ pub struct Ratio {
     pub ci95: Option<Interval>,
     /// Rounds that the interval rests on.
     pub rounds: u32,
+}
+
+impl Ratio {
+    /// Half of its interval: the longer side.
+    pub fn half(&self) -> Option<f64> {
+        let half = |interval: Interval| {
+            let (below, above) = (self.speed_up - interval.low, interval.high - self.speed_up);
+            below.max(above)
+        };
+        self.ci95.map(half)
+    }
+
+    /// As people read it, with as many digits as its interval supports, and three at most: `2.98 ×`.
+    pub fn words(&self) -> String {
+        let finest = self.speed_up.abs() * FINEST;
+        let half = self.half().map(|half| half.max(finest));
+        format!("{} ×", humanize::within(self.speed_up, half))
+    }
 }
 
 /// Two cases that belong together.

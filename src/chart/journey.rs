@@ -6,7 +6,6 @@ use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{Journey, Rung};
-use crate::analysis::metrics;
 
 /// Intervals make the axis longer than the bars need, but no more than this many times.
 const MOST_FOR_INTERVALS: f64 = 1.6;
@@ -31,6 +30,7 @@ pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSp
 struct Gain {
     times: f64,
     band: Option<(f64, f64)>,
+    words: String,
 }
 
 impl Gain {
@@ -40,6 +40,7 @@ impl Gain {
         Some(Self {
             times: ratio.speed_up,
             band: band.filter(|(low, high)| low.is_finite() && high.is_finite()),
+            words: ratio.words(),
         })
     }
 }
@@ -54,13 +55,20 @@ fn gains(
     colour: impl Fn(usize) -> usize,
 ) -> ChartSpec {
     let mut of_setups: BTreeMap<usize, Vec<Point>> = BTreeMap::new();
-    let mut marks = Vec::new();
+    let (mut marks, mut values) = (Vec::new(), Vec::new());
     let (mut highest, mut highest_band) = (1.0_f64, 1.0_f64);
     for (place, rung) in journey.rungs.iter().enumerate() {
         let (x, setup) = ((place + 1) as f64, rung.case.setup);
         if let Some(gain) = gain(rung) {
             highest = highest.max(gain.times);
             highest_band = highest_band.max(gain.band.map_or(gain.times, |(_, high)| high));
+            let top = gain
+                .band
+                .map_or(gain.times, |(_, high)| high.max(gain.times));
+            values.push(Mark::Value {
+                at: (x, top),
+                text: gain.words,
+            });
             of_setups.entry(setup).or_default().push(Point {
                 x,
                 y: gain.times,
@@ -83,14 +91,7 @@ fn gains(
         let text = "no change".to_owned();
         marks.push(Mark::Level { y: 1.0, text });
     }
-    let points = of_setups.values().flatten();
-    marks.extend(points.map(|point| Mark::Value {
-        at: (
-            point.x,
-            point.band.map_or(point.y, |band| band.1.max(point.y)),
-        ),
-        text: metrics::times(point.y),
-    }));
+    marks.extend(values);
     ChartSpec {
         title: title.to_owned(),
         x: steps(journey.rungs.len()),

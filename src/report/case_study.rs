@@ -5,7 +5,7 @@ use super::material::{Material, Source};
 use super::{batches, conclusions, figures, journey, numbers, overview, pairs, profiles};
 use crate::analysis::breakdown::{self, Level};
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{self, Metric, Pair};
+use crate::analysis::comparison::{self, Metric, Pair, Ratio};
 use crate::analysis::journey::Journey;
 use crate::analysis::repeat;
 use crate::base::humanize;
@@ -196,7 +196,7 @@ fn latency(pair: &Pair) -> Vec<Cell> {
         Cell::of(format!("Latency, batch {}", pair.before_batch)),
         Cell::known(numbers::median(&pair.before), NOT_MEASURED),
         Cell::known(numbers::median(&pair.after), NOT_MEASURED),
-        Cell::known(ratio.map(numbers::speed_up), why),
+        Cell::known(ratio.map(Ratio::words), why),
         Cell::known(ratio.and_then(numbers::interval), why),
         Cell::of(call.name()).toned(pairs::tone(call)),
     ]

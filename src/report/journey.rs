@@ -4,7 +4,7 @@ use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
 use super::{numbers, pairs};
 use crate::analysis::accuracy;
-use crate::analysis::comparison::Pair;
+use crate::analysis::comparison::{Pair, Ratio};
 use crate::analysis::journey::{self, Journey, Rung};
 use crate::base::humanize;
 
@@ -128,7 +128,7 @@ fn line(rung: &Rung) -> Vec<Cell> {
     };
     let speed_up = |pair: &Option<Pair>| {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
-        Cell::known(ratio.as_ref().map(numbers::speed_up), none_before)
+        Cell::known(ratio.as_ref().map(Ratio::words), none_before)
     };
     let start = rung.over_start.as_ref().and_then(|pair| pair.ratio);
     let verdict = rung.over_before.as_ref().map(|pair| pair.verdict.call);

@@ -96,12 +96,6 @@ pub fn rate(row: &CaseRow) -> Option<String> {
     Some(humanize::within(rate, half))
 }
 
-/// A speed-up: `2.98 ×`.
-pub fn speed_up(ratio: &Ratio) -> String {
-    let half = ratio.ci95.map(|interval| half(ratio.speed_up, interval));
-    format!("{} ×", humanize::within(ratio.speed_up, half))
-}
-
 /// The ends of a speed-up's interval, with a digit more than it has itself.
 pub fn interval(ratio: &Ratio) -> Option<String> {
     let ci95 = ratio.ci95?;
@@ -113,7 +107,7 @@ pub fn interval(ratio: &Ratio) -> Option<String> {
 /// A speed-up with its interval and verdict in a few words.
 pub fn gain(pair: &Pair) -> Option<String> {
     let ratio = pair.ratio.as_ref()?;
-    let times = speed_up(ratio);
+    let times = ratio.words();
     Some(match interval(ratio) {
         Some(interval) => format!("{times} (95 % interval {interval}, {})", pair.verdict.call),
         None => format!("{times} ({})", pair.verdict.call),
@@ -141,15 +135,15 @@ mod tests {
             ci95: Some(Interval { low, high }),
             rounds: 5,
         };
-        assert_eq!(speed_up(&ratio(2.91, 3.04)), "2.98 ×");
+        assert_eq!(ratio(2.91, 3.04).words(), "2.98 ×");
         assert_eq!(interval(&ratio(2.91, 3.04)).unwrap(), "2.910 to 3.040");
-        assert_eq!(speed_up(&ratio(2.1, 4.2)), "3 ×");
+        assert_eq!(ratio(2.1, 4.2).words(), "3 ×");
         assert_eq!(interval(&ratio(2.1, 4.2)).unwrap(), "2.1 to 4.2");
         let alone = Ratio {
             ci95: None,
             ..ratio(0.0, 0.0)
         };
-        assert_eq!(speed_up(&alone), "3.0 ×");
+        assert_eq!(alone.words(), "3.0 ×");
         assert_eq!(time(6_751_200.0, Some(34_000.0)), "6.75 ms");
         assert_eq!(time(6_751_200.0, None), "6.8 ms");
     }

@@ -207,7 +207,7 @@ mod tests {
             "{told}"
         );
         assert!(told.contains("batch 1 of b:cpu"), "{told}");
-        assert!(told.contains("3.000 × (95 % interval"), "{told}");
+        assert!(told.contains("3.00 × (95 % interval"), "{told}");
         assert!(told.contains("over a:cpu at the same batch size"), "{told}");
     }
 

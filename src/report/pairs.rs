@@ -3,7 +3,7 @@
 use super::document::{Block, Cell, Table, Text, Tone, Weight};
 use super::material::Source;
 use super::numbers;
-use crate::analysis::comparison::{self, Comparison, Metric, Pair};
+use crate::analysis::comparison::{self, Comparison, Metric, Pair, Ratio};
 use crate::analysis::verdict::Call;
 use crate::base::humanize;
 
@@ -90,7 +90,7 @@ fn line(pair: &Pair) -> Vec<Cell> {
         Cell::of(batch),
         Cell::known(numbers::median(&pair.before), "not measured"),
         Cell::known(numbers::median(&pair.after), "not measured"),
-        Cell::known(ratio.map(numbers::speed_up), why),
+        Cell::known(ratio.map(Ratio::words), why),
         Cell::known(ratio.and_then(numbers::interval), why),
         Cell::known(ratio.map(|ratio| ratio.rounds.to_string()), why),
         Cell::of(pair.verdict.call.name()).toned(tone(pair.verdict.call)),

@@ -424,10 +424,7 @@ fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
                     0 => format!("{} → {}", pair.before_batch, pair.after_batch),
                     1 => median(&pair.before),
                     2 => median(&pair.after),
-                    3 => ratio.map_or_else(
-                        || UNKNOWN.to_owned(),
-                        |ratio| metrics::times(ratio.speed_up),
-                    ),
+                    3 => ratio.map_or_else(|| UNKNOWN.to_owned(), |ratio| ratio.words()),
                     _ => ratio.and_then(|ratio| ratio.ci95).map_or_else(
                         || UNKNOWN.to_owned(),
                         |ci| {

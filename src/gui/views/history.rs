@@ -3,7 +3,6 @@
 use eframe::egui::{self, Align, ComboBox, Layout, Ui};
 
 use crate::analysis::history::Point;
-use crate::analysis::metrics;
 use crate::app::App;
 use crate::app::action::{Action, History, Sessions};
 use crate::app::history::{Followed, Following};
@@ -209,10 +208,7 @@ fn cell(ui: &mut Ui, point: &Point, column: usize) {
         }
         4 => {
             let ratio = last.and_then(|pair| pair.ratio);
-            table::number(
-                ui,
-                &or_unknown(ratio.map(|ratio| metrics::times(ratio.speed_up))),
-            );
+            table::number(ui, &or_unknown(ratio.map(|ratio| ratio.words())));
         }
         5 => {
             if let Some(pair) = last {

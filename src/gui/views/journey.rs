@@ -7,7 +7,6 @@ use eframe::egui::{
 use crate::analysis::accuracy;
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{Journey as Steps, Rung};
-use crate::analysis::metrics;
 use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Journey, Sessions};
@@ -269,12 +268,12 @@ fn best_step(steps: &Steps) -> String {
     let gains = steps.rungs.iter().filter_map(|rung| {
         let pair = rung.over_before.as_ref()?;
         let ratio = pair.ratio.filter(|_| pair.verdict.call == Call::Faster)?;
-        Some((rung, ratio.speed_up))
+        Some((rung, ratio))
     });
-    let best = gains.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let best = gains.max_by(|(_, a), (_, b)| a.speed_up.total_cmp(&b.speed_up));
     best.map_or_else(
         || "No step was faster than the one before.".to_owned(),
-        |(rung, gain)| format!("{} gained the most, {}.", rung.title, metrics::times(gain)),
+        |(rung, gain)| format!("{} gained the most, {}.", rung.title, gain.words()),
     )
 }
 
@@ -283,14 +282,14 @@ fn whole_way(steps: &Steps) -> String {
     let last = steps.rungs.iter().rev().find(|rung| rung.row.is_some());
     let gain = last.and_then(|rung| {
         let pair = rung.over_start.as_ref()?;
-        Some((&rung.title, pair.ratio?.speed_up, pair.verdict.call))
+        Some((&rung.title, pair.ratio?.words(), pair.verdict.call))
     });
     let Some((title, times, call)) = gain else {
         return "There is nothing to compare with the start yet.".to_owned();
     };
     match call {
         Call::Faster | Call::Slower => {
-            format!("{title} is {} as fast as the start.", metrics::times(times))
+            format!("{title} is {times} as fast as the start.")
         }
         Call::Same => format!("{title} is as fast as the start."),
         Call::Inconclusive => {
@@ -451,7 +450,7 @@ fn gain(pair: Option<&Pair>) -> (Option<String>, Option<String>) {
     let Some(pair) = pair else {
         return (None, Some("There is no step before".to_owned()));
     };
-    let words = pair.ratio.map(|ratio| metrics::times(ratio.speed_up));
+    let words = pair.ratio.map(|ratio| ratio.words());
     (words, Some(grounds(pair)))
 }
 
@@ -476,7 +475,7 @@ fn grounds(pair: &Pair) -> String {
             format!("95 % interval {} to {}", ends[0], ends[1])
         },
     );
-    let times = metrics::times(ratio.speed_up);
+    let times = ratio.words();
     format!("{times}{per}\n{interval}\n{}", pair.verdict.call)
 }
 
