@@ -1725,11 +1725,12 @@ class Worker:
             watched = torch.profiler.profile(activities=activities, profile_memory=True, acc_events=True)
             case.watched = True
             with watched as seen:
+                began_ns = time.monotonic_ns()
                 for number in range(PROFILE_RUNS):
                     with torch.profiler.record_function(f"run {number + 1}"):
                         case.timed_run()
             seen.export_chrome_trace(path)
-        return {"Profiled": {"files": [path], "runs": PROFILE_RUNS}}
+        return {"Profiled": {"files": [path], "runs": PROFILE_RUNS, "began_ns": began_ns}}
 
     def export(self, request: dict[str, Any]) -> dict[str, Any]:
         recipe = read_recipe(request["setup"])

@@ -2,8 +2,10 @@
 
 use crate::chart::breakdown as drawn;
 use crate::chart::figure::{Bars, Changes, Drawing, Treemap};
+use crate::chart::traced::Traced;
 
 use super::kernels::{Found, KernelsState, Shape};
+use super::timeline::{OpenTrace, Viewed};
 
 /// A figure as somebody sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,15 @@ pub struct Picture {
     pub height: usize,
     /// Red, green, blue and opacity of each, row by row.
     pub rgba: Vec<u8>,
+}
+
+/// What is seen of a timeline, with all of its tracks.
+pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
+    let title = format!("Timeline of {}", open.name);
+    let ready = (&*open.trace, &*open.timeline);
+    let mut traced = Traced::of(title, ready, view.stretch, &view.folded);
+    traced.lanes.clone_from(&open.lanes);
+    traced
 }
 
 /// What the screen of kernels draws now.

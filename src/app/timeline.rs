@@ -12,6 +12,7 @@ use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::base::cancel::CancelToken;
+use crate::chart::lanes::Lane;
 use crate::domain::trace::Trace;
 
 /// An open trace, for as long as the window lives.
@@ -29,6 +30,8 @@ pub struct OpenTrace {
     pub owner: Option<(SessionId, usize)>,
     /// What was noted while it was read.
     pub notes: Vec<String>,
+    /// What the devices did meanwhile.
+    pub lanes: Vec<Lane>,
     /// The slices.
     pub trace: Arc<Trace>,
     /// The same, ready for looking at.
@@ -43,6 +46,7 @@ impl OpenTrace {
             path: None,
             owner: None,
             notes: Vec::new(),
+            lanes: Vec::new(),
             timeline: Arc::new(Timeline::of(&trace)),
             trace: Arc::new(trace),
         }

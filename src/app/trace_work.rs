@@ -110,6 +110,7 @@ fn opened(
         path: Some(reading.path.clone()),
         owner: Some(owner),
         notes,
+        lanes: Vec::new(),
         timeline: Arc::new(timeline),
         trace: Arc::new(trace),
     }

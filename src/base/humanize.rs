@@ -162,6 +162,22 @@ pub fn decimal(value: u64) -> String {
     }
 }
 
+/// A time written by a person, in nanoseconds: `250ns`, `1.2 ms`, `3s`.
+pub fn parse_duration_ns(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_alphabetic())?;
+    let (number, unit) = text.split_at(split);
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number * scale)
+}
+
 /// Bytes written by a person: `512`, `256MiB`, `4GiB`, `2G`.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();

@@ -9,10 +9,14 @@ use super::breakdown::{Bar, Step, Tile};
 use super::curves::CurveOptions;
 use super::lanes::Lanes;
 use super::spec::ChartSpec;
+use super::traced::Traced;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
+use crate::analysis::timeline::Timeline;
+use crate::analysis::timeline::stretch::Stretch;
 use crate::domain::session::Session;
+use crate::domain::trace::Trace;
 
 mod make;
 
@@ -29,6 +33,8 @@ pub enum Drawing {
     Changes(Box<Changes>),
     /// Where the time went, as areas.
     Treemap(Box<Treemap>),
+    /// What ran where and when.
+    Timeline(Box<Traced>),
 }
 
 /// Bars with names and shares.
@@ -67,6 +73,7 @@ impl Drawing {
             Self::Bars(bars) => &bars.title,
             Self::Changes(changes) => &changes.title,
             Self::Treemap(map) => &map.title,
+            Self::Timeline(traced) => &traced.title,
         }
     }
 
@@ -78,6 +85,7 @@ impl Drawing {
             Self::Bars(bars) => bars.bars.is_empty(),
             Self::Changes(changes) => changes.steps.is_empty(),
             Self::Treemap(map) => map.tiles.is_empty(),
+            Self::Timeline(traced) => traced.is_empty(),
         }
     }
 }
@@ -136,6 +144,10 @@ pub struct Material<'a> {
     pub profile: usize,
     /// Which profile of the other session.
     pub profile_before: usize,
+    /// The timeline of that profile, made ready.
+    pub trace: Option<(&'a Trace, &'a Timeline)>,
+    /// What of it is drawn; nothing for all.
+    pub stretch: Option<Stretch>,
     /// How kernels are sorted into categories.
     pub rules: Option<&'a Rules>,
     /// What of the curves is drawn.
@@ -153,6 +165,8 @@ impl<'a> Material<'a> {
             batch: None,
             profile: 0,
             profile_before: 0,
+            trace: None,
+            stretch: None,
             rules: None,
             options: CurveOptions::default(),
         }
@@ -205,6 +219,7 @@ pub const ALL: &[Figure] = figures! {
     "kernels", "Time by kernel", make::kernels, "the same by kernel";
     "treemap", "Time as areas", make::treemap, "kernels as areas";
     "changes", "What changed", make::changes, "which kernels make the difference between two profiles";
+    "timeline", "Timeline", make::timeline, "what ran where and when in a profile, with the devices beneath";
     "journey", "Over the step before", make::journey, "what each step of a journey gained";
     "journey-start", "Over the start", make::journey_start, "what each step gained over the start";
     "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";

@@ -4,6 +4,7 @@ use super::axis;
 use super::spec::Axis;
 use crate::analysis::watched;
 use crate::domain::case::Case;
+use crate::domain::profile::Profile;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{DeviceKind, Quantity, Span, Telemetry, Track};
 use crate::stats::downsample;
@@ -21,6 +22,14 @@ const OF_CARD: [Quantity; 6] = [
     Quantity::Clock,
     Quantity::Temperature,
     Quantity::HotSpot,
+];
+/// What is shown beneath a timeline, where there is less room.
+const BENEATH: [Quantity; 5] = [
+    Quantity::Busy,
+    Quantity::Power,
+    Quantity::Clock,
+    Quantity::MemoryUsed,
+    Quantity::Temperature,
 ];
 /// What of the machine is shown.
 const OF_HOST: [Quantity; 5] = [
@@ -168,6 +177,43 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
     }
 }
 
+/// What the devices did while a profile was taken, the ones that it ran on first. Coordinates are
+/// nanoseconds of its timeline; there is nothing where its clock is another one.
+pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<Lane> {
+    let (Some(case), Some(began_ns)) = (profile.case, profile.began_ns) else {
+        return Vec::new();
+    };
+    let telemetry = &session.telemetry;
+    // Lines come in from readings before, and go on to those after.
+    let beside_ns = telemetry.longest_step_ns(began_ns);
+    let window = Span {
+        from_ns: began_ns.saturating_sub(beside_ns),
+        to_ns: began_ns.saturating_add(length_ns).saturating_add(beside_ns),
+    };
+    let place = |at_ns: u64| {
+        let is_within = window.contains(at_ns);
+        is_within.then(|| at_ns as f64 - began_ns as f64)
+    };
+    let own = watched::devices_of(session, case.setup);
+    let is_card = |track: &Track| track.device.kind.is_gpu();
+    let tracks = telemetry.tracks.iter().enumerate();
+    let (cards, rest): (Vec<_>, Vec<_>) = tracks
+        .filter(|(device, track)| own.contains(device) || !is_card(track))
+        .partition(|(_, track)| is_card(track));
+    let tracks = cards.into_iter().chain(rest).map(|(_, track)| track);
+    tracks
+        .flat_map(|track| {
+            // What the worker needed of the machine's memory is in the profile itself.
+            let is_told =
+                |quantity: &&Quantity| is_card(track) || **quantity != Quantity::MemoryUsed;
+            BENEATH
+                .iter()
+                .filter(is_told)
+                .filter_map(|quantity| lane(telemetry, track, *quantity, window, &place))
+        })
+        .collect()
+}
+
 fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, String)> {
     let tracks = telemetry.tracks.iter();
     let cuts = tracks.flat_map(|track| {
@@ -257,13 +303,24 @@ fn lane(
         device: track.device.short_name(),
         title: quantity.title().to_owned(),
         newest: text(newest),
-        range: format!("{} to {}", text(lowest), text(highest)),
+        range: range(&text(lowest), &text(highest)),
         low,
         high,
         gap_after: gaps.map(|(index, _)| index).collect(),
         points,
         quantity,
     })
+}
+
+/// Two values with their unit once, where it is the same; one value, where they are.
+fn range(low: &str, high: &str) -> String {
+    if low == high {
+        return high.to_owned();
+    }
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// Longer than this between two readings is a gap, in seconds.
@@ -350,7 +407,7 @@ mod tests {
             (1.0, 51.0),
             "only what is in the window"
         );
-        assert_eq!(lanes.lanes[1].range, "200 W to 200 W");
+        assert_eq!(lanes.lanes[1].range, "200 W");
         let stretches: Vec<(f64, f64)> = lanes.stretches.iter().map(|s| (s.from, s.to)).collect();
         assert_eq!(stretches, [(1.0, 1.0), (3.0, 4.0)]);
         assert_eq!(
@@ -400,5 +457,32 @@ mod tests {
         assert!(power.points.len() <= 2 * BUCKETS);
         assert!(power.gap_after.is_empty());
         assert!(power.points.iter().any(|point| point.1 == 400.0));
+    }
+
+    #[test]
+    fn a_profile_has_what_its_devices_did_meanwhile() {
+        let session = session();
+        let profile = Profile {
+            case: Some(session.cases[0].key()),
+            began_ns: Some(4 * SECOND),
+            ..Profile::default()
+        };
+        let lanes = of_profile(&session, &profile, SECOND);
+        let titles: Vec<&str> = lanes.iter().map(|lane| lane.title.as_str()).collect();
+        assert_eq!(titles, ["Busy", "Power"]);
+        let points = &lanes[0].points;
+        assert!(
+            points
+                .iter()
+                .any(|(at, busy)| *at == 0.0 && (busy - 54.0).abs() < 0.01)
+        );
+        // One reading before, at least, and one after, so that lines reach the edges.
+        let (first, last) = (points[0].0, points[points.len() - 1].0);
+        assert!(first < 0.0 && last > SECOND as f64, "{first} {last}");
+        let other = Profile {
+            began_ns: None,
+            ..profile
+        };
+        assert!(of_profile(&session, &other, SECOND).is_empty());
     }
 }

@@ -16,4 +16,5 @@ pub mod ratios;
 pub mod samples;
 pub mod spec;
 pub mod timeline;
+pub mod traced;
 pub mod trade_off;

@@ -2,6 +2,8 @@
 
 use super::axis::TimeUnit;
 use super::spec::Tick;
+use crate::analysis::timeline::SHADES;
+use crate::analysis::timeline::detail::LEVELS;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::domain::trace::SliceKind;
 
@@ -77,6 +79,19 @@ fn round_up(least: f64) -> f64 {
         .into_iter()
         .find(|step| *step >= least * (1.0 - 1e-9))
         .unwrap_or_else(|| of(10.0))
+}
+
+/// How strong the colour of a slice is, from its weakest shade to its strongest.
+pub const TONES: (f32, f32) = (0.24, 0.40);
+
+/// How strong the colour of a shade is.
+pub fn strength(shade: u8) -> f32 {
+    TONES.0 + (TONES.1 - TONES.0) / f32::from(SHADES - 1) * f32::from(shade)
+}
+
+/// How strong that of several slices is, which ran for little of the time or for most of it.
+pub fn strength_of_several(level: u8) -> f32 {
+    TONES.1 * (0.3 + 0.7 * f32::from(level) / f32::from(LEVELS))
 }
 
 /// The hue of a slice.

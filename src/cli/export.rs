@@ -1,6 +1,6 @@
 //! `powerband export`: a figure, a session or a timeline as a file for others.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -8,13 +8,20 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::{Context, history, output};
 use crate::analysis::category::Rules;
+use crate::analysis::timeline::Timeline;
+use crate::analysis::timeline::stretch::Stretch;
 use crate::base::atomic_file;
 use crate::chart::figure::{self, Material, Part};
+use crate::domain::profile::Profile;
 use crate::domain::session::Session;
+use crate::domain::trace::Trace;
 use crate::export::figure_file::{self, FileKind, SCALES};
 use crate::export::style::{Style, Theme};
 use crate::export::{json, session_table};
+use crate::import::source::Limits;
+use crate::import::watch::Watch;
 use crate::store::session_file;
+use crate::{import, store};
 
 /// Pixels of a PNG for each of the picture's own, unless somebody says otherwise.
 const SCALE: f64 = 2.0;
@@ -118,6 +125,13 @@ fn chart(
         .profile
         .checked_sub(1)
         .ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))?;
+    let trace = match figure.name {
+        "timeline" => trace(args, session)?,
+        _ if args.between.is_some() => bail!("only a timeline has --between; leave it out"),
+        _ => None,
+    };
+    material.trace = trace.as_ref().map(|(trace, ready)| (trace, ready));
+    material.stretch = args.between.map(|(from, to)| Stretch::new(from, to));
     let drawing = figure
         .make(&material)
         .map_err(|why| anyhow!("{name} cannot be drawn: {why}"))?;
@@ -164,9 +178,11 @@ fn setup(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<usize>> 
     Ok(Some(found))
 }
 
-/// The timeline of a profile, which lies beside the session.
-fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
-    use crate::store::trace_file;
+/// The file of a profile's timeline, which lies beside the session; nothing where it has sums only.
+fn trace_file<'a>(
+    args: &ExportArgs,
+    session: &'a Session,
+) -> anyhow::Result<(&'a Profile, Option<PathBuf>)> {
     let place = args.profile.checked_sub(1);
     let Some(profile) = place.and_then(|place| session.profiles.get(place)) else {
         bail!(
@@ -177,10 +193,7 @@ fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
         );
     };
     let Some(name) = &profile.trace_file else {
-        bail!(
-            "the profile {} has sums only, and no timeline",
-            profile.name
-        );
+        return Ok((profile, None));
     };
     let from = args.session.with_file_name(name);
     if !from.exists() {
@@ -190,6 +203,34 @@ fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
             profile.name
         );
     }
+    Ok((profile, Some(from)))
+}
+
+/// The timeline of a profile, read and made ready.
+fn trace(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<(Trace, Timeline)>> {
+    if session.profiles.is_empty() {
+        return Ok(None);
+    }
+    let Some(path) = trace_file(args, session)?.1 else {
+        return Ok(None);
+    };
+    let read = import::read(&path, Limits::default(), &Watch::default());
+    let trace = read
+        .with_context(|| format!("{} cannot be read", path.display()))?
+        .trace;
+    let ready = Timeline::of(&trace);
+    Ok(Some((trace, ready)))
+}
+
+/// The timeline of a profile as a file for others.
+fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
+    let (profile, from) = trace_file(args, session)?;
+    let Some(from) = from else {
+        bail!(
+            "the profile {} has sums only, and no timeline",
+            profile.name
+        );
+    };
     let plain = if args.to.extension().is_some_and(|ending| ending == "gz") {
         args.to.with_extension("")
     } else {
@@ -201,5 +242,5 @@ fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
             args.to.display()
         );
     }
-    trace_file::copy(&from, &args.to).with_context(|| not_written(&args.to))
+    store::trace_file::copy(&from, &args.to).with_context(|| not_written(&args.to))
 }

@@ -146,6 +146,10 @@ pub struct Profile {
     /// The timeline, as a file beside the session's.
     #[serde(default)]
     pub trace_file: Option<String>,
+    /// When the timeline begins, in nanoseconds since the run began; nothing where the two have no clock in
+    /// common.
+    #[serde(default)]
+    pub began_ns: Option<u64>,
 }
 
 impl Profile {

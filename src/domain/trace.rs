@@ -297,6 +297,16 @@ impl Trace {
         Some((first, last))
     }
 
+    /// The same of slices and memory events together: a timeline counts from the first of these.
+    pub fn bounds(&self) -> Option<(i64, i64)> {
+        let memory = self.memory.iter().map(|event| event.at_ns);
+        let of_memory = memory.clone().min().zip(memory.max());
+        match (self.extent(), of_memory) {
+            (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// Makes slices another kind where a test says so.
     pub fn relabel(&mut self, kind: SliceKind, test: impl Fn(&Slice, &[Track]) -> bool) {
         for index in 0..self.len() {

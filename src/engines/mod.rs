@@ -296,7 +296,7 @@ pub trait Engine: Sync {
         _request: &LoadRequest<'_>,
         _inputs: &[Tensor],
         _folder: &Path,
-    ) -> Result<Vec<PathBuf>, EngineError> {
+    ) -> Result<Watched, EngineError> {
         Err(EngineError::Unsupported(format!(
             "{} does not tell where its time goes",
             self.title()
@@ -305,6 +305,15 @@ pub trait Engine: Sync {
 
     /// Loads a model. Called in a worker.
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError>;
+}
+
+/// What an engine left that ran and watched itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Files that importers know.
+    pub files: Vec<PathBuf>,
+    /// When the first run that does not only warm up began, on the clock of [`clock::monotonic_ns`].
+    pub began_ns: u64,
 }
 
 /// A model that an engine has loaded.

@@ -11,7 +11,7 @@ mod values;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -25,6 +25,7 @@ use self::values::{from_ort, to_ort};
 use super::runtimes;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
+    Watched,
 };
 use crate::domain::examination::Examination;
 use crate::domain::setup::Setup;
@@ -102,7 +103,7 @@ impl Engine for OnnxRuntime {
         request: &LoadRequest<'_>,
         inputs: &[Tensor],
         folder: &Path,
-    ) -> Result<Vec<PathBuf>, EngineError> {
+    ) -> Result<Watched, EngineError> {
         examine::profile(request, inputs, folder)
     }
 

@@ -18,9 +18,10 @@ use tract_onnx::prelude::{
 use tract_onnx::tract_core::plan;
 
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS, Runnable,
-    positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
+    PROFILE_WARM_UP, Runnable, Watched, positive,
 };
+use crate::base::clock;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 use crate::onnx::{file, inspect};
@@ -75,7 +76,7 @@ impl Engine for Tract {
         request: &LoadRequest<'_>,
         inputs: &[Tensor],
         folder: &Path,
-    ) -> Result<Vec<PathBuf>, EngineError> {
+    ) -> Result<Watched, EngineError> {
         let executor = executor(threads(request.setup)?);
         let (plan, ordered) = optimised(request.model, inputs).map_err(|error| explain(&error))?;
         let values = ordered
@@ -83,8 +84,12 @@ impl Engine for Tract {
             .map(|input| to_tract(input).map(Into::into))
             .collect::<TractResult<Vec<TValue>>>()
             .map_err(|error| explain(&error))?;
-        let mut watched = Watched::begin();
-        for _ in 0..PROFILE_RUNS {
+        let mut watched = Recorder::begin();
+        let mut began_ns = 0;
+        for run in 0..PROFILE_RUNS {
+            if run == PROFILE_WARM_UP {
+                began_ns = clock::monotonic_ns();
+            }
             multithread_tract_scope(executor.clone(), || watched.run(&plan, &values))
                 .map_err(|error| explain(&error))?;
         }
@@ -92,7 +97,10 @@ impl Engine for Tract {
         fs::write(&file, watched.document()).map_err(|error| {
             EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
         })?;
-        Ok(vec![file])
+        Ok(Watched {
+            files: vec![file],
+            began_ns,
+        })
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
@@ -129,12 +137,12 @@ fn executor(threads: usize) -> Executor {
 }
 
 /// Runs whose nodes are timed one by one, as events of the kind that ONNX Runtime writes.
-struct Watched {
+struct Recorder {
     began: Instant,
     events: Vec<Value>,
 }
 
-impl Watched {
+impl Recorder {
     fn begin() -> Self {
         Self {
             began: Instant::now(),

@@ -7,6 +7,7 @@ use crate::chart::breakdown::{Bar, Step, Tile};
 use crate::chart::figure::Drawing;
 use crate::chart::lanes::Lanes;
 use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Scale};
+use crate::chart::traced::Traced;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
 const DIGITS: usize = 12;
@@ -19,6 +20,7 @@ pub fn table(drawing: &Drawing) -> Table {
         Drawing::Bars(bars) => of_bars(&bars.bars),
         Drawing::Changes(changes) => of_changes(&changes.steps),
         Drawing::Treemap(map) => of_tiles(&map.tiles),
+        Drawing::Timeline(traced) => of_timeline(traced),
     }
 }
 
@@ -28,7 +30,7 @@ pub fn document(drawing: &Drawing) -> Value {
     let fields = match drawing {
         Drawing::Chart(spec) => chart_fields(spec),
         Drawing::Lanes(lanes) => lane_fields(lanes),
-        Drawing::Bars(_) | Drawing::Changes(_) | Drawing::Treemap(_) => {
+        Drawing::Bars(_) | Drawing::Changes(_) | Drawing::Treemap(_) | Drawing::Timeline(_) => {
             let table = table(drawing);
             let rows: Vec<Value> = table.rows.iter().map(|row| named(&table, row)).collect();
             json!({ "rows": rows })
@@ -233,5 +235,68 @@ fn of_tiles(tiles: &[Tile]) -> Table {
     let mut table = Table::new(&["name", "share"]);
     let row = |tile: &Tile| vec![Cell::text(tile.name.as_str()), Cell::Number(tile.share)];
     table.rows.extend(tiles.iter().map(row));
+    table
+}
+
+/// Slices, memory and readings of a timeline. What is too short to be told apart has no name.
+fn of_timeline(traced: &Traced) -> Table {
+    let mut table = Table::new(&[
+        "group",
+        "track",
+        "depth",
+        "kind",
+        "name",
+        "start_ns",
+        "duration_ns",
+        "value",
+    ]);
+    let text = |text: &str| Cell::text(text);
+    for track in &traced.tracks {
+        let runs = (0_u64..).zip(&track.rows);
+        let runs = runs.flat_map(|(depth, row)| row.iter().map(move |run| (depth, run)));
+        table.rows.extend(runs.map(|(depth, run)| {
+            let name = run.name.as_ref();
+            vec![
+                text(&track.group),
+                text(&track.name),
+                Cell::Whole(depth),
+                text(run.kind.title()),
+                name.map_or(Cell::Empty, |(_, whole)| text(whole)),
+                Cell::Number(round(run.from_ns)),
+                Cell::Number(round(run.to_ns - run.from_ns)),
+                Cell::Empty,
+            ]
+        }));
+    }
+    for memory in &traced.memory {
+        table
+            .rows
+            .extend(memory.steps.iter().map(|(from, to, bytes)| {
+                vec![
+                    text(&memory.title),
+                    Cell::Empty,
+                    Cell::Empty,
+                    text("memory in use"),
+                    Cell::Empty,
+                    Cell::Number(*from as f64),
+                    Cell::Number((to - from) as f64),
+                    Cell::Whole(*bytes),
+                ]
+            }));
+    }
+    for lane in &traced.lanes {
+        table.rows.extend(lane.points.iter().map(|(at, value)| {
+            vec![
+                text(&lane.device),
+                Cell::Empty,
+                Cell::Empty,
+                text(&lane.quantity.full_key()),
+                Cell::Empty,
+                Cell::Number(round(*at)),
+                Cell::Empty,
+                Cell::Number(round(*value)),
+            ]
+        }));
+    }
     table
 }

@@ -10,6 +10,7 @@ mod chart;
 mod lanes;
 mod legend;
 mod marks;
+mod traced;
 mod treemap;
 
 use self::canvas::{Area, Canvas, Height, Side, Words};
@@ -49,6 +50,7 @@ pub fn write(drawing: &Drawing, style: &Style) -> String {
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
             Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.tiles, area),
+            Drawing::Timeline(shown) => traced::draw(&mut canvas, shown, area),
         }
     }
     canvas.finish(drawing.title(), style.width, height)
@@ -67,6 +69,7 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
         Drawing::Treemap(_) => room * share.max(0.45),
+        Drawing::Timeline(shown) => traced::height(canvas, shown, room),
     }
 }
 

@@ -57,9 +57,6 @@ pub mod text {
     pub const HUGE: f32 = 44.0;
 }
 
-/// How strong the colour of a slice is, from its weakest shade to its strongest.
-pub const TONES: (f32, f32) = (0.24, 0.40);
-
 /// Radius of cards.
 pub const CARD_RADIUS: u8 = 10;
 /// Radius of controls.
@@ -371,7 +368,10 @@ mod tests {
             let series = series.clone();
             series.map(move |series| (roles, series))
         }) {
-            let found = contrast(roles.text, roles.tone(series, TONES.1));
+            let found = contrast(
+                roles.text,
+                roles.tone(series, crate::chart::timeline::TONES.1),
+            );
             assert!(found >= 4.5, "{series:?}: {found:.2}");
         }
     }

@@ -40,6 +40,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         facts: imported.facts.clone(),
         notes: imported.notes.clone(),
         trace_file: None,
+        began_ns: None,
     }
 }
 

@@ -249,8 +249,12 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
         runtime: runtime.as_deref(),
     };
     limit_memory(setup)?;
-    let files = find(&setup.engine)?.profile(&load, &seeded(inputs, *seed), folder)?;
-    Ok(Reply::Profiled { files, runs: None })
+    let watched = find(&setup.engine)?.profile(&load, &seeded(inputs, *seed), folder)?;
+    Ok(Reply::Profiled {
+        files: watched.files,
+        runs: None,
+        began_ns: Some(watched.began_ns),
+    })
 }
 
 fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {

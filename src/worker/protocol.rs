@@ -202,6 +202,9 @@ pub enum Reply {
         /// Runs that they hold, where the files do not tell themselves.
         #[serde(default)]
         runs: Option<u64>,
+        /// When the first of them began, without those that only warm up, on the machine's monotonic clock.
+        #[serde(default)]
+        began_ns: Option<u64>,
     },
     /// To `Observe`.
     Observed(Vec<Observed>),

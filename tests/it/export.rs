@@ -163,6 +163,29 @@ fn a_timeline_is_written_as_it_lies_beside_its_session() {
         Some(0)
     );
     assert!(fs::read(path).expect("a trace").starts_with(&[0x1f, 0x8b]));
+    let csv = file(&home, "part.csv").1;
+    let part = ["--chart", "timeline", "--between", "0ms..2ms", "--to", &csv];
+    let run = home.run(&[&["export", &session], part.as_slice()].concat());
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let table = fs::read_to_string(home.path("part.csv")).expect("a table");
+    assert!(
+        table.starts_with("group,track,depth,kind,name,start_ns,"),
+        "{table}"
+    );
+    for (between, told) in [
+        ("3ms..1ms", "the earlier first"),
+        ("900s..901s", "nothing ran then"),
+    ] {
+        let part = ["--chart", "timeline", "--between", between, "--to", &csv];
+        let run = home.run(&[&["export", &session], part.as_slice()].concat());
+        assert_eq!(run.status, Some(2), "{}", run.err);
+        assert!(run.err.contains(told), "{}", run.err);
+    }
+    let (path, to) = file(&home, "timeline.svg");
+    let run = home.run(&["export", &session, "--chart", "timeline", "--to", &to]);
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let svg = fs::read_to_string(path).expect("a picture");
+    assert!(svg.contains("class=\"run\"") && svg.contains(">40 s</text>"));
     for chart in ["breakdown", "kernels", "treemap"] {
         let (path, to) = file(&home, &format!("{chart}.svg"));
         let run = home.run(&["export", &session, "--chart", chart, "--to", &to]);

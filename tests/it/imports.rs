@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use powerband::chart::lanes;
+use powerband::domain::telemetry::Quantity;
+use powerband::store::session_file;
+
 use crate::support::{self, Home, Run};
 
 /// Where a file of another tool lies.
@@ -244,8 +248,31 @@ fn profiled(home: &Home, setup: &str, more: &[(&str, &Path)]) -> Value {
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(run.err.contains("profiled: "), "{run:#?}");
     assert!(home.path("p.1.trace.json.gz").is_file());
+    is_tied_to_its_session(home);
     let trace = home.path("p.1.trace.json.gz").display().to_string();
     home.run(&["import", "--json", &trace]).json()
+}
+
+/// The timeline lies within the run, after what was measured, and the machine was watched meanwhile.
+fn is_tied_to_its_session(home: &Home) {
+    let session = session_file::read(&home.path("p.ron"))
+        .expect("a session")
+        .session;
+    let profile = &session.profiles[0];
+    let began_ns = profile.began_ns.expect("a clock in common");
+    let length_ns = profile.span_ns.expect("times");
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    let measured_ns = rounds.map(|round| round.started_ns + round.spent_ns).max();
+    assert!(Some(began_ns) > measured_ns, "{began_ns} {measured_ns:?}");
+    assert!(began_ns + length_ns < session.elapsed_ns);
+    let host = &session.telemetry.tracks[0];
+    let last = host.times_ns.last().expect("readings");
+    assert!(*last > began_ns, "{last} {began_ns}");
+    let lanes = lanes::of_profile(&session, profile, length_ns);
+    let busy = lanes.iter().find(|lane| lane.quantity == Quantity::Busy);
+    let points = &busy.expect("how busy the machine was").points;
+    assert!(points.first().is_some_and(|(at, _)| *at < length_ns as f64));
+    assert!(points.last().is_some_and(|(at, _)| *at > 0.0), "{points:?}");
 }
 
 /// The share of whole runs that the nodes of a profile make up.

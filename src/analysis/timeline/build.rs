@@ -23,7 +23,7 @@ struct Waiting {
 
 /// Makes a trace ready.
 pub fn build(trace: &Trace) -> Timeline {
-    let (origin_ns, end_ns) = extent(trace);
+    let (origin_ns, end_ns) = trace.bounds().unwrap_or_default();
     let mut timeline = Timeline {
         origin_ns,
         length_ns: end_ns.abs_diff(origin_ns),
@@ -118,16 +118,6 @@ fn overview(trace: &Trace, timeline: &Timeline) -> Vec<u8> {
 }
 
 /// From the first slice or memory event to the last.
-fn extent(trace: &Trace) -> (i64, i64) {
-    let memory = trace.memory.iter().map(|event| event.at_ns);
-    let of_memory = memory.clone().min().zip(memory.max());
-    match (trace.extent(), of_memory) {
-        (Some(one), Some(other)) => (one.0.min(other.0), one.1.max(other.1)),
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => (0, 0),
-    }
-}
-
 fn by_track(trace: &Trace, origin_ns: i64) -> Vec<Vec<Waiting>> {
     let mut tracks: Vec<Vec<Waiting>> = Vec::new();
     tracks.resize_with(trace.tracks.len(), Vec::new);

@@ -12,6 +12,7 @@ use crate::app::notices::Weight;
 use crate::app::screen::Screen;
 use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
 use crate::app::{App, Ask, Output, trace_work};
+use crate::chart::lanes::{self, Lane};
 
 impl App {
     pub(super) fn timeline(&mut self, change: Timeline) {
@@ -241,13 +242,25 @@ impl App {
     ) {
         self.timeline.reading.retain(|reading| reading.id != id);
         match read {
-            Ok(open) => {
+            Ok(mut open) => {
+                open.lanes = self.lanes_beneath(&open);
                 self.timeline.put(id, Arc::from(open));
                 self.find_if_wanted();
             }
             Err(Some(reason)) => self.say(Weight::Trouble, format!("Not opened: {reason}.")),
             Err(None) => {}
         }
+    }
+
+    /// What the devices did while a trace was taken, where its session tells.
+    fn lanes_beneath(&self, open: &OpenTrace) -> Vec<Lane> {
+        let found = open.owner.and_then(|(session, profile)| {
+            let session = &self.sessions.get(session)?.session;
+            let profile = session.profiles.get(profile)?;
+            let length_ns = open.timeline.length_ns;
+            Some(lanes::of_profile(session, profile, length_ns))
+        });
+        found.unwrap_or_default()
     }
 
     /// Names were found; nobody wants them where something else is looked for by now.

@@ -1,9 +1,12 @@
 //! How each figure is made, and what is said where it cannot be.
 
+use std::collections::BTreeSet;
+
 use super::super::breakdown as drawn;
 use super::super::claims::{self as under, Under};
 use super::super::curves::{self, Overlay};
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
+use super::super::traced::Traced;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
 use super::{Bars, Changes, Drawing, Material, Part, Treemap};
@@ -15,6 +18,7 @@ use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
 use crate::analysis::kernel_comparison;
 use crate::analysis::trade_off::{self, At, Judged};
+use crate::base::humanize;
 use crate::domain::case::{Case, CaseKey};
 use crate::domain::profile::Profile;
 use crate::domain::session::Session;
@@ -326,6 +330,29 @@ pub fn treemap(material: &Material<'_>) -> Made {
     let (found, title) = found(material, Level::Kernel)?;
     let tiles = drawn::tiles(&found, &found.shown(&Filter::default()));
     Ok(Drawing::Treemap(Box::new(Treemap { title, tiles })))
+}
+
+/// What ran where and when.
+pub fn timeline(material: &Material<'_>) -> Made {
+    let profile = profile(&material.after, material.profile)?;
+    let Some((trace, timeline)) = material.trace else {
+        return Err(format!(
+            "the profile {} has sums only, and no timeline",
+            profile.name
+        ));
+    };
+    let whole = timeline.whole();
+    let stretch = material.stretch.unwrap_or(whole);
+    if stretch.to <= whole.from || stretch.from >= whole.to || stretch.length() <= 0.0 {
+        return Err(format!(
+            "nothing ran then; the timeline ends after {}",
+            humanize::duration_ns(whole.length())
+        ));
+    }
+    let title = format!("Timeline of {}", profile.name);
+    let mut traced = Traced::of(title, (trace, timeline), stretch, &BTreeSet::new());
+    traced.lanes = lanes::of_profile(material.after.session, profile, timeline.length_ns);
+    Ok(Drawing::Timeline(Box::new(traced)))
 }
 
 /// What makes the difference between two profiles: of two sessions, or the first two of one.

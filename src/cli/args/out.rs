@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::base::humanize;
 use crate::chart::figure;
 use crate::export::style::{self, Preset, Theme};
 
@@ -47,6 +48,9 @@ pub struct ExportArgs {
     /// Which profile of the session, by its number from 1.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub profile: usize,
+    /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
+    #[arg(long, value_name = "FROM..TO", requires = "chart", value_parser = between)]
+    pub between: Option<(f64, f64)>,
     /// A line in the table for each sample, and not for each case.
     #[arg(long, conflicts_with = "chart")]
     pub samples: bool,
@@ -73,6 +77,18 @@ fn size(text: &str) -> Result<(f64, f64), String> {
     }
 }
 
+/// Two times in nanoseconds, as in `1.2ms..3ms`.
+fn between(text: &str) -> Result<(f64, f64), String> {
+    let times = text.split_once("..");
+    let time = |text: &str| humanize::parse_duration_ns(text);
+    match times.and_then(|(from, to)| Some((time(from)?, time(to)?))) {
+        Some((from, to)) if from < to => Ok((from, to)),
+        _ => {
+            Err("write two times with their units, the earlier first, as in 1.2ms..3ms".to_owned())
+        }
+    }
+}
+
 /// Every figure by its name, and examples.
 fn export_help() -> String {
     let mut text = "Figures:\n".to_owned();
@@ -85,6 +101,7 @@ Examples:
   powerband export r50.ron --chart latency --to latency.svg
   powerband export r50.ron --chart throughput --preset column --to throughput.pdf
   powerband export r50.ron --chart samples --setup ort:cpu --batch 8 --to samples.png --scale 3
+  powerband export r50.ron --chart timeline --between 0ms..12ms --to first-runs.svg
   powerband export r50.ron --to r50.csv",
     );
     text

@@ -10,9 +10,10 @@ use ort::session::Session;
 
 use super::options::Options;
 use super::{bind, builder, commit, environment, explain, provider_title};
+use crate::base::clock;
 use crate::domain::examination::{Examination, Fusions};
 use crate::domain::tensor::Tensor;
-use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS};
+use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP, Watched};
 use crate::onnx::{file, fusion, inspect, ort_profile};
 
 /// Runs that are watched; the first ones, which warm up, do not count.
@@ -43,7 +44,7 @@ pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examinati
     };
     // A provider that compiles parts of the graph leaves nothing that could be written as a file.
     let mut session = load(Some(prepared.as_path())).or_else(|_compiled| load(None))?;
-    run(&mut session, inputs, u64::from(WARM_UP_RUNS + RUNS))?;
+    run(&mut session, inputs, u64::from(WARM_UP_RUNS + RUNS), |_| ())?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
     let profile =
         ort_profile::read(Path::new(&profile), WARM_UP_RUNS).map_err(|error| told(&error))?;
@@ -72,14 +73,22 @@ pub fn profile(
     request: &LoadRequest<'_>,
     inputs: &[Tensor],
     folder: &Path,
-) -> Result<Vec<PathBuf>, EngineError> {
+) -> Result<Watched, EngineError> {
     let (environment, _) = environment(request.runtime)?;
     let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
     let model = request.model;
     let mut session = watched(&environment, request, &options, model, (folder, None))?;
-    run(&mut session, inputs, PROFILE_RUNS)?;
+    let mut began_ns = 0;
+    run(&mut session, inputs, PROFILE_RUNS, |number| {
+        if number == PROFILE_WARM_UP {
+            began_ns = clock::monotonic_ns();
+        }
+    })?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
-    Ok(vec![PathBuf::from(profile)])
+    Ok(Watched {
+        files: vec![PathBuf::from(profile)],
+        began_ns,
+    })
 }
 
 /// A session that keeps a profile, and its optimised graph where that is wanted.
@@ -102,9 +111,16 @@ fn watched(
     commit(builder, model)
 }
 
-fn run(session: &mut Session, inputs: &[Tensor], runs: u64) -> Result<(), EngineError> {
+/// Runs it a few times, and tells before each which one it is.
+fn run(
+    session: &mut Session,
+    inputs: &[Tensor],
+    runs: u64,
+    mut before: impl FnMut(u64),
+) -> Result<(), EngineError> {
     let binding = bind(session, inputs).map_err(|error| explain(&error))?;
-    for _ in 0..runs {
+    for number in 0..runs {
+        before(number);
         session
             .run_binding(&binding)
             .map_err(|error| explain(&error))?;

@@ -16,7 +16,7 @@ const LONGEST: usize = 44;
 /// What is told apart.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
-    colour: usize,
+    colour: Option<usize>,
     name: &'a str,
     is_block: bool,
     is_hollow: bool,
@@ -25,7 +25,7 @@ pub(super) struct Item<'a> {
 impl<'a> Item<'a> {
     fn of(series: &'a Series) -> Self {
         Self {
-            colour: series.colour,
+            colour: Some(series.colour),
             name: &series.name,
             is_block: false,
             is_hollow: series.stroke == Stroke::Published,
@@ -34,7 +34,7 @@ impl<'a> Item<'a> {
 
     fn marker(&self, canvas: &mut Canvas, at: (f64, f64)) {
         let radius = canvas.measures.marker * 1.1;
-        canvas.marker(at, self.colour, radius);
+        canvas.marker(at, self.colour.unwrap_or_default(), radius);
         if self.is_hollow {
             canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
         }
@@ -42,6 +42,11 @@ impl<'a> Item<'a> {
 
     /// Something that has a colour and no marker.
     pub(super) fn block(colour: usize, name: &'a str) -> Self {
+        Self::shade(Some(colour), name)
+    }
+
+    /// The same, grey where it has no colour.
+    pub(super) fn shade(colour: Option<usize>, name: &'a str) -> Self {
         Self {
             colour,
             name,
@@ -163,13 +168,15 @@ pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
         let x = area.left + entry.x;
         let index = entry.item.colour;
         canvas.group("", entry.item.name, |canvas| {
-            let (long, colour) = (marker - size * 0.4, canvas.colours.series(index));
+            let colours = canvas.colours;
+            let colour = index.map_or(colours.faint, |index| colours.series(index));
+            let long = marker - size * 0.4;
             if entry.item.is_block {
                 let block = Area::new(x, y - size * 0.22, x + long, y + size * 0.22);
                 canvas.rect(block, colour, 1.0, 1.5);
             } else if canvas.is_print {
                 let pen = Pen::new(colour, canvas.measures.line);
-                let pen = pen.dashed(super::chart::dashes(canvas, index));
+                let pen = pen.dashed(super::chart::dashes(canvas, index.unwrap_or_default()));
                 canvas.line((x, y), (x + long, y), pen);
                 entry.item.marker(canvas, (x + long / 2.0, y));
             } else {

@@ -1,11 +1,17 @@
 //! The numbers are read back from the pictures, and nothing that a name holds can break them.
 
 use super::*;
+use crate::analysis::testing;
 use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+use crate::analysis::timeline::Timeline;
 use crate::chart::figure::{Material, find};
 use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke, Tick};
+use crate::domain::case::CaseKey;
 use crate::domain::plan::Look;
+use crate::domain::profile::Profile;
 use crate::domain::session::Session;
+use crate::domain::telemetry::{DeviceKind, Quantity};
+use crate::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 use crate::export::figure_file::{self, FileKind};
 use crate::export::style::Theme;
 use crate::export::{figure_data, tree};
@@ -332,4 +338,90 @@ fn pixels_and_pages_show_something() {
     let huge = Style::default().sized(8_000.0, 8_000.0);
     let error = figure_file::bytes(&drawing, &huge, 4.0, FileKind::Png).unwrap_err();
     assert!(error.contains("too large"), "{error}");
+}
+
+/// A trace with a device, a thread and memory, and a session that watched meanwhile.
+fn traced() -> Drawing {
+    let mut trace = Trace::default();
+    let names = ["void conv<3>(float*)", "a <b> & \"c\""].map(|name| trace.names.number(name));
+    for (device, group) in [(Some(0), "GPU 0"), (None, "python")] {
+        let track = trace.track(Track {
+            device,
+            group: group.to_owned(),
+            name: "stream <7>".to_owned(),
+        });
+        for n in 0..8 {
+            let name = names[n as usize % 2];
+            let slice = Slice::new(SliceKind::Kernel, name, track, n * 1_000_000, 900_000);
+            trace.push(slice);
+        }
+    }
+    trace.memory.push(MemoryEvent {
+        at_ns: 2_000_000,
+        device: Some(0),
+        change: 1 << 20,
+        total: None,
+        track: None,
+        op: 0,
+    });
+    let mut session = session(&["ort:rocm:0"], &[1]);
+    testing::watch(&mut session, DeviceKind::Amd, 100.0, 1.0, |at_s| {
+        vec![(Quantity::Power, 100.0 + at_s)]
+    });
+    session.profiles.push(Profile {
+        name: "p <1>".to_owned(),
+        case: Some(CaseKey { setup: 0, batch: 1 }),
+        began_ns: Some(500_000_000),
+        ..Profile::default()
+    });
+    let timeline = Timeline::of(&trace);
+    let mut material = Material::of(&session);
+    material.trace = Some((&trace, &timeline));
+    find("timeline").unwrap().make(&material).unwrap()
+}
+
+#[test]
+fn slices_are_where_their_times_are() {
+    let drawing = traced();
+    let svg = write(&drawing, &Style::default());
+    let ticks = elements(&svg, "<text", "x-tick");
+    let at = |tick: &&str| {
+        let ms: f64 = words(tick).trim_end_matches(" ms").parse().unwrap();
+        (attribute(tick, "x"), ms * 1e6)
+    };
+    let ruler = Ruler::of(&ticks.iter().map(at).collect::<Vec<_>>());
+    let runs: Vec<&str> = svg.split("<g class=\"run\">").skip(1).collect();
+    assert_eq!(runs.len(), 16);
+    let shift = runs[0].split_once("<rect").unwrap().1;
+    let shift = attribute(shift, "x") - ruler.pixels.0;
+    for (n, run) in runs.iter().enumerate() {
+        let rect = run.split_once("<rect").unwrap().1;
+        let from = ruler.read(attribute(rect, "x") - shift);
+        let to = ruler.read(attribute(rect, "x") + attribute(rect, "width") + 0.6 - shift);
+        let wanted = (n % 8) as f64 * 1e6;
+        assert!((from - wanted).abs() < 2e4, "{n}: {from}");
+        assert!((to - from - 9e5).abs() < 3e4, "{n}: {from} to {to}");
+    }
+    assert!(runs[0].contains(">conv</text>"), "{}", runs[0]);
+    assert!(svg.contains("GPU 0 power") && svg.contains("class=\"readings\""));
+    assert!(!svg.contains("<b>") && !svg.contains("<7>") && !svg.contains("p <1>"));
+    let (pixels, _) = tree::rgba(&svg, 1.0)
+        .map(|(width, height, _)| (width, height))
+        .unwrap();
+    assert!(pixels > 100);
+}
+
+#[test]
+fn the_table_of_a_timeline_has_its_times() {
+    let table = figure_data::table(&traced()).to_csv();
+    let slices = table.lines().filter(|line| line.contains(",kernel,"));
+    assert_eq!(slices.count(), 16, "{table}");
+    assert!(
+        table.contains("GPU 0,stream <7>,0,kernel,void conv<3>(float*),2000000,900000,"),
+        "{table}"
+    );
+    assert!(
+        table.contains("memory in use") && table.contains("power"),
+        "{table}"
+    );
 }

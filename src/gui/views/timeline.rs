@@ -7,14 +7,17 @@ use eframe::egui::{
 use crate::analysis::timeline::selection::Statistics;
 use crate::app::App;
 use crate::app::action::{Action, Timeline};
+use crate::app::figures;
 use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId, Viewed};
 use crate::base::humanize;
-use crate::chart::timeline::{self, Hue, exact};
+use crate::chart::figure::Drawing;
+use crate::chart::timeline::{self, exact};
+use crate::chart::traced::series;
 use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::timeline_canvas::{self, Shown, card};
-use crate::gui::widgets::{button, field, label};
+use crate::gui::widgets::{button, field, figure, label};
 
 /// Width of the card at the right.
 const CARD: f32 = 272.0;
@@ -229,6 +232,7 @@ fn body(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline
         name: &open.name,
         trace: &open.trace,
         timeline: &open.timeline,
+        lanes: &open.lanes,
         view,
         hits: app.timeline.hits.as_deref(),
         measures: app.timeline.measures,
@@ -257,7 +261,10 @@ fn body(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline
     ui.with_layout(layout, |ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::SMALL);
         framed(ui, canvas, |ui| {
-            timeline_canvas::show(ui, &shown, changes);
+            let response = timeline_canvas::show(ui, &shown, changes);
+            figure::offer(ui, "timeline", response.rect, || {
+                Drawing::Timeline(Box::new(figures::of_timeline(open, view)))
+            });
         });
         if has_card {
             let margin = egui::Margin::symmetric(14, 12);
@@ -487,11 +494,7 @@ fn line(ui: &mut Ui, kind: SliceKind, name: &str, value: &str, help: &str) {
 fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     let roles = theme::roles(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
-    let series = match timeline::hue(kind) {
-        Hue::Series(index) => Some(index),
-        Hue::Grey => None,
-    };
-    let color = roles.tone(series, 0.8);
+    let color = roles.tone(series(kind), 0.8);
     ui.painter().rect_filled(rect, 2.0, color);
     ui.add(Label::new(RichText::new(words).color(roles.text)).truncate());
 }

@@ -12,7 +12,7 @@ use crate::domain::event::RunEvent;
 use crate::domain::plan::Profiler;
 use crate::domain::profile::Profile;
 use crate::domain::tensor::TensorSpec;
-use crate::domain::trace::SliceKind;
+use crate::domain::trace::{SliceKind, Trace};
 use crate::engines::{self, PROFILE_WARM_UP};
 use crate::import::source::Limits;
 use crate::import::watch::Watch;
@@ -29,6 +29,8 @@ pub(super) struct Seen {
     pub(super) runs: Option<u64>,
     /// When the runs after the warm-up began and ended, on the clock of the files, and how many they are.
     pub(super) measured: Option<Stretch>,
+    /// When they began on the machine's monotonic clock.
+    pub(super) began_ns: Option<u64>,
 }
 
 /// Runs without those that warm up.
@@ -103,10 +105,13 @@ impl Run<'_, '_> {
                 .map_err(|error| error.to_string())?;
         }
         imported.runs = seen.runs.or(imported.runs);
-        match seen.measured {
+        let anchor_ns = match seen.measured {
             Some(measured) => keep_measured(&mut imported, measured),
-            None => leave_out_warm_up(&mut imported),
-        }
+            None => {
+                leave_out_warm_up(&mut imported);
+                first_run(&imported.trace)
+            }
+        };
         let name = format!(
             "{}, batch {}",
             self.session.setup_label(case.setup),
@@ -128,6 +133,15 @@ impl Run<'_, '_> {
         if own {
             profile.tool.version = report.map(|report| report.engine.clone());
         }
+        profile.began_ns = seen
+            .began_ns
+            .zip(anchor_ns)
+            .and_then(|(began_ns, anchor_ns)| {
+                // The timeline begins with what is seen first, which is a little beside the first run.
+                let (first_ns, _) = imported.trace.bounds()?;
+                let since_ns = began_ns.saturating_sub(self.began_ns);
+                since_ns.checked_add_signed(first_ns.saturating_sub(anchor_ns))
+            });
         profile.trace_file = self.keep_trace(case, &imported);
         Ok(profile)
     }
@@ -165,12 +179,17 @@ impl Run<'_, '_> {
         let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
         let answer = worker.ask_meanwhile(&request, limit, &stop, &mut || self.hand_on());
         match answer.map_err(|error| error.to_string())? {
-            Reply::Profiled { files, runs } => {
+            Reply::Profiled {
+                files,
+                runs,
+                began_ns,
+            } => {
                 worker.end();
                 Ok(Seen {
                     files,
                     runs,
                     measured: None,
+                    began_ns,
                 })
             }
             other => Err(worker.confused(&other).to_string()),
@@ -204,8 +223,9 @@ impl Run<'_, '_> {
     }
 }
 
-/// Leaves out what was before the measured runs, where the trace goes on through all of them.
-fn keep_measured(imported: &mut Imported, measured: Stretch) {
+/// Leaves out what was before the measured runs, where the trace goes on through all of them. Then their
+/// beginning is known on the trace's clock.
+fn keep_measured(imported: &mut Imported, measured: Stretch) -> Option<i64> {
     let reaches = |(first, last): (i64, i64)| first < measured.start_ns && last > measured.start_ns;
     let ends_within =
         |(_, last): (i64, i64)| last <= measured.end_ns.saturating_add(CLOCKS_APART_NS);
@@ -213,12 +233,22 @@ fn keep_measured(imported: &mut Imported, measured: Stretch) {
     if extent.is_some_and(|extent| reaches(extent) && ends_within(extent)) {
         imported.trace = imported.trace.from(measured.start_ns);
         imported.runs = Some(measured.runs);
+        Some(measured.start_ns)
     } else {
         imported.note(
             "the first runs and the loading of the network are in it, as the profiler does not say when they ended"
                 .to_owned(),
         );
+        None
     }
+}
+
+/// When the first run of a trace begins: the slice that is called so, or the first of all.
+fn first_run(trace: &Trace) -> Option<i64> {
+    let named = trace.names.find("run 1");
+    let starts = trace.slices().filter(|slice| Some(slice.name) == named);
+    let named = starts.map(|slice| slice.start_ns).min();
+    named.or_else(|| Some(trace.extent()?.0))
 }
 
 /// Leaves out the first runs, where the file says when runs ended.

@@ -95,6 +95,7 @@ impl Run<'_, '_> {
             files,
             runs: Some(runs),
             measured: Some(stretch(wrapper, measured.as_ref(), samples)),
+            began_ns: measured.map(|measured| measured.started_monotonic_ns),
         })
     }
 }

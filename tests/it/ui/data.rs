@@ -6,6 +6,7 @@ use powerband::analysis::case_rows;
 use powerband::app::machine::EngineState;
 use powerband::app::run::LiveRun;
 use powerband::app::sessions::Findings;
+use powerband::chart::lanes::Lane;
 use powerband::domain::accuracy::{Accuracy, Distance};
 use powerband::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
 use powerband::domain::device::{Cpu, Gpu, Memory};
@@ -17,6 +18,7 @@ use powerband::domain::plan::{
     Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
 use powerband::domain::session::{Completion, Session};
+use powerband::domain::telemetry::Quantity;
 use powerband::runner::control::Control;
 use powerband::runner::prepare;
 
@@ -401,4 +403,27 @@ impl Dice {
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
+}
+
+/// What a card did meanwhile, over the time of a short trace.
+pub fn lanes() -> Vec<Lane> {
+    let wave = |n: u64| (n as f64 * 0.7).sin();
+    let lane = |title: &str, quantity: Quantity, (low, high): (f64, f64), range: &str| Lane {
+        device: "GPU 0".to_owned(),
+        title: title.to_owned(),
+        newest: String::new(),
+        range: range.to_owned(),
+        low,
+        high,
+        points: (0..22)
+            .map(|n| (n as f64 * 1e5, low + (high - low) * (0.8 + 0.12 * wave(n))))
+            .collect(),
+        gap_after: vec![14],
+        quantity,
+    };
+    vec![
+        lane("Busy", Quantity::Busy, (0.0, 100.0), "68 to 92 %"),
+        lane("Power", Quantity::Power, (0.0, 400.0), "272 to 368 W"),
+        lane("Clock", Quantity::Clock, (0.0, 1_410.0), "959 to 1,297 MHz"),
+    ]
 }

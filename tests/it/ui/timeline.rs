@@ -15,7 +15,7 @@ use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 
 use super::every_screen::{SIZES, faults};
 use super::pictures::{Album, State, THEMES, furnish};
-use super::{Desk, SIZE, name_of};
+use super::{Desk, SIZE, data, name_of};
 use crate::support::Home;
 
 /// A few steps of a small network on one card: operators of the host, launches, and what they launched.
@@ -238,7 +238,11 @@ pub fn with_one_of_a_profile(app: &mut App) {
 fn open(desk: &mut Desk, name: &str, trace: Trace) {
     let timeline = &mut desk.app_mut().timeline;
     let id = timeline.new_id();
-    timeline.put(id, Arc::new(OpenTrace::of(name, trace)));
+    let open = OpenTrace {
+        lanes: data::lanes(),
+        ..OpenTrace::of(name, trace)
+    };
+    timeline.put(id, Arc::new(open));
     desk.act(Action::Go(Screen::Timeline));
     desk.steps(2);
 }

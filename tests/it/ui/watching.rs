@@ -1,15 +1,20 @@
 //! What the devices do, in the window: simulated cards, read as the kernel's driver shows them.
 
-use powerband::app::action::{Action, Run as RunAction, Sessions};
+use std::path::{Path, PathBuf};
+
+use eframe::egui::{Event, Pos2};
+use powerband::app::action::{Action, Kernels, Run as RunAction, Sessions};
 use powerband::app::screen::Screen;
 use powerband::app::settings::Watching;
+use powerband::domain::case::CaseKey;
 use powerband::domain::telemetry::Quantity;
 use powerband::runner::prepare::Place;
 use powerband::runner::watching::WatchRequest;
+use powerband::store::session_file;
 use powerband::telemetry::source::Places;
 
 use super::behaviour::{draft, is_saved};
-use super::{Desk, PATIENCE, place};
+use super::{Desk, PATIENCE, devices, place};
 use crate::cards::Cards;
 use crate::support::Home;
 
@@ -116,4 +121,54 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     assert!(open.session.telemetry.tracks.is_empty());
     desk.act(Action::Go(Screen::Run));
     desk.see("Nobody watches: telemetry is off.");
+}
+
+/// A session on disk with a profile of a card's case, taken while devices were watched.
+fn watched_profile(home: &Home) -> PathBuf {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let trace = fixtures.join("rocprofv3/docs-kernel_trace.csv");
+    let taken = home.run(&["import", &trace.display().to_string(), "--out", "kept.ron"]);
+    assert_eq!(taken.status, Some(0), "{}", taken.err);
+    let path = home.path("kept.ron");
+    let mut session = session_file::read(&path).expect("a session").session;
+    session.telemetry = devices::watched(&[], 20_000_000_000);
+    session.plan.setups = vec!["fake:rocm:0".parse().expect("a setup")];
+    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.profiles[0].began_ns = Some(10_000_000_000);
+    session_file::write(&path, &session).expect("a session file");
+    path
+}
+
+#[test]
+fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
+    let home = Home::new();
+    let path = watched_profile(&home);
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("a session", |app| !app.sessions.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    desk.until("a breakdown", |app| app.kernels.looking.is_some());
+    desk.act(Action::Kernels(Kernels::Timeline));
+    desk.until("a timeline", |app| app.timeline.current().is_some());
+    desk.steps(2);
+    let lanes = desk.app().timeline.current().map(|(_, open, _)| {
+        let names = open
+            .lanes
+            .iter()
+            .map(|lane| (lane.device.as_str(), lane.title.as_str()));
+        names
+            .map(|(device, title)| format!("{device} {title}"))
+            .collect::<Vec<_>>()
+    });
+    let lanes = lanes.expect("a timeline");
+    assert_eq!(lanes[..2], ["GPU 0 Busy", "GPU 0 Power"]);
+    assert!(lanes.iter().any(|lane| lane == "Host Busy"), "{lanes:?}");
+    let canvas = desk.nodes().into_iter().find_map(|node| {
+        let is_it = super::name_of(&node).is_some_and(|name| name.starts_with("Timeline of"));
+        is_it.then(|| node.bounding_box())?
+    });
+    let canvas = canvas.expect("a timeline");
+    let at = Pos2::new(canvas.x1 as f32 - 90.0, canvas.y1 as f32 - 10.0);
+    desk.harness.event(Event::PointerMoved(at));
+    desk.see("Read at");
+    desk.see("Range");
 }

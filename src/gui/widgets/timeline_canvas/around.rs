@@ -1,8 +1,7 @@
-//! What is around the slices: the whole trace, the ruler, the names of tracks, memory, the time of the hand.
+//! What is around the slices: the whole trace, the ruler, the names of tracks, the time of the hand.
 
 use eframe::egui::{Align2, FontId, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
 
-use super::LANE;
 use super::layout::ROW;
 use super::paint::Canvas;
 use crate::base::humanize;
@@ -93,43 +92,6 @@ impl Canvas<'_> {
         self.words(pos2(left, y), Align2::LEFT_CENTER, words, self.roles.faint);
         let at = pos2(right, y);
         self.numbers(at, Align2::RIGHT_CENTER, value, self.roles.text);
-    }
-
-    /// Memory in use, device by device.
-    pub(super) fn lanes(&self) {
-        let area = self.hand.parts.lanes;
-        let outer = self.hand.parts.outer;
-        let painter = self.painter.with_clip_rect(area.expand2(vec2(0.0, 1.0)));
-        let mut steps = Vec::new();
-        let lines = self.hand.shown.timeline.lines.iter();
-        for (n, line) in lines.take(super::MOST_LANES).enumerate() {
-            let top = area.top() + n as f32 * LANE;
-            let stroke = Stroke::new(1.0, self.roles.line);
-            self.painter.hline(outer.x_range(), top, stroke);
-            let (low, high) = (top + LANE - 4.0, top + 6.0);
-            line.visible(self.hand.look, &mut steps);
-            let mut mesh = Mesh::default();
-            let color = self.roles.tone(Some(0), 0.22);
-            let edge = self.roles.tone(Some(0), 0.8);
-            for step in &steps {
-                let share = step.value as f32 / line.highest.max(1) as f32;
-                let y = low - share * (low - high);
-                let x = area.left() + step.left..=area.left() + step.right;
-                mesh.add_colored_rect(Rect::from_x_y_ranges(x.clone(), y..=low), color);
-                mesh.add_colored_rect(Rect::from_x_y_ranges(x, y - 1.3..=y), edge);
-            }
-            painter.add(mesh);
-            let left = outer.left() + 10.0;
-            let right = area.left() - 10.0;
-            let at = pos2(left, top + 12.0);
-            let title = humanize::shorten(&line.title, 24);
-            self.words(at, Align2::LEFT_CENTER, title, self.roles.text);
-            let at = pos2(left, top + 28.0);
-            self.words(at, Align2::LEFT_CENTER, "memory, most", self.roles.faint);
-            let at = pos2(right, top + 28.0);
-            let most = humanize::bytes(line.highest);
-            self.numbers(at, Align2::RIGHT_CENTER, most, self.roles.quiet);
-        }
     }
 
     /// Names of tracks at the left, which stay where they are.

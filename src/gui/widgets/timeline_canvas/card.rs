@@ -2,7 +2,7 @@
 
 use eframe::egui::{Label, Pos2, Response, RichText, Tooltip, Ui};
 
-use super::{Hand, Shown};
+use super::{Hand, Shown, beneath};
 use crate::app::timeline::Selected;
 use crate::base::humanize;
 use crate::chart::timeline::exact;
@@ -14,8 +14,8 @@ const LONGEST_NAME: usize = 400;
 
 /// What a card says: a title, and pairs of a name and a value.
 pub struct Words {
-    title: String,
-    pairs: Vec<(&'static str, String)>,
+    pub(super) title: String,
+    pub(super) pairs: Vec<(&'static str, String)>,
 }
 
 /// The slice that is selected, if one is.
@@ -54,7 +54,7 @@ pub fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, 
     (humanize::shorten(name, LONGEST_NAME), pairs)
 }
 
-/// What is under the hand: a slice, several, or the memory in use.
+/// What is under the hand: a slice, several, or a lane.
 pub(super) fn under_hand(
     shown: &Shown<'_>,
     hand: &Hand<'_>,
@@ -62,17 +62,7 @@ pub(super) fn under_hand(
     hit: Option<(usize, std::ops::Range<usize>)>,
 ) -> Option<Words> {
     if hand.parts.lanes.contains(at) {
-        let lane = (at.y - hand.parts.lanes.top()) / super::LANE;
-        let line = shown.timeline.lines.get(lane as usize)?;
-        let time = hand.time(at.x);
-        let used = line.value_at(time)?;
-        return Some(Words {
-            title: format!("{}: {} in use", line.title, humanize::bytes(used)),
-            pairs: vec![
-                ("At", exact(time, hand.look.stretch.length() / 1e3)),
-                ("Most", humanize::bytes(line.highest)),
-            ],
-        });
+        return beneath::under_hand(shown, hand, at);
     }
     let (row, range) = hit?;
     let row = shown.timeline.rows.get(row)?;

@@ -1,7 +1,8 @@
 //! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
-//! beneath. What the hand does with it becomes wishes.
+//! and devices beneath. What the hand does with it becomes wishes.
 
 mod around;
+mod beneath;
 pub mod card;
 mod layout;
 mod paint;
@@ -18,6 +19,7 @@ use crate::analysis::timeline::stretch::Stretch;
 use crate::app::action::Timeline as Wish;
 use crate::app::timeline::Viewed;
 use crate::base::humanize;
+use crate::chart::lanes::Lane;
 use crate::domain::trace::Trace;
 use crate::gui::theme;
 use layout::Places;
@@ -27,10 +29,6 @@ use paint::Canvas;
 const OVERVIEW: f32 = 26.0;
 /// The ruler.
 const RULER: f32 = 26.0;
-/// A lane of memory.
-const LANE: f32 = 44.0;
-/// Lanes that are shown.
-const MOST_LANES: usize = 4;
 /// For the names of tracks.
 const NAMES: f32 = 168.0;
 /// Further away than this a slice is not meant, in points.
@@ -46,6 +44,8 @@ pub struct Shown<'a> {
     pub trace: &'a Trace,
     /// The same, ready for looking at.
     pub timeline: &'a Timeline,
+    /// What the devices did meanwhile.
+    pub lanes: &'a [Lane],
     /// How it is looked at.
     pub view: &'a Viewed,
     /// What was found.
@@ -80,14 +80,14 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(outer: Rect, lanes: usize) -> Self {
+    fn of(outer: Rect, beneath: f32) -> Self {
         let names = NAMES.min(outer.width() * 0.35);
         let left = outer.left() + names;
         let across = |top: f32, bottom: f32| {
             Rect::from_min_max(pos2(left, top), pos2(outer.right(), bottom))
         };
         let top = outer.top();
-        let lanes_top = outer.bottom() - lanes as f32 * LANE;
+        let lanes_top = outer.bottom() - beneath;
         let tracks_top = top + OVERVIEW + RULER;
         Self {
             outer,
@@ -108,8 +108,7 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response 
         let words = format!("Timeline of {}: {slices} on {tracks}", shown.name);
         WidgetInfo::labeled(Role::Image, true, words)
     });
-    let lanes = shown.timeline.lines.len().min(MOST_LANES);
-    let parts = Parts::of(outer, lanes);
+    let parts = Parts::of(outer, beneath::height(shown, outer.height()));
     if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
         return response;
     }

@@ -17,9 +17,10 @@ use crate::analysis::timeline::stretch::Stretch;
 use crate::analysis::timeline::{Place, Row, SHADES};
 use crate::app::timeline::Selected;
 use crate::base::humanize;
-use crate::chart::timeline::{self, Hue};
+use crate::chart::timeline;
+use crate::chart::traced::series;
 use crate::domain::trace::SliceKind;
-use crate::gui::theme::{self, Roles, TONES, text};
+use crate::gui::theme::{self, Roles, text};
 
 /// A slice has words from this width on.
 const WORDS_FROM: f32 = 42.0;
@@ -48,19 +49,14 @@ struct Tones {
 impl Tones {
     fn of(roles: &Roles, dimmed: bool) -> Self {
         let times = if dimmed { 0.38 } else { 1.0 };
-        let series = |kind: SliceKind| match timeline::hue(kind) {
-            Hue::Series(index) => Some(index),
-            Hue::Grey => None,
-        };
-        let step = (TONES.1 - TONES.0) / f32::from(SHADES - 1);
         let slices = SliceKind::ALL.map(|kind| {
-            let shade = |n: usize| roles.tone(series(kind), (TONES.0 + step * n as f32) * times);
+            let shade = |n: usize| roles.tone(series(kind), timeline::strength(n as u8) * times);
             std::array::from_fn(shade)
         });
         let blocks = SliceKind::ALL.map(|kind| {
             let level = |n: usize| {
-                let share = 0.3 + 0.7 * (n + 1) as f32 / f32::from(LEVELS);
-                roles.tone(series(kind), TONES.1 * share * times)
+                let strength = timeline::strength_of_several(n as u8 + 1);
+                roles.tone(series(kind), strength * times)
             };
             std::array::from_fn(level)
         });
@@ -142,7 +138,7 @@ impl Canvas<'_> {
         self.ruler();
         self.slices(ui);
         self.over_slices();
-        self.lanes();
+        self.beneath();
         self.names();
         self.measure();
         self.scroll_bar();
