@@ -277,6 +277,8 @@ pub enum Kernels {
     CopyTable,
     /// Shows the timeline of the profile that is shown.
     Timeline,
+    /// Shows a pause on it: its start, counted from the first slice, and its length, in nanoseconds.
+    Gap(u64, u64),
 }
 
 /// About the timeline. What is looked at, selected and found belongs to the trace that is shown.

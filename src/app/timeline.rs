@@ -62,6 +62,8 @@ pub struct Reading {
     pub session: SessionId,
     /// That profile, where the session is open already.
     pub profile: Option<usize>,
+    /// What of it is looked at first, counted from its first slice; all of it where nothing is said.
+    pub look: Option<Stretch>,
     /// The file.
     pub path: PathBuf,
     /// What it is called.
@@ -84,6 +86,7 @@ impl Reading {
             id,
             session,
             profile: None,
+            look: None,
             name: name.to_string_lossy().into_owned(),
             path,
             bytes: Arc::default(),
@@ -223,6 +226,17 @@ impl TimelineState {
         if let Some((open, view)) = self.current_mut() {
             view.stretch = stretch.within(open.timeline.whole());
         }
+    }
+
+    /// Looks at a stretch that is counted from the first slice, with some room around it.
+    pub fn look_from_first(&mut self, stretch: Stretch) {
+        let Some((_, open, _)) = self.current() else {
+            return;
+        };
+        let first = open.trace.extent().map_or(0, |(first, _)| first);
+        let before = first.abs_diff(open.timeline.origin_ns) as f64;
+        let moved = Stretch::new(stretch.from + before, stretch.to + before);
+        self.look(moved.with_room());
     }
 
     /// Zooms at the time under the hand, or in the middle.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::analysis::timeline::stretch::Stretch;
 use crate::app::action::Kernels;
 use crate::app::kernels::Found;
 use crate::app::notices::Weight;
@@ -47,7 +48,11 @@ impl App {
                 }
                 return;
             }
-            Kernels::Timeline => return self.show_timeline_of_profile(),
+            Kernels::Timeline => return self.show_timeline_of_profile(None),
+            Kernels::Gap(start_ns, length_ns) => {
+                let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);
+                return self.show_timeline_of_profile(Some(gap));
+            }
         }
         self.add_up_if_wanted();
     }

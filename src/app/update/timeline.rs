@@ -195,8 +195,9 @@ impl App {
         }
     }
 
-    /// Shows the timeline of the profile that is looked at, which may have to be read first.
-    pub(super) fn show_timeline_of_profile(&mut self) {
+    /// Shows the timeline of the profile that is looked at, which may have to be read first: all of it, or a
+    /// stretch that is counted from its first slice.
+    pub(super) fn show_timeline_of_profile(&mut self, look: Option<Stretch>) {
         let Some(pick) = self.kernels.looking else {
             return;
         };
@@ -205,7 +206,11 @@ impl App {
         if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
             let id = *id;
             self.screen = Screen::Timeline;
-            return self.timeline(Timeline::Show(id));
+            self.timeline(Timeline::Show(id));
+            if let Some(stretch) = look {
+                self.timeline.look_from_first(stretch);
+            }
+            return;
         }
         let Ok(path) = kernels::trace_path(&self.sessions, pick) else {
             return;
@@ -213,6 +218,7 @@ impl App {
         self.screen = Screen::Timeline;
         let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
+        reading.look = look;
         self.timeline.reading.push(reading.clone());
         self.jobs.spawn("read-trace", move |outlet| {
             trace_work::read(&[reading], outlet);
@@ -240,11 +246,16 @@ impl App {
         id: TraceId,
         read: Result<Box<OpenTrace>, Option<String>>,
     ) {
-        self.timeline.reading.retain(|reading| reading.id != id);
+        let reading = &mut self.timeline.reading;
+        let done = reading.iter().position(|reading| reading.id == id);
+        let look = done.and_then(|place| reading.remove(place).look);
         match read {
             Ok(mut open) => {
                 open.lanes = self.lanes_beneath(&open);
                 self.timeline.put(id, Arc::from(open));
+                if let Some(stretch) = look {
+                    self.timeline.look_from_first(stretch);
+                }
                 self.find_if_wanted();
             }
             Err(Some(reason)) => self.say(Weight::Trouble, format!("Not opened: {reason}.")),

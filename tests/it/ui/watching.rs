@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use eframe::egui::{Event, Pos2};
+use powerband::analysis::breakdown::Level;
 use powerband::app::action::{Action, Kernels, Run as RunAction, Sessions};
 use powerband::app::screen::Screen;
 use powerband::app::settings::Watching;
@@ -171,4 +172,25 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
     desk.harness.event(Event::PointerMoved(at));
     desk.see("Read at");
     desk.see("Range");
+    // The longest pause is a click away, and is what is seen then.
+    desk.act(Action::Go(Screen::Kernels));
+    desk.see("longest gap");
+    let gap = desk.app().kernels.result.as_ref().expect("a breakdown");
+    let gap = gap.at(Level::Category).gaps[0].clone();
+    let name = desk
+        .names()
+        .into_iter()
+        .find(|name| name.starts_with("longest gap"));
+    desk.click(&name.expect("a link"));
+    assert_eq!(desk.app().screen, Screen::Timeline);
+    let (_, _, view) = desk.app().timeline.current().expect("a timeline");
+    let (from, to) = (gap.start_ns as f64, (gap.start_ns + gap.length_ns) as f64);
+    assert!(
+        view.stretch.contains(from) && view.stretch.contains(to),
+        "{view:?}"
+    );
+    assert!(
+        view.stretch.length() < 1.5 * gap.length_ns as f64,
+        "{view:?}"
+    );
 }

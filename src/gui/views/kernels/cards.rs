@@ -9,9 +9,9 @@ use crate::analysis::breakdown::{Breakdown, Level, Scope};
 use crate::analysis::category::Category;
 use crate::analysis::kernel_comparison::{Comparison, Member};
 use crate::analysis::kernel_name::KernelName;
-use crate::app::App;
 use crate::app::action::Kernels;
 use crate::app::kernels::Found;
+use crate::app::{App, allowed};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::profile::{Counter, MemoryUse, Profile};
 use crate::domain::trace::SliceKind;
@@ -33,14 +33,17 @@ struct Figure {
     value: String,
     below: String,
     help: String,
+    /// A pause that it tells of: its start and its length, in nanoseconds.
+    gap: Option<(u64, u64)>,
 }
 
 /// The time in a few numbers.
-pub fn summary(ui: &mut Ui, app: &App, found: &Found) {
+pub fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     let figures = match &found.comparison {
         Some(comparison) => compared(comparison),
         None => alone(found.at(app.kernels.level)),
     };
+    let has_timeline = allowed::timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;
     let room = ui.available_width();
     let across = (((room + gap) / (NARROWEST + gap)) as usize).clamp(1, figures.len().max(1));
@@ -49,24 +52,35 @@ pub fn summary(ui: &mut Ui, app: &App, found: &Found) {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
             for figure in row {
-                card(ui, width, figure);
+                let pause = figure.gap.filter(|_| has_timeline);
+                if card(ui, width, figure, pause.is_some())
+                    && let Some((start_ns, length_ns)) = pause
+                {
+                    changes.push(Kernels::Gap(start_ns, length_ns));
+                }
             }
         });
         ui.add_space(gap - ui.spacing().item_spacing.y.min(gap));
     }
 }
 
-fn card(ui: &mut Ui, width: f32, figure: &Figure) {
-    theme::card(ui).show(ui, |ui| {
+fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
+    let shown = theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
         ui.spacing_mut().item_spacing.y = space::HAIR;
         let response = ui.vertical(|ui| {
             label::caption(ui, figure.title);
             label::number(ui, &figure.value, 22.0);
+            if is_link {
+                return ui.link(&figure.below).clicked();
+            }
             label::quiet_line(ui, &figure.below);
+            false
         });
         response.response.on_hover_text(&figure.help);
+        response.inner
     });
+    shown.inner
 }
 
 fn alone(found: &Breakdown) -> Vec<Figure> {
@@ -75,6 +89,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
     let per_run = found.per_run(found.summed_ns as f64);
     let mut figures = vec![
         Figure {
+            gap: None,
             title: "Summed",
             value: humanize::duration_ns(found.summed_ns as f64),
             below: match (per_run, found.runs) {
@@ -88,6 +103,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
             help: format!("All times of {} together. Streams overlap, so it may be more than the time in which anything ran.", found.scope.title()),
         },
         Figure {
+            gap: None,
             title: "Busy",
             value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| humanize::duration_ns(b.busy_ns as f64)),
             below: busy.map_or_else(|| unknown.clone(), |b| format!("of {}", humanize::duration_ns(b.span_ns as f64))),
@@ -99,6 +115,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
         let each = launches.calls_ns as f64 / launches.count.max(1) as f64;
         let each = humanize::duration_ns(each);
         figures.push(Figure {
+            gap: None,
             title: "Launches",
             value: humanize::count(launches.count),
             below: format!(
@@ -153,6 +170,7 @@ fn idle(found: &Breakdown) -> Figure {
         } else {
             format!("The longest gaps\n{}", lines.join("\n"))
         },
+        gap: longest.map(|gap| (gap.start_ns, gap.length_ns)),
     }
 }
 
@@ -161,6 +179,7 @@ fn host(found: &Breakdown) -> Option<Figure> {
         let runs = ns + found.summed_ns;
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
         return Some(Figure {
+            gap: None,
             title: "Host, between nodes",
             value: humanize::duration_ns(ns as f64),
             below: format!("{share:.1} % of the runs"),
@@ -179,6 +198,7 @@ fn host(found: &Breakdown) -> Option<Figure> {
     let wait = found.host_ns(SliceKind::Wait);
     let wait = wait.filter(|_| kind != SliceKind::Wait);
     Some(Figure {
+        gap: None,
         title: match kind {
             SliceKind::Operator => "Host, in operators",
             SliceKind::Call => "Host, in calls",
@@ -219,6 +239,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         lines.collect::<Vec<_>>().join("\n")
     };
     let side = |title, ns| Figure {
+        gap: None,
         title,
         value: humanize::duration_ns(ns),
         below: per.to_owned(),
@@ -227,6 +248,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
     let gone = |title, members: &[Member], words: &str| {
         let ns: f64 = members.iter().map(|member| member.ns).sum();
         Figure {
+            gap: None,
             title,
             value: humanize::of_many(members.len() as u64, "name"),
             below: format!("{} {words}", humanize::duration_ns(ns)),
@@ -238,6 +260,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         side("Before", found.before_ns),
         side("After", found.after_ns),
         Figure {
+            gap: None,
             title: "Difference",
             value: signed(found.difference_ns()),
             below: change,

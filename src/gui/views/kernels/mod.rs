@@ -156,7 +156,7 @@ fn name(app: &App, pick: Pick) -> String {
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
-    cards::summary(ui, app, found);
+    cards::summary(ui, app, found, changes);
     let tools = |ui: &mut Ui, changes: &mut Vec<Kernels>| controls(ui, app, found, changes);
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
