@@ -500,7 +500,7 @@ mod tests {
             ),
             (
                 Category::Elementwise,
-                "Relu Add Mul Sigmoid Clip Cast aten::relu_ aten::add_ aten::threshold_backward PointWiseV2 ElementWise gpu::add_relu QuantizeLinear Subgraph Eltwise QLinearAdd",
+                "Relu Add Mul Sigmoid Clip Cast aten::relu_ aten::clamp_min_ aten::add_ aten::threshold_backward PointWiseV2 ElementWise gpu::add_relu QuantizeLinear Subgraph Eltwise QLinearAdd",
             ),
             (
                 Category::Pooling,

@@ -10,9 +10,13 @@ use super::{Context, kernels_text, output};
 use crate::analysis::breakdown::{self, Filter, Level};
 use crate::analysis::category::{Rules, has_all};
 use crate::analysis::kernel_comparison::{self as comparison, Comparison};
+use crate::base::humanize;
 use crate::domain::profile::Profile;
 use crate::export::kernels as documents;
 use crate::store::session_file;
+
+/// Letters of the list of other profiles.
+const OTHERS: usize = 300;
 
 /// Prints where the time went.
 pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
@@ -47,8 +51,24 @@ pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
         output::document(&documents::document(&profile, &found, &shown))?;
     } else {
         output::answer(&kernels_text::breakdown(&profile, &found, &shown))?;
+        tell_of_others(&args.session, &profile)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which other profiles there are.
+fn tell_of_others(path: &Path, shown: &Profile) -> anyhow::Result<()> {
+    let profiles = session_file::read(path)?.session.profiles;
+    let others = profiles.iter().enumerate();
+    let others: Vec<String> = others
+        .filter(|(_, profile)| profile.name != shown.name)
+        .map(|(at, profile)| format!("{} {}", at + 1, profile.name))
+        .collect();
+    if !others.is_empty() {
+        let all = humanize::shorten(&others.join("; "), OTHERS);
+        output::note(&format!("With --profile N there are also: {all}"));
+    }
+    Ok(())
 }
 
 /// The profile that somebody means, by its number from 1 or its name.

@@ -55,7 +55,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     if by_category.summed_ns == 0 {
         return blocks;
     }
-    blocks.push(table(source, &by_category, "Category"));
+    blocks.push(table(source, profile, &by_category, "Category"));
     let level = if by_category.has_operators {
         Level::Operator
     } else {
@@ -66,7 +66,8 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     } else {
         "Kernel"
     };
-    blocks.push(table(source, &breakdown::of(profile, rules, level), title));
+    let found = breakdown::of(profile, rules, level);
+    blocks.push(table(source, profile, &found, title));
     let notes: Vec<Text> = profile
         .notes
         .iter()
@@ -80,7 +81,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     if others > 0 {
         blocks.push(Block::Paragraph(
             format!(
-                "The session has {}; powerband kernels {} shows each.",
+                "The session has {}; powerband kernels {} --profile 2, and so on, shows each.",
                 humanize::of_many(others as u64, "more profile"),
                 source.named()
             )
@@ -135,7 +136,7 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
     ))
 }
 
-fn table(source: &Source<'_>, found: &Breakdown, title: &str) -> Block {
+fn table(source: &Source<'_>, profile: &Profile, found: &Breakdown, title: &str) -> Block {
     let heads = [
         ("Share", ""),
         ("Total", ""),
@@ -154,7 +155,19 @@ fn table(source: &Source<'_>, found: &Breakdown, title: &str) -> Block {
             Cell::known(row.mean_ns().map(humanize::duration_ns), ""),
         ]
     };
-    let elsewhere = format!("powerband kernels {} has them all", source.named());
+    let mut profiles = source.session.profiles.iter();
+    let number = profiles
+        .position(|other| other.name == profile.name)
+        .map_or(1, |at| at + 1);
+    let by = match title {
+        "Kernel" => " --by kernel",
+        "Operator" => " --by operator",
+        _ => "",
+    };
+    let elsewhere = format!(
+        "powerband kernels {} --profile {number}{by} has them all",
+        source.named()
+    );
     let table = Table::new(&[title], &heads)
         .filled(found.rows.iter().map(line), MOST_ROWS, "row", &elsewhere)
         .without_empty_columns();
