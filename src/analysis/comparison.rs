@@ -74,6 +74,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
             .collect()
     };
     remarks.extend(about_batches(&pairs));
+    remarks.extend(about_directions(&pairs));
     let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
     remarks.extend(after.troubles(&only_before));
     remarks.extend(before.troubles(&only_after));
@@ -305,6 +306,28 @@ fn about_batches(pairs: &[Pair]) -> Option<String> {
     ))
 }
 
+/// Rounds that took turns say one thing and the medians over all samples another.
+fn about_directions(pairs: &[Pair]) -> Option<String> {
+    let differs = |pair: &&Pair| {
+        let medians = [&pair.before, &pair.after].map(|row| Some(row.latency_ns.as_ref()?.median));
+        let ([Some(before), Some(after)], Some(ratio)) = (medians, pair.ratio) else {
+            return false;
+        };
+        !pair.is_per_item() && (before / after - 1.0) * (ratio.speed_up - 1.0) < 0.0
+    };
+    let batches: Vec<String> = pairs
+        .iter()
+        .filter(differs)
+        .map(|pair| pair.before_batch.to_string())
+        .collect();
+    (!batches.is_empty()).then(|| {
+        format!(
+            "At batch {} the medians over all samples point the other way than the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do.",
+            batches.join(", ")
+        )
+    })
+}
+
 fn geometric_mean(pairs: &[Pair]) -> Option<f64> {
     let logarithms: Vec<f64> = pairs
         .iter()
@@ -401,6 +424,34 @@ mod tests {
         assert!(comparison.only_after.is_empty());
         let told = comparison.remarks.join(" ");
         assert!(told.contains("tract:cpu batch 8: out of memory"), "{told}");
+    }
+
+    #[test]
+    fn medians_that_point_the_other_way_are_told() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        // One short round and a long one with more samples, against two alike.
+        measure(&mut session, 0, 1, &[&[10], &[30, 30, 30]]);
+        measure(&mut session, 1, 1, &[&[20], &[20, 20, 20]]);
+        let rows = case_rows::of(&session);
+        let found = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 1, None),
+        );
+        assert!(
+            found.pairs[0]
+                .ratio
+                .is_some_and(|ratio| ratio.speed_up < 1.0)
+        );
+        let told = found.remarks.join(" ");
+        assert!(
+            told.contains("At batch 1 the medians over all samples"),
+            "{told}"
+        );
+        let same = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 0, None),
+        );
+        assert!(!same.remarks.join(" ").contains("the other way"));
     }
 
     #[test]

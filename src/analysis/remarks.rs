@@ -64,7 +64,7 @@ pub fn meaning(name: &str) -> &'static str {
             "The times are those of a growing queue and say nothing of a load that can be served."
         }
         "uneven" => {
-            "A few runs took much of the time: the throughput counted and the one that the median promises are two different things."
+            "Runs took very different times: the throughput counted and the one that the median promises are two different things."
         }
         "slow-first-run" => {
             "The first answer takes longer than all later ones; it is in none of the other numbers."

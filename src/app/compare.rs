@@ -78,10 +78,9 @@ impl CompareState {
         };
         self.drawn = Drawn {
             latency: curves::latency(&overlays, &options),
-            speed_ups: ratios::speed_ups(
-                &comparison.pairs,
-                open.colour(after.session, after.setup),
-            ),
+            speed_ups: ratios::speed_ups(&comparison.pairs, |setup| {
+                open.colour(after.session, setup)
+            }),
         };
     }
 

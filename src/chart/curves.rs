@@ -11,6 +11,9 @@ use crate::stats::bootstrap::Interval;
 /// Significant digits of a limit that was dragged: more than a hand can place.
 const LIMIT_DIGITS: i32 = 3;
 
+/// Intervals make an axis longer than the curves need, but no more than this many times.
+const MOST_FOR_INTERVALS: f64 = 2.0;
+
 /// One curve among several.
 #[derive(Clone, Debug)]
 pub struct Overlay<'a> {
@@ -178,19 +181,28 @@ pub(super) fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
     drawn
 }
 
+/// The top of the axis: what is highest, and intervals as far as curves stay readable.
 pub(super) fn highest(drawn: &[Drawn<'_>]) -> f64 {
-    let values = drawn.iter().flat_map(|drawn| &drawn.values);
-    values
-        .map(|(_, value, band)| band.map_or(*value, |band| band.high.max(*value)))
-        .fold(0.0, f64::max)
+    let values = || drawn.iter().flat_map(|drawn| &drawn.values);
+    let highest = values().map(|(_, value, _)| *value).fold(0.0, f64::max);
+    values()
+        .filter_map(|(.., band)| Some(band.as_ref()?.high))
+        .fold(highest, f64::max)
+        .min(highest * MOST_FOR_INTERVALS)
 }
 
 fn lowest(drawn: &[Drawn<'_>]) -> f64 {
-    let values = drawn.iter().flat_map(|drawn| &drawn.values);
-    values
-        .map(|(_, value, band)| band.map_or(*value, |band| band.low.min(*value)))
-        .filter(|value| *value > 0.0)
-        .fold(f64::INFINITY, f64::min)
+    let values = || drawn.iter().flat_map(|drawn| &drawn.values);
+    let above_zero = |value: &f64| *value > 0.0;
+    let lowest = values()
+        .map(|(_, value, _)| *value)
+        .filter(above_zero)
+        .fold(f64::INFINITY, f64::min);
+    values()
+        .filter_map(|(.., band)| Some(band.as_ref()?.low))
+        .filter(above_zero)
+        .fold(lowest, f64::min)
+        .max(lowest / MOST_FOR_INTERVALS)
 }
 
 /// The series and the failures, on an axis with every batch size of the plan.
@@ -413,6 +425,29 @@ mod tests {
             .collect();
         assert_eq!(drops, ["knee, batch 1"]);
         assert!((spec.series[0].points[4].y - 800.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_does_not_flatten_the_curves() {
+        let mut curves = curves();
+        let point = &mut curves[0].points[1];
+        point.ci95_ns = Some(Interval {
+            low: 1.0,
+            high: 1e15,
+        });
+        point.throughput_ci95 = Some(Interval {
+            low: 0.0,
+            high: 1e12,
+        });
+        let overlays = overlays(&curves);
+        let options = CurveOptions::default();
+        let (times, rates) = (
+            latency(&overlays, &options),
+            throughput(&overlays, &options),
+        );
+        assert!(times.y.scale.value(times.y.high) < 1_000.0, "{:?}", times.y);
+        assert!(times.y.scale.value(times.y.low) > 1.0, "{:?}", times.y);
+        assert!(rates.y.high < 2_500.0, "{:?}", rates.y);
     }
 
     #[test]

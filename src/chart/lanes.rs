@@ -201,17 +201,30 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
         .filter(|(device, track)| own.contains(device) || !is_card(track))
         .partition(|(_, track)| is_card(track));
     let tracks = cards.into_iter().chain(rest).map(|(_, track)| track);
-    tracks
-        .flat_map(|track| {
-            // What the worker needed of the machine's memory is in the profile itself.
-            let is_told =
-                |quantity: &&Quantity| is_card(track) || **quantity != Quantity::MemoryUsed;
-            BENEATH
-                .iter()
-                .filter(is_told)
-                .filter_map(|quantity| lane(telemetry, track, *quantity, window, &place))
-        })
-        .collect()
+    let lanes = tracks.flat_map(|track| {
+        // What the worker needed of the machine's memory is in the profile itself.
+        let is_told = |quantity: &&Quantity| is_card(track) || **quantity != Quantity::MemoryUsed;
+        BENEATH
+            .iter()
+            .filter(is_told)
+            .filter_map(|quantity| lane(telemetry, track, *quantity, window, &place))
+    });
+    lanes.map(|lane| with_own_range(lane, length_ns)).collect()
+}
+
+/// What is told is what was read within the time, where anything was.
+fn with_own_range(mut lane: Lane, length_ns: u64) -> Lane {
+    let within = lane
+        .points
+        .iter()
+        .filter(|(at, _)| (0.0..=length_ns as f64).contains(at));
+    let values: Vec<f64> = within.map(|(_, value)| *value).collect();
+    let lowest = values.iter().copied().reduce(f64::min);
+    if let Some((low, high)) = lowest.zip(values.iter().copied().reduce(f64::max)) {
+        let [low, high] = [low, high].map(|value| watched::text(lane.quantity, value));
+        lane.range = range(&low, &high);
+    }
+    lane
 }
 
 fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, String)> {
@@ -475,6 +488,10 @@ mod tests {
             points
                 .iter()
                 .any(|(at, busy)| *at == 0.0 && (busy - 54.0).abs() < 0.01)
+        );
+        assert_eq!(
+            lanes[0].range, "54 to 55 %",
+            "as read meanwhile, and not before"
         );
         // One reading before, at least, and one after, so that lines reach the edges.
         let (first, last) = (points[0].0, points[points.len() - 1].0);

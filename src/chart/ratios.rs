@@ -4,35 +4,50 @@ use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
 use crate::analysis::comparison::Pair;
 
-/// A dot with its interval for each pair, over the batch size before; a level where nothing changed.
-/// The axis begins at zero and always holds the level.
-pub fn speed_ups(pairs: &[Pair], colour: usize) -> ChartSpec {
+/// Bars of intervals make the axis longer than the dots need, but no more than this many times.
+const MOST_FOR_INTERVALS: f64 = 1.6;
+
+/// A dot with its interval for each pair, over the batch size before, a series for each setup after; a
+/// level where nothing changed. The axis begins at zero and always holds the level.
+pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
     let x = axis::batches(pairs.iter().map(|pair| pair.before_batch));
-    let points: Vec<Point> = pairs.iter().filter_map(|pair| point(pair, &x)).collect();
-    let highest = points
-        .iter()
-        .map(|point| point.band.map_or(point.y, |band| band.1.max(point.y)))
-        .fold(1.0, f64::max);
+    let mut series: Vec<Series> = Vec::new();
+    for pair in pairs {
+        let Some(point) = point(pair, &x) else {
+            continue;
+        };
+        let id = SeriesId(pair.after.setup as u64);
+        match series.iter_mut().find(|series| series.id == id) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series {
+                id,
+                name: pair.after.setup_label.clone(),
+                colour: colour(pair.after.setup),
+                points: vec![point],
+                gap_after: Vec::new(),
+                stroke: Stroke::Dots,
+            }),
+        }
+    }
+    let points = || series.iter().flat_map(|series| &series.points);
+    let highest = points().map(|point| point.y).fold(1.0, f64::max);
+    let reach = points()
+        .filter_map(|point| point.band)
+        .map(|band| band.1)
+        .fold(highest, f64::max);
     let mark = Mark::Level {
         y: 1.0,
         text: "no change".to_owned(),
     };
     ChartSpec {
         title: "Speed-up".to_owned(),
-        y: axis::from_zero("times as fast", highest),
-        marks: if points.is_empty() {
+        y: axis::from_zero("times as fast", reach.min(highest * MOST_FOR_INTERVALS)),
+        marks: if series.is_empty() {
             Vec::new()
         } else {
             vec![mark]
         },
-        series: vec![Series {
-            id: SeriesId(0),
-            name: "speed-up".to_owned(),
-            colour,
-            points,
-            gap_after: Vec::new(),
-            stroke: Stroke::Dots,
-        }],
+        series,
         x,
         limit: None,
         bar_width: 0.0,
@@ -70,13 +85,22 @@ mod tests {
             setup,
             batch: None,
         };
-        let spec = speed_ups(&comparison::of(&side(0), &side(1)).pairs, 3);
+        let spec = speed_ups(&comparison::of(&side(0), &side(1)).pairs, |_| 3);
         let points = &spec.series[0].points;
         assert_eq!((points[0].x, points[1].x), (0.0, 3.0));
         assert!((points[0].y - 0.5).abs() < 1e-4 && (points[1].y - 3.0).abs() < 1e-4);
         assert!(points.iter().all(|point| point.band.is_some()));
         assert!(spec.y.high > 3.0);
         assert!(matches!(spec.marks[0], Mark::Level { y: 1.0, .. }));
-        assert!(speed_ups(&[], 0).is_empty());
+        // Both setups of both sessions: told apart by name and colour.
+        let both = [0, 1].map(|setup| comparison::of(&side(setup), &side(setup)).pairs);
+        let both = speed_ups(&both.concat(), |setup| setup + 5);
+        let told: Vec<(&str, usize)> = both
+            .series
+            .iter()
+            .map(|series| (series.name.as_str(), series.colour))
+            .collect();
+        assert_eq!(told, [("ort:cpu", 5), ("tract:cpu", 6)]);
+        assert!(speed_ups(&[], |_| 0).is_empty());
     }
 }

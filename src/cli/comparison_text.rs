@@ -86,11 +86,20 @@ fn line(pair: &Pair) -> Vec<String> {
         or_unknown(
             pair.ratio
                 .and_then(|ratio| ratio.ci95)
-                .map(|interval| format!("{:.3} to {:.3}", interval.low, interval.high)),
+                .map(|interval| ends(interval.low, interval.high)),
         ),
         or_unknown(pair.ratio.map(|ratio| ratio.rounds.to_string())),
         pair.verdict.call.name().to_owned(),
     ]
+}
+
+/// The ends of an interval. Where two rounds cannot tell, nobody wants to know by how much.
+fn ends(low: f64, high: f64) -> String {
+    if high < 100.0 {
+        format!("{low:.3} to {high:.3}")
+    } else {
+        format!("{low:.3} to over 100")
+    }
 }
 
 fn summary(comparison: &Comparison) -> String {

@@ -30,7 +30,7 @@ pub fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
         text.push_str(&format!("  powerband show {}\n", path.display()));
     }
     text.push_str(
-        "\nBegin with\n  powerband bench resnet50 --preset quick\n\nbench, show, model, engines, devices and recover need no display; powerband --help says more.\n",
+        "\nBegin with\n  powerband bench resnet50 --preset quick\n\nOnly the window needs a display; powerband --help names every command.\n",
     );
     output::answer(&text)?;
     Ok(ExitCode::from(TROUBLE))

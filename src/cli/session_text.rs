@@ -157,10 +157,12 @@ fn accuracies(session: &Session) -> String {
             ]
         })
         .collect();
-    let mut text = format!(
-        "Accuracy on {}, against {}\n",
-        first.inputs, first.reference
-    );
+    // What was noted of the samples follows their number.
+    let (inputs, notes) = match first.inputs.split_once("; ") {
+        Some((inputs, notes)) => (inputs, format!("  {notes}\n")),
+        None => (first.inputs.as_str(), String::new()),
+    };
+    let mut text = format!("Accuracy on {inputs}, against {}\n{notes}", first.reference);
     text.push_str(&humanize::table(&header, &lines, 1));
     for (&setup, found) in &session.accuracies {
         if let Some(trouble) = &found.trouble {
@@ -310,6 +312,15 @@ fn table(rows: &[CaseRow]) -> String {
     humanize::table(&header, &lines, 1)
 }
 
+/// Half an interval in percent. Where it is wider than the value, nobody wants to know by how much.
+pub(super) fn half_width(share: f64) -> String {
+    if share < 1.0 {
+        format!("{:.1} %", share * 100.0)
+    } else {
+        "> 100 %".to_owned()
+    }
+}
+
 fn line(row: &CaseRow) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let latency = row.latency_ns.as_ref();
@@ -322,10 +333,7 @@ fn line(row: &CaseRow) -> Vec<String> {
         row.setup_label.clone(),
         row.batch.to_string(),
         time(|s| Some(s.median)),
-        or_unknown(
-            row.ci95_rel()
-                .map(|share| format!("{:.1} %", share * 100.0)),
-        ),
+        or_unknown(row.ci95_rel().map(half_width)),
         time(|s| Some(s.min)),
         time(|s| s.p90),
         time(|s| s.p99),

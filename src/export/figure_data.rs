@@ -285,18 +285,21 @@ fn of_timeline(traced: &Traced) -> Table {
             }));
     }
     for lane in &traced.lanes {
-        table.rows.extend(lane.points.iter().map(|(at, value)| {
-            vec![
-                text(&lane.device),
-                Cell::Empty,
-                Cell::Empty,
-                text(&lane.quantity.full_key()),
-                Cell::Empty,
-                Cell::Number(round(*at)),
-                Cell::Empty,
-                Cell::Number(round(*value)),
-            ]
-        }));
+        let within = |(at, _): &&(f64, f64)| traced.stretch.contains(*at);
+        table
+            .rows
+            .extend(lane.points.iter().filter(within).map(|(at, value)| {
+                vec![
+                    text(&lane.device),
+                    Cell::Empty,
+                    Cell::Empty,
+                    text(&lane.quantity.full_key()),
+                    Cell::Empty,
+                    Cell::Number(round(*at)),
+                    Cell::Empty,
+                    Cell::Number(round(*value)),
+                ]
+            }));
     }
     table
 }

@@ -121,6 +121,9 @@ pub fn share(share: f64) -> String {
 
 /// Half an interval as a share of its value: `0.8 %`.
 pub fn relative(share: f64) -> String {
+    if share >= 1.0 {
+        return "> 100 %".to_owned();
+    }
     format!("{} %", humanize::significant(share * 100.0, 2))
 }
 

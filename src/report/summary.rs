@@ -179,6 +179,11 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     let accuracy = learned
         .or(top1)
         .map(|share| format!("{:.1} %", share * 100.0));
+    let without_accuracy = if phases.is_empty() {
+        "nothing was trained, and no labels were given"
+    } else {
+        "no epoch was finished while it was measured"
+    };
     let line = |name: &str, cell: Cell| vec![Cell::of(name), cell];
     let lines = vec![
         line(
@@ -209,10 +214,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
                 "no device that it ran on tells it",
             ),
         ),
-        line(
-            "Final accuracy",
-            Cell::known(accuracy, "nothing was trained, and no labels were given"),
-        ),
+        line("Final accuracy", Cell::known(accuracy, without_accuracy)),
     ];
     let table = Table::new(&["Performance"], &[("Value", "")]);
     Block::Table(table.filled(lines.into_iter(), usize::MAX, "line", ""))

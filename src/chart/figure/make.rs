@@ -51,6 +51,8 @@ fn colour(session: &Session, setup: usize) -> usize {
 fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
     let parts = [material.before.as_ref(), Some(&material.after)];
     let is_alone = material.before.is_none();
+    let other = material.before.as_ref().map(|part| &part.session.name);
+    let is_same = other == Some(&material.after.session.name);
     let mut before = 0;
     let mut all = Vec::new();
     for (place, part) in (0_u64..).zip(parts.into_iter().flatten()) {
@@ -66,7 +68,13 @@ fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
                 name: if is_alone {
                     label
                 } else {
-                    format!("{label} · {}", session.name)
+                    let both = ["before", "after"];
+                    let name = if is_same {
+                        both[place as usize % 2]
+                    } else {
+                        &session.name
+                    };
+                    format!("{label} · {name}")
                 },
                 colour: before + colour(session, curve.setup),
                 curve,
@@ -532,7 +540,7 @@ fn of_part<'a>(part: &'a Part<'_>, (setup, batch): (usize, Option<usize>)) -> Si
 pub fn comparison(material: &Material<'_>) -> Made {
     let (found, setup) = compared(material)?;
     let session = material.after.session;
-    let mut spec = ratios::speed_ups(&found.pairs, colour(session, setup));
+    let mut spec = ratios::speed_ups(&found.pairs, |setup| colour(session, setup));
     if material.before.is_none() {
         let (first, second) = (session.setup_label(0), session.setup_label(setup));
         spec.title = format!("Speed-up, {first} → {second}");

@@ -110,6 +110,7 @@ Examples:
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Examples:
   powerband report r50.ron --to r50.html                      everything, in one file
   powerband report before.ron after.ron --to change.md        two sessions, pictures beside it
   powerband report r50.ron --layout case-study --to study.md  step by step
