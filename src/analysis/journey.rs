@@ -37,7 +37,7 @@ pub struct Rung {
     pub trouble: Option<String>,
     /// Against the last step before it that was measured.
     pub over_before: Option<Pair>,
-    /// Against the first step that was measured.
+    /// Against the first step, where that was measured.
     pub over_start: Option<Pair>,
     /// What it takes.
     pub cost: Cost,
@@ -80,6 +80,15 @@ pub fn of(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
         journey.remarks.push(
             "Steps of different batch sizes are compared by the time of an item, which is what throughput gains; the latency of a batch grows with it.".to_owned(),
         );
+    }
+    if let Some(start) = journey.rungs.first()
+        && start.trouble.is_some()
+        && !start.is_waiting()
+    {
+        journey.remarks.push(format!(
+            "{}, the start, was not measured, so what was gained over it is not known.",
+            start.title
+        ));
     }
     for rung in &journey.rungs {
         let reason = rung
@@ -134,9 +143,9 @@ fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Ru
             .pairs
             .pop()
     };
-    let mut measured = earlier.iter().filter(|rung| rung.row.is_some());
-    let start = measured.next();
-    let before = measured.next_back().or(start);
+    let before = earlier.iter().rfind(|rung| rung.row.is_some());
+    // Another step in its place would make gains look like those over the start.
+    let start = earlier.first().filter(|rung| rung.row.is_some());
     let over_before = before.and_then(against);
     let cost = Cost {
         preparation_ns: row
@@ -215,6 +224,24 @@ mod tests {
         let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
         assert!((gain(&third.over_before) - 4.0).abs() < 1e-3);
         assert!((gain(&third.over_start) - 4.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn nothing_takes_the_place_of_a_start_that_failed() {
+        let mut session = climbed();
+        let step = |title: &str, setup| Step {
+            title: title.to_owned(),
+            case: CaseKey { setup, batch: 1 },
+        };
+        session.plan.ladder = vec![step("failed", 1), step("second", 0), step("third", 2)];
+        let journey = of(&session, &case_rows::of(&session), 1);
+        let last = journey.rungs.last().unwrap();
+        assert!(last.over_before.is_some() && last.over_start.is_none());
+        let told = journey.remarks.join(" ");
+        assert!(
+            told.contains("failed, the start, was not measured"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn over_before(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartS
     gains("Over the step before", journey, gain, colour)
 }
 
-/// How many times as fast each step is as the first measured one.
+/// How many times as fast each step is as the first one.
 pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
     let gain = |rung: &Rung| rung.over_start.as_ref().and_then(Gain::of);
     gains("Over the start", journey, gain, colour)

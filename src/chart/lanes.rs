@@ -192,7 +192,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
     };
     let place = |at_ns: u64| {
         let is_within = window.contains(at_ns);
-        is_within.then(|| at_ns as f64 - began_ns as f64)
+        is_within.then_some(at_ns as f64 - began_ns as f64)
     };
     let own = watched::devices_of(session, case.setup);
     let is_card = |track: &Track| track.device.kind.is_gpu();

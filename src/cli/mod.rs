@@ -130,8 +130,15 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
         .iter()
         .any(|name| std::env::var_os(name).is_some_and(|display| !display.is_empty()));
     if !has_display {
-        let reason = "neither DISPLAY nor WAYLAND_DISPLAY is set, so there is no display.";
-        return home::run(context, reason).map(Wanted::Done);
+        let mut reason =
+            "neither DISPLAY nor WAYLAND_DISPLAY is set, so there is no display.".to_owned();
+        for file in files
+            .iter()
+            .filter(|file| file.extension().is_some_and(|end| end == "ron"))
+        {
+            reason.push_str(&format!(" powerband show {} prints it.", file.display()));
+        }
+        return home::run(context, &reason).map(Wanted::Done);
     }
     let files = files
         .into_iter()

@@ -312,7 +312,7 @@ pub trait Engine: Sync {
 pub struct Watched {
     /// Files that importers know.
     pub files: Vec<PathBuf>,
-    /// When the first run that does not only warm up began, on the clock of [`clock::monotonic_ns`].
+    /// When the first run that does not only warm up began, on the machine's monotonic clock, in nanoseconds.
     pub began_ns: u64,
 }
 

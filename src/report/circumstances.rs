@@ -224,8 +224,23 @@ fn load(plan: &Plan) -> String {
     }
 }
 
+/// How networks were fed: once for all, or by setup where setups differ.
 fn feeding(source: &Source<'_>) -> Option<String> {
-    let mut openings = source.session.cases.iter();
-    let opening = openings.find_map(|case| case.opening.as_ref())?;
-    Some(opening.feeding.trim_end_matches('.').to_owned()).filter(|text| !text.is_empty())
+    let mut ways: Vec<(String, usize)> = Vec::new();
+    for case in &source.session.cases {
+        let Some(opening) = &case.opening else {
+            continue;
+        };
+        let way = opening.feeding.trim_end_matches('.').to_owned();
+        if !way.is_empty() && !ways.iter().any(|(known, _)| *known == way) {
+            ways.push((way, case.setup));
+        }
+    }
+    if let [(way, _)] = &ways[..] {
+        return Some(way.clone());
+    }
+    let of_setup =
+        |(way, setup): &(String, usize)| format!("{}: {way}", source.session.setup_label(*setup));
+    let all: Vec<String> = ways.iter().map(of_setup).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }

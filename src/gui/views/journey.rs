@@ -62,7 +62,7 @@ const COLUMNS: [ColumnSpec; CELLS.len()] = [
     ColumnSpec::words("Verdict", 114.0)
         .with_help("Faster or slower than the step before where the 95 % interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
     ColumnSpec::numbers("Over start", 76.0)
-        .with_help("How many times as fast it is as the first step that was measured, by the time of an item where batch sizes differ"),
+        .with_help("How many times as fast it is as the first step, by the time of an item where batch sizes differ"),
     ColumnSpec::numbers("Ready after", 80.0)
         .with_help("Loading and compiling the model, and the first run"),
     ColumnSpec::numbers("Pays after", 82.0)

@@ -105,12 +105,11 @@ impl Run<'_, '_> {
                 .map_err(|error| error.to_string())?;
         }
         imported.runs = seen.runs.or(imported.runs);
-        let anchor_ns = match seen.measured {
-            Some(measured) => keep_measured(&mut imported, measured),
-            None => {
-                leave_out_warm_up(&mut imported);
-                first_run(&imported.trace)
-            }
+        let anchor_ns = if let Some(measured) = seen.measured {
+            keep_measured(&mut imported, measured)
+        } else {
+            leave_out_warm_up(&mut imported);
+            first_run(&imported.trace)
         };
         let name = format!(
             "{}, batch {}",
