@@ -12,7 +12,7 @@ pub fn write(material: &Material<'_>) -> Document {
         return super::full::write(material);
     };
     let mut document = Document {
-        title: format!("{} → {}", before.session.name, after.session.name),
+        title: title(&before.session.name, &after.session.name),
         subtitle: format!(
             "{} → {}",
             overview::subtitle(before),
@@ -55,8 +55,10 @@ pub fn write(material: &Material<'_>) -> Document {
     }
     document.section("Where the difference is", changes);
     document.section("Batch sizes", both(before, after, batches::table));
-    let rows = before.measured().chain(after.measured());
-    document.section("Flags and what they mean", conclusions::flags(rows));
+    let flags = both(before, after, |source| {
+        conclusions::flags(source.measured())
+    });
+    document.section("Flags and what they mean", flags);
     document.section(
         "What was noticed during the runs",
         both(before, after, conclusions::warnings),
@@ -68,6 +70,15 @@ pub fn write(material: &Material<'_>) -> Document {
     document.section("Method", both(before, after, circumstances::method));
     document.section("How to repeat it", both(before, after, conclusions::repeat));
     document
+}
+
+/// Both names, or one that both have.
+fn title(before: &str, after: &str) -> String {
+    if before == after {
+        format!("{before}, before and after")
+    } else {
+        format!("{before} → {after}")
+    }
 }
 
 /// The same section of both sessions, each under its name; once where both say the same.
