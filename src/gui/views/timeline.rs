@@ -1,7 +1,8 @@
 //! Timeline: what ran where and when, in a trace of a profiler.
 
 use eframe::egui::{
-    self, Align, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Sense, Ui, vec2,
+    self, Align, Color32, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Sense,
+    TextStyle, Ui, vec2,
 };
 
 use crate::analysis::timeline::selection::Statistics;
@@ -491,9 +492,24 @@ fn line(ui: &mut Ui, kind: SliceKind, name: &str, value: &str, help: &str) {
     response.response.on_hover_text(help);
 }
 
+/// Begins another line where a colour and its word have no room on this one.
+fn keep_together(ui: &mut Ui, words: &str) {
+    let font = TextStyle::Body.resolve(ui.style());
+    let galley = ui
+        .painter()
+        .layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER);
+    let width = galley.size().x + 10.0 + ui.spacing().item_spacing.x;
+    if width > ui.available_size_before_wrap().x {
+        ui.end_row();
+    }
+}
+
 fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     let roles = theme::roles(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+    // As high as the word, so that the two stand in line wherever a row begins.
+    let high = ui.text_style_height(&TextStyle::Body);
+    let (room, _) = ui.allocate_exact_size(vec2(10.0, high), Sense::hover());
+    let rect = egui::Rect::from_center_size(room.center(), vec2(10.0, 10.0));
     let color = roles.tone(series(kind), 0.8);
     ui.painter().rect_filled(rect, 2.0, color);
     ui.add(Label::new(RichText::new(words).color(roles.text)).truncate());
@@ -517,6 +533,7 @@ fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
         ui.horizontal_wrapped(|ui| {
             let kinds = SliceKind::ALL.into_iter();
             for kind in kinds.filter(|kind| occurs[*kind as usize]) {
+                keep_together(ui, kind.title());
                 swatch(ui, kind, kind.title());
                 ui.add_space(space::TINY);
             }
