@@ -219,6 +219,7 @@ pub const ALL: &[Figure] = figures! {
     "kernels", "Time by kernel", make::kernels, "the same by kernel";
     "treemap", "Time as areas", make::treemap, "kernels as areas";
     "changes", "What changed", make::changes, "which kernels make the difference between two profiles";
+    "memory-use", "Memory in use", make::memory_in_use, "memory in use while a profile was taken, device by device";
     "timeline", "Timeline", make::timeline, "what ran where and when in a profile, with the devices beneath";
     "journey", "Over the step before", make::journey, "what each step of a journey gained";
     "journey-start", "Over the start", make::journey_start, "what each step gained over the start";

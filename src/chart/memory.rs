@@ -1,9 +1,10 @@
 //! Memory over the batch size.
 
-use super::axis;
+use super::axis::{self, TimeUnit};
 use super::curves::{self, Overlay};
-use super::spec::{ChartSpec, Mark};
+use super::spec::{ChartSpec, Mark, Point, Series, SeriesId, Stroke};
 use crate::base::humanize;
+use crate::domain::profile::MemoryUse;
 
 const GIB: f64 = (1_u64 << 30) as f64;
 const MIB: f64 = (1_u64 << 20) as f64;
@@ -38,12 +39,54 @@ pub fn peak(overlays: &[Overlay<'_>]) -> ChartSpec {
     spec
 }
 
+/// Memory in use while a profile was taken, device by device: what it is until it changes.
+pub fn over_time(memory: &[MemoryUse]) -> ChartSpec {
+    let of_all = || memory.iter().flat_map(|device| &device.over_time);
+    let last_ns = of_all().map(|(at, _)| *at).max().unwrap_or(0) as f64;
+    let most = of_all().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64;
+    let (unit, bytes) = if most >= GIB {
+        ("GiB", GIB)
+    } else {
+        ("MiB", MIB)
+    };
+    let time = TimeUnit::of(last_ns);
+    let point = |at: u64, used: u64| Point {
+        x: at as f64 / time.ns,
+        y: used as f64 / bytes,
+        band: None,
+        tag: at,
+    };
+    let series = memory.iter().enumerate().map(|(place, device)| {
+        let mut points: Vec<Point> = Vec::new();
+        let mut before = None;
+        for (at, used) in &device.over_time {
+            points.extend(before.map(|before| point(*at, before)));
+            points.push(point(*at, *used));
+            before = Some(*used);
+        }
+        Series {
+            id: SeriesId(place as u64),
+            name: device.device.clone(),
+            colour: place,
+            points,
+            gap_after: Vec::new(),
+            stroke: Stroke::Thin,
+        }
+    });
+    ChartSpec {
+        title: "Memory in use".to_owned(),
+        series: series.filter(|series| series.points.len() > 1).collect(),
+        x: axis::from_zero(time.name, last_ns / time.ns),
+        y: axis::from_zero(unit, most / bytes),
+        ..ChartSpec::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::testing;
     use crate::analysis::{batch_curve, case_rows};
-    use crate::chart::spec::SeriesId;
     use crate::domain::case::Opening;
 
     fn spec(total_bytes: u64) -> ChartSpec {
@@ -77,5 +120,24 @@ mod tests {
         let near = spec(400 << 20);
         assert!(matches!(&near.marks[..], [Mark::Level { y, .. }] if *y == 400.0));
         assert!(near.y.high >= 400.0);
+    }
+
+    #[test]
+    fn memory_in_use_is_what_it_is_until_it_changes() {
+        let memory = MemoryUse {
+            device: "GPU 0".to_owned(),
+            peak_bytes: 3 << 20,
+            over_time: vec![(0, 1 << 20), (2_000_000, 3 << 20)],
+            ..MemoryUse::default()
+        };
+        let spec = over_time(&[memory, MemoryUse::default()]);
+        let points = spec.series[0].points.iter().map(|point| (point.x, point.y));
+        assert_eq!(
+            points.collect::<Vec<_>>(),
+            [(0.0, 1.0), (2.0, 1.0), (2.0, 3.0)]
+        );
+        assert_eq!((spec.series.len(), spec.y.title.as_str()), (1, "MiB"));
+        assert_eq!(spec.x.title, "ms");
+        assert!(over_time(&[]).is_empty());
     }
 }

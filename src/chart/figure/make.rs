@@ -192,6 +192,19 @@ pub fn memory(material: &Material<'_>) -> Made {
     })
 }
 
+/// Memory in use while a profile was taken.
+pub fn memory_in_use(material: &Material<'_>) -> Made {
+    let profile = profile(&material.after, material.profile)?;
+    let mut spec = memories::over_time(&profile.memory);
+    spec.title = format!("{}, {}", spec.title, profile.name);
+    chart(spec, || {
+        format!(
+            "the profile {} does not tell of memory over time",
+            profile.name
+        )
+    })
+}
+
 /// The case that is meant, or the first one that was measured.
 fn case<'a>(material: &Material<'a>) -> Result<&'a Case, String> {
     let session = material.after.session;

@@ -13,12 +13,13 @@ use crate::app::action::Kernels;
 use crate::app::kernels::Found;
 use crate::app::{App, allowed};
 use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::{self, figure::Drawing};
 use crate::domain::profile::{Counter, MemoryUse, Profile};
 use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, field, label};
+use crate::gui::widgets::{button, field, figure, label};
 
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 168.0;
@@ -357,6 +358,11 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
         }
         line.push(point);
     }
+    figure::offer(ui, &format!("memory of {}", memory.device), rect, || {
+        let mut spec = chart::memory::over_time(std::slice::from_ref(memory));
+        spec.title = format!("Memory of {} in use", memory.device);
+        Drawing::Chart(Box::new(spec))
+    });
     let painter = ui.painter_at(rect);
     painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, roles.line));
     painter.add(Shape::line(line, Stroke::new(1.5, roles.series(0))));
