@@ -20,13 +20,13 @@ const OTHERS: usize = 300;
 
 /// Prints where the time went.
 pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
-    let profile = profile_of(&args.session, &args.profile)?;
+    let (profile, others) = profile_of(&args.session, &args.profile)?;
     let rules = Rules::with(&context.settings.categories);
     for objection in &rules.objections {
         output::note(&format!("In the settings, {objection}"));
     }
     if let Some(other) = &args.against {
-        let before = profile_of(other, &args.against_profile)?;
+        let (before, _) = profile_of(other, &args.against_profile)?;
         let found = comparison::of(&before, &profile, &rules);
         let rows = compared_rows(&found, args);
         if args.json {
@@ -51,28 +51,21 @@ pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
         output::document(&documents::document(&profile, &found, &shown))?;
     } else {
         output::answer(&kernels_text::breakdown(&profile, &found, &shown))?;
-        tell_of_others(&args.session, &profile)?;
+        tell_of(&others);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says which other profiles there are.
-fn tell_of_others(path: &Path, shown: &Profile) -> anyhow::Result<()> {
-    let profiles = session_file::read(path)?.session.profiles;
-    let others = profiles.iter().enumerate();
-    let others: Vec<String> = others
-        .filter(|(_, profile)| profile.name != shown.name)
-        .map(|(at, profile)| format!("{} {}", at + 1, profile.name))
-        .collect();
+fn tell_of(others: &[String]) {
     if !others.is_empty() {
         let all = humanize::shorten(&others.join("; "), OTHERS);
         output::note(&format!("With --profile N there are also: {all}"));
     }
-    Ok(())
 }
 
-/// The profile that somebody means, by its number from 1 or its name.
-fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<Profile> {
+/// The profile that somebody means, by its number from 1 or its name, and the others with their numbers.
+fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>)> {
     let mut profiles = session_file::read(path)?.session.profiles;
     if profiles.is_empty() {
         bail!(
@@ -85,18 +78,19 @@ fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<Profile> {
     let place = by_name
         .or_else(by_number)
         .filter(|place| *place < profiles.len());
+    let known = profiles.iter().enumerate();
+    let mut known: Vec<String> = known
+        .map(|(at, profile)| format!("{} {}", at + 1, profile.name))
+        .collect();
     let Some(place) = place else {
-        let known = profiles.iter().enumerate();
-        let known: Vec<String> = known
-            .map(|(at, profile)| format!("{} {}", at + 1, profile.name))
-            .collect();
         bail!(
             "{} has no profile {wanted}; it has {}",
             path.display(),
             known.join(", ")
         );
     };
-    Ok(profiles.swap_remove(place))
+    known.remove(place);
+    Ok((profiles.swap_remove(place), known))
 }
 
 fn compared_rows<'a>(found: &'a Comparison, args: &KernelsArgs) -> Vec<&'a comparison::Row> {

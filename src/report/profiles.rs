@@ -55,7 +55,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     if by_category.summed_ns == 0 {
         return blocks;
     }
-    blocks.push(table(source, profile, &by_category, "Category"));
+    blocks.push(table(source, &by_category, "Category"));
     let level = if by_category.has_operators {
         Level::Operator
     } else {
@@ -67,7 +67,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
         "Kernel"
     };
     let found = breakdown::of(profile, rules, level);
-    blocks.push(table(source, profile, &found, title));
+    blocks.push(table(source, &found, title));
     let notes: Vec<Text> = profile
         .notes
         .iter()
@@ -136,7 +136,7 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
     ))
 }
 
-fn table(source: &Source<'_>, profile: &Profile, found: &Breakdown, title: &str) -> Block {
+fn table(source: &Source<'_>, found: &Breakdown, title: &str) -> Block {
     let heads = [
         ("Share", ""),
         ("Total", ""),
@@ -155,10 +155,7 @@ fn table(source: &Source<'_>, profile: &Profile, found: &Breakdown, title: &str)
             Cell::known(row.mean_ns().map(humanize::duration_ns), ""),
         ]
     };
-    let mut profiles = source.session.profiles.iter();
-    let number = profiles
-        .position(|other| other.name == profile.name)
-        .map_or(1, |at| at + 1);
+    let number = chosen(source).map_or(1, |(place, _)| place + 1);
     let by = match title {
         "Kernel" => " --by kernel",
         "Operator" => " --by operator",

@@ -263,7 +263,9 @@ fn body(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::SMALL);
         framed(ui, canvas, |ui| {
             let response = timeline_canvas::show(ui, &shown, changes);
-            figure::offer(ui, "timeline", response.rect, || {
+            // The strip at the top is for dragging, up to its end.
+            let below = response.rect.top() + timeline_canvas::HEAD;
+            figure::offer(ui, "timeline", response.rect.with_min_y(below), || {
                 Drawing::Timeline(Box::new(figures::of_timeline(open, view)))
             });
         });

@@ -29,6 +29,8 @@ use paint::Canvas;
 const OVERVIEW: f32 = 26.0;
 /// The ruler.
 const RULER: f32 = 26.0;
+/// What is above the tracks.
+pub const HEAD: f32 = OVERVIEW + RULER;
 /// For the names of tracks.
 const NAMES: f32 = 168.0;
 /// Further away than this a slice is not meant, in points.
@@ -88,7 +90,7 @@ impl Parts {
         };
         let top = outer.top();
         let lanes_top = outer.bottom() - beneath;
-        let tracks_top = top + OVERVIEW + RULER;
+        let tracks_top = top + HEAD;
         Self {
             outer,
             overview: across(top, top + OVERVIEW),
