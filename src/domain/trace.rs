@@ -187,6 +187,10 @@ pub struct MemoryEvent {
     pub op: u32,
 }
 
+/// All times of a trace together stay below this, and all moments within as much of zero: a century and a
+/// half in nanoseconds, so that no sum of them can be too large to be counted.
+const MOST_NS: u64 = 1 << 62;
+
 /// What ran where and when.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
@@ -204,6 +208,8 @@ pub struct Trace {
     link: Vec<u64>,
     op: Vec<u32>,
     detail: Vec<u32>,
+    spent_ns: u64,
+    cut: u64,
 }
 
 impl Trace {
@@ -216,16 +222,25 @@ impl Trace {
         }) as u32
     }
 
-    /// Takes a slice in.
+    /// Takes a slice in. Times that no run can have, as damaged files tell them, are cut.
     pub fn push(&mut self, slice: Slice) {
+        let start_ns = slice.start_ns.clamp(-(MOST_NS as i64), MOST_NS as i64);
+        let duration_ns = slice.duration_ns.min(MOST_NS - self.spent_ns);
+        self.spent_ns += duration_ns;
+        self.cut += u64::from((start_ns, duration_ns) != (slice.start_ns, slice.duration_ns));
         self.kinds.push(slice.kind);
         self.name.push(slice.name);
         self.track.push(slice.track);
-        self.start_ns.push(slice.start_ns);
-        self.duration_ns.push(slice.duration_ns);
+        self.start_ns.push(start_ns);
+        self.duration_ns.push(duration_ns);
         self.link.push(slice.link);
         self.op.push(slice.op);
         self.detail.push(slice.detail);
+    }
+
+    /// How many slices had times that no run can have.
+    pub fn cut(&self) -> u64 {
+        self.cut
     }
 
     /// How many slices there are.

@@ -8,8 +8,6 @@ pub mod amd;
 pub mod benchmark;
 pub mod chrome;
 pub mod chunks;
-#[cfg(test)]
-mod fuzzing;
 pub mod google_benchmark;
 pub mod head;
 pub mod hpctraining;
@@ -45,6 +43,7 @@ pub mod rocprofv3_memory;
 pub mod rocprofv3_summary;
 pub mod rows;
 pub mod rpd;
+pub mod settle;
 pub mod source;
 pub mod sqlite;
 pub mod summary;
@@ -299,6 +298,7 @@ pub fn add(
         into.format = importer.id();
     }
     importer.read(&source, watch, into)?;
+    settle::settle(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(
             "{} holds nothing: {} without a single row",

@@ -53,6 +53,7 @@ pub fn take(
                 Some(columns) => {
                     let source = Source::open(file, limits)?;
                     timings::read(&source, columns, watch, &mut imported)?;
+                    import::settle::settle(&mut imported);
                 }
                 None => import::add(file, limits, watch, &mut imported)?,
             }

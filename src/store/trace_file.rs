@@ -64,13 +64,12 @@ fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
     out.write_all(b"{\"powerband\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [\n")?;
     let groups = groups(trace);
     let mut divider = "";
-    let mut put = |out: &mut W, event: &Value| {
-        let text = std::mem::replace(&mut divider, ",\n");
-        out.write_all(text.as_bytes())?;
-        serde_json::to_writer(out, event).map_err(io::Error::from)
+    let mut put = |out: &mut W, times: &[(&str, i64)], event: &Value| {
+        out.write_all(std::mem::replace(&mut divider, ",\n").as_bytes())?;
+        out.write_all(line(times, event).as_bytes())
     };
     for (number, group) in groups.iter().enumerate() {
-        put(&mut out, &described("process_name", number, 0, group))?;
+        put(&mut out, &[], &described("process_name", number, 0, group))?;
     }
     let process_of = |track: u32| {
         let group = trace
@@ -86,11 +85,14 @@ fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
         let process = process_of(number as u32);
         put(
             &mut out,
+            &[],
             &described("thread_name", process, number, &track.name),
         )?;
     }
     for slice in trace.slices() {
-        put(&mut out, &event(trace, &slice, process_of(slice.track)))?;
+        let times = [("ts", slice.start_ns), ("dur", slice.duration_ns as i64)];
+        let process = process_of(slice.track);
+        put(&mut out, &times, &event(trace, &slice, process))?;
     }
     for event in &trace.memory {
         let mut told = memory(event);
@@ -98,7 +100,7 @@ fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
             fields.insert("pid".to_owned(), json!(process_of(track)));
             fields.insert("tid".to_owned(), json!(track));
         }
-        put(&mut out, &told)?;
+        put(&mut out, &[("ts", event.at_ns)], &told)?;
     }
     out.write_all(b"\n]}\n")?;
     Ok(out)
@@ -142,8 +144,6 @@ fn event(trace: &Trace, slice: &Slice, process: usize) -> Value {
         "name": trace.names.get(slice.name),
         "pid": process,
         "tid": slice.track,
-        "ts": us(slice.start_ns),
-        "dur": us(slice.duration_ns as i64),
         "args": args,
     })
 }
@@ -155,7 +155,6 @@ fn memory(event: &MemoryEvent) -> Value {
         "cat": "cpu_instant_event",
         "name": "[memory]",
         "s": "t",
-        "ts": us(event.at_ns),
         "args": {
             "Bytes": event.change,
             "Total Allocated": event.total,
@@ -165,9 +164,17 @@ fn memory(event: &MemoryEvent) -> Value {
     })
 }
 
-/// Microseconds with the nanoseconds behind the point, exact up to a few months.
-fn us(ns: i64) -> f64 {
-    ns as f64 / 1e3
+/// An event with its times, which are written digit by digit: clocks that count from 1970 are beyond what
+/// a float can hold to the nanosecond.
+fn line(times: &[(&str, i64)], event: &Value) -> String {
+    let mut line = "{".to_owned();
+    for (key, ns) in times {
+        let sign = if *ns < 0 { "-" } else { "" };
+        let (us, rest) = (ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000);
+        line.push_str(&format!("\"{key}\":{sign}{us}.{rest:03},"));
+    }
+    line.push_str(event.to_string().trim_start_matches('{'));
+    line
 }
 
 #[cfg(test)]
@@ -178,5 +185,17 @@ mod tests {
     fn traces_lie_beside_their_session() {
         let path = path(Path::new("/a/run.2.ron"), 0);
         assert_eq!(path, Path::new("/a/run.2.1.trace.json.gz"));
+    }
+
+    #[test]
+    fn times_are_exact_however_large() {
+        let event = json!({"ph": "X", "name": "{\"a"});
+        let text = line(&[("ts", 1_753_000_000_123_456_789), ("dur", -1)], &event);
+        assert!(text.contains("\"ts\":1753000000123456.789"), "{text}");
+        assert!(text.contains("\"dur\":-0.001"), "{text}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap()["name"],
+            "{\"a"
+        );
     }
 }

@@ -12,6 +12,7 @@ mod control;
 mod display;
 mod export;
 mod fake_nvml;
+mod fuzzing;
 mod imports;
 mod journeys;
 mod kernels;

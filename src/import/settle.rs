@@ -1,0 +1,72 @@
+//! What damaged files tell, held within what can be counted: no sum of times, calls or bytes overflows
+//! later, wherever somebody adds them up.
+
+use super::Imported;
+
+/// Together no more than this: a century and a half in nanoseconds.
+const MOST: u64 = 1 << 62;
+
+/// Cuts numbers that cannot be, and says so.
+pub fn settle(imported: &mut Imported) {
+    let mut cut = imported.trace.cut();
+    let mut times = Budget::default();
+    let mut calls = Budget::default();
+    for total in &mut imported.totals {
+        cut += times.hold(&mut total.total_ns);
+        cut += calls.hold(&mut total.calls);
+    }
+    let mut launches = Budget::default();
+    for counter in &mut imported.counters {
+        cut += launches.hold(&mut counter.launches);
+    }
+    for reported in &mut imported.reported {
+        let mut samples = Budget::default();
+        cut += reported
+            .samples_ns
+            .iter_mut()
+            .map(|sample| samples.hold(sample))
+            .sum::<u64>();
+        if let Some(typical) = &mut reported.typical_ns {
+            cut += Budget::default().hold(typical);
+        }
+    }
+    if cut > 0 {
+        imported.note(format!(
+            "{cut} times or counts are larger than any run can have; they were cut"
+        ));
+    }
+}
+
+/// What is left for the rest of a list.
+#[derive(Default)]
+struct Budget {
+    spent: u64,
+}
+
+impl Budget {
+    /// Cuts a number to what is left; gives 1 where that changed it.
+    fn hold(&mut self, number: &mut u64) -> u64 {
+        let held = (*number).min(MOST - self.spent);
+        self.spent += held;
+        u64::from(std::mem::replace(number, held) != held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::imported;
+
+    #[test]
+    fn times_that_cannot_be_are_cut_and_told() {
+        let row = "\"a\",1,18446744073709551615,1,50.0\n";
+        let text = format!(
+            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n{}",
+            row.repeat(3)
+        );
+        let read = imported(text).unwrap();
+        let sum: u64 = read.totals.iter().map(|total| total.total_ns).sum();
+        assert_eq!(sum, 1 << 62);
+        let notes = read.notes.join("\n");
+        assert!(notes.contains("larger than any run"), "{notes}");
+    }
+}

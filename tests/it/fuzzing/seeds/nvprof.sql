@@ -1,0 +1,12 @@
+create table StringTable (_id_ integer primary key autoincrement, value text not null unique);
+insert into StringTable values (1, '_Z4convPf'), (2, 'Tesla V100'), (3, 'step');
+create table CUPTI_ACTIVITY_KIND_DEVICE (_id_ integer primary key, id int, name int);
+insert into CUPTI_ACTIVITY_KIND_DEVICE values (1, 0, 2);
+create table CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ integer primary key, start int, end int, deviceId int, streamId int, correlationId int, gridX int, gridY int, gridZ int, blockX int, blockY int, blockZ int, name int);
+insert into CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL values (1, 100, 350, 0, 7, 5, 1, 2, 3, 64, 1, 1, 1), (2, 400, 390, 0, 7, 6, 1, 1, 1, 64, 1, 1, 1);
+create table CUPTI_ACTIVITY_KIND_MEMCPY (_id_ integer primary key, copyKind int, bytes int, start int, end int, deviceId int, streamId int, correlationId int);
+insert into CUPTI_ACTIVITY_KIND_MEMCPY values (1, 1, 4096, 10, 60, 0, 7, 4), (2, 2, 16, 'x', 80, 0, 7, 8);
+create table CUPTI_ACTIVITY_KIND_RUNTIME (_id_ integer primary key, cbid int, start int, end int, processId int, threadId int, correlationId int, returnValue int);
+insert into CUPTI_ACTIVITY_KIND_RUNTIME values (1, 211, 90, 95, 12, -3, 5, 0);
+create table CUPTI_ACTIVITY_KIND_MARKER (_id_ integer primary key, flags int, timestamp int, id int, objectKind int, objectId blob, name int, domain int);
+insert into CUPTI_ACTIVITY_KIND_MARKER values (1, 2, 5, 1, 2, x'00', 3, 0), (2, 4, 500, 1, 2, x'00', 0, 0);

@@ -1,0 +1,1 @@
+create table compute_kernel (id integer, name text);

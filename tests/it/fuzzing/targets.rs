@@ -1,0 +1,194 @@
+//! What is given damaged files: every importer, and what is done in the program with all that they read.
+
+use std::fs;
+use std::path::Path;
+
+use powerband::analysis::breakdown::{self, Level};
+use powerband::analysis::category::Rules;
+use powerband::analysis::kernel_comparison;
+use powerband::analysis::timeline::Timeline;
+use powerband::analysis::timeline::detail::Look;
+use powerband::analysis::timeline::find::Hits;
+use powerband::analysis::timeline::selection::Statistics;
+use powerband::domain::trace::Trace;
+use powerband::import::source::Source;
+use powerband::import::timings::{self, Columns};
+use powerband::import::watch::Watch;
+use powerband::import::{self, ImportError, Imported, Importer};
+use powerband::runner::importing;
+use powerband::store::{session_file, trace_file};
+
+use super::seeds::{self, LIMITS};
+
+/// Something that reads files.
+pub struct Target {
+    /// An importer's identifier, `timings` or `any`.
+    pub name: &'static str,
+    reader: Reader,
+    /// Files that it can read.
+    pub seeds: Vec<Vec<u8>>,
+}
+
+enum Reader {
+    /// Whichever importer recognises the file.
+    Any,
+    /// One importer, whether it recognises the file or not.
+    One(&'static dyn Importer),
+    /// A table whose columns the user names.
+    Timings,
+}
+
+/// Every target.
+pub fn all() -> Vec<Target> {
+    let files = seeds::all();
+    let of = |id: &str| {
+        let seeds = files.iter().filter(|(known, _)| *known == id);
+        seeds.map(|(_, bytes)| bytes.clone()).collect()
+    };
+    let mut targets: Vec<Target> = import::ALL
+        .iter()
+        .map(|importer| Target {
+            name: importer.id(),
+            reader: Reader::One(*importer),
+            seeds: of(importer.id()),
+        })
+        .collect();
+    targets.push(Target {
+        name: "timings",
+        reader: Reader::Timings,
+        seeds: [
+            "name,batch,latency_ms\nresnet50,1,7.25\nresnet50,8,\"31,5\"\n# cold\nvgg,1,1e2\n",
+            "name;batch;latency_ms\n\"a;b\";4;0.125\n",
+            "latency_ms\tbatch\n1.5\t16\n",
+        ]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec(),
+    });
+    targets.push(Target {
+        name: "any",
+        reader: Reader::Any,
+        seeds: files.into_iter().map(|(_, bytes)| bytes).collect(),
+    });
+    targets
+}
+
+impl Target {
+    /// Reads a file and uses what it holds. Gives in a line how that went, for telling new ways from old
+    /// ones.
+    pub fn read(&self, path: &Path) -> String {
+        match self.imported(path) {
+            Ok(imported) => {
+                let told = told(&imported);
+                use_all(imported, path);
+                told
+            }
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!error.is_empty());
+                format!("not read: {error}")
+            }
+        }
+    }
+
+    fn imported(&self, path: &Path) -> Result<Imported, ImportError> {
+        let (source, watch) = (Source::open(path, LIMITS)?, Watch::default());
+        let mut into = Imported::default();
+        match &self.reader {
+            Reader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
+            Reader::One(importer) => importer.read(&source, &watch, &mut into)?,
+            Reader::Timings => {
+                let columns = Columns {
+                    time: "latency_ms".to_owned(),
+                    unit: None,
+                    name: Some("name".to_owned()),
+                    batch: Some("batch".to_owned()),
+                };
+                timings::read(&source, &columns, &watch, &mut into)?;
+            }
+        }
+        import::settle::settle(&mut into);
+        Ok(into)
+    }
+}
+
+/// What was found, roughly: powers of two of how much there is of everything.
+fn told(imported: &Imported) -> String {
+    let about = |count: usize| usize::BITS - count.leading_zeros();
+    format!(
+        "{} {} {} {} {} {} {} {} {:?}",
+        about(imported.trace.len()),
+        about(imported.trace.memory.len()),
+        about(imported.totals.len()),
+        about(imported.counters.len()),
+        about(imported.memory.len()),
+        about(imported.reported.len()),
+        about(imported.layer_types.len()),
+        about(imported.facts.len()),
+        imported.notes,
+    )
+}
+
+/// Does with a file's content what the program does: a session that can be kept, sums, a comparison, a
+/// timeline.
+fn use_all(imported: Imported, path: &Path) {
+    let taken = importing::session(vec![("damaged".to_owned(), imported)]);
+    let rules = Rules::default();
+    for profile in &taken.session.profiles {
+        for level in Level::ALL {
+            let found = breakdown::of(profile, &rules, level);
+            assert!(found.rows.iter().all(|row| row.share.is_finite()));
+        }
+        let with_itself = kernel_comparison::of(profile, profile, &rules);
+        assert!(with_itself.difference_ns().is_finite());
+    }
+    let text = session_file::to_text(&taken.session).unwrap();
+    let read = session_file::from_text(Path::new("damaged.ron"), &text).unwrap();
+    let again = session_file::to_text(&read.session).unwrap();
+    assert_eq!(text, again, "a session reads back as another one");
+    for trace in &taken.traces {
+        look_at(trace);
+        // Files on disk are slow beside all else.
+        if !text.len().is_multiple_of(8) {
+            continue;
+        }
+        let beside = path.with_extension("trace.json.gz");
+        trace_file::write(&beside, trace).unwrap();
+        let read = import::read(&beside, LIMITS, &Watch::default());
+        let times = |trace: &Trace| -> Vec<(i64, u64)> {
+            let slices = trace.slices();
+            slices
+                .map(|slice| (slice.start_ns, slice.duration_ns))
+                .collect()
+        };
+        let read = read.map(|back| times(&back.trace)).unwrap_or_default();
+        assert!(read == times(trace), "a timeline reads back as another one");
+        fs::remove_file(&beside).unwrap();
+    }
+}
+
+/// Draws, searches and measures a timeline.
+fn look_at(trace: &Trace) {
+    let timeline = Timeline::of(trace);
+    let whole = timeline.whole();
+    let mut pieces = Vec::new();
+    for stretch in [whole, whole.zoomed(whole.middle(), 1000.0)] {
+        for row in 0..timeline.rows.len() {
+            let look = Look {
+                stretch,
+                pixels: 400.0,
+            };
+            timeline.visible(row, look, &mut pieces);
+            assert!(
+                pieces
+                    .iter()
+                    .all(|piece| piece.left.is_finite() && piece.right.is_finite())
+            );
+            timeline.hit(row, stretch.middle(), 10.0);
+        }
+        Statistics::of(&timeline, stretch, 0..timeline.rows.len());
+    }
+    Hits::of(trace, &timeline, "conv");
+    for slice in 0..trace.len().min(50) {
+        timeline.partners(trace, slice);
+    }
+}
