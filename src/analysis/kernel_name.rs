@@ -200,13 +200,13 @@ fn nested_names(name: &str) -> Option<String> {
         let Ok(length) = rest[..digits].parse::<usize>() else {
             break;
         };
-        let Some(part) = rest.get(digits..digits + length) else {
+        let Some((part, behind)) = rest[digits..].split_at_checked(length) else {
             break;
         };
         if part != "_GLOBAL__N_1" {
             parts.push(part);
         }
-        rest = &rest[digits + length..];
+        rest = behind;
     }
     (!parts.is_empty()).then(|| parts.join("::"))
 }

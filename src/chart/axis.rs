@@ -14,6 +14,20 @@ const LEAST_DECADES: f64 = 0.5;
 /// What an axis has beyond its data, as a share of its length.
 const PADDING: f64 = 0.05;
 
+/// Intervals make an axis longer than values need, but no more than this many times: one that says nothing
+/// must not flatten what does.
+const MOST_FOR_INTERVALS: f64 = 1.6;
+
+/// How high an axis reaches for values and the ends of their intervals.
+pub fn reach(highest: f64, highest_end: f64) -> f64 {
+    highest.max(highest_end).min(highest * MOST_FOR_INTERVALS)
+}
+
+/// How low it reaches, where it does not begin at zero.
+pub fn reach_down(lowest: f64, lowest_end: f64) -> f64 {
+    lowest.min(lowest_end).max(lowest / MOST_FOR_INTERVALS)
+}
+
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUnit {

@@ -11,9 +11,6 @@ use crate::stats::bootstrap::Interval;
 /// Significant digits of a limit that was dragged: more than a hand can place.
 const LIMIT_DIGITS: i32 = 3;
 
-/// Intervals make an axis longer than the curves need, but no more than this many times.
-const MOST_FOR_INTERVALS: f64 = 2.0;
-
 /// One curve among several.
 #[derive(Clone, Debug)]
 pub struct Overlay<'a> {
@@ -185,10 +182,8 @@ pub(super) fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
 pub(super) fn highest(drawn: &[Drawn<'_>]) -> f64 {
     let values = || drawn.iter().flat_map(|drawn| &drawn.values);
     let highest = values().map(|(_, value, _)| *value).fold(0.0, f64::max);
-    values()
-        .filter_map(|(.., band)| Some(band.as_ref()?.high))
-        .fold(highest, f64::max)
-        .min(highest * MOST_FOR_INTERVALS)
+    let ends = values().filter_map(|(.., band)| Some(band.as_ref()?.high));
+    axis::reach(highest, ends.fold(highest, f64::max))
 }
 
 fn lowest(drawn: &[Drawn<'_>]) -> f64 {
@@ -198,11 +193,8 @@ fn lowest(drawn: &[Drawn<'_>]) -> f64 {
         .map(|(_, value, _)| *value)
         .filter(above_zero)
         .fold(f64::INFINITY, f64::min);
-    values()
-        .filter_map(|(.., band)| Some(band.as_ref()?.low))
-        .filter(above_zero)
-        .fold(lowest, f64::min)
-        .max(lowest / MOST_FOR_INTERVALS)
+    let ends = values().filter_map(|(.., band)| Some(band.as_ref()?.low));
+    axis::reach_down(lowest, ends.filter(above_zero).fold(lowest, f64::min))
 }
 
 /// The series and the failures, on an axis with every batch size of the plan.

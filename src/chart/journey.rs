@@ -7,8 +7,6 @@ use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke,
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{Journey, Rung};
 
-/// Intervals make the axis longer than the bars need, but no more than this many times.
-const MOST_FOR_INTERVALS: f64 = 1.6;
 /// Room above the highest bar for its number, as a share.
 const FOR_WORDS: f64 = 0.1;
 /// Width of a bar, in steps.
@@ -85,7 +83,7 @@ fn gains(
             });
         }
     }
-    let reach = highest_band.min(highest * MOST_FOR_INTERVALS);
+    let reach = axis::reach(highest, highest_band);
     let y = axis::from_zero("times as fast", reach * (1.0 + FOR_WORDS));
     if !of_setups.is_empty() {
         let text = "no change".to_owned();

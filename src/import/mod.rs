@@ -84,11 +84,11 @@ pub const ALL: &[&dyn Importer] = &[
     &nvprof::Nvprof,
     &rocprof_db::RocprofDb,
     &rocprof_db::RocprofCompute,
-    // Events and records in JSON.
+    // Events and records in JSON: first our own, which have names of any tool in them.
+    &chrome::Own,
     &rocprofv3_json::Rocprofv3Json,
     &rocprof_json::RocprofJson,
     &chrome::OnnxRuntime,
-    &chrome::Own,
     &chrome::PyTorch,
     // Tables.
     &rocprof_input::RocprofInput,

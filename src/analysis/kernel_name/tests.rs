@@ -81,6 +81,8 @@ fn names_of_linkers_are_read() {
         "cut in its middle"
     );
     assert_eq!(base("_Zwhat"), "_Zwhat");
+    let endless = "_Z18446744073709551615f";
+    assert_eq!(base(endless), endless);
     let wrapped = KernelName::of(
         "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIlEESt5arrayIPcLm1EEEEviT0_T1_.kd",
     );

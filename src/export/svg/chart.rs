@@ -139,6 +139,7 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
                 let (low, high) = (plot.place(point.x, low), plot.place(point.x, high));
                 let pen = Pen::new(colour, canvas.measures.line * 0.75);
                 canvas.line(clamped(plot, low), clamped(plot, high), pen);
+                open_end(canvas, plot, high, pen);
             }
             if is_crowd {
                 canvas.circle(at, radius * 0.4, Some(colour), None);
@@ -152,7 +153,7 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
     }
 }
 
-/// The intervals of columns. What reaches over the top of the chart is left open there.
+/// The intervals of columns.
 fn whiskers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
     let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.7);
     let cap = canvas.measures.marker * 1.1;
@@ -162,11 +163,22 @@ fn whiskers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
         };
         let ends = [low, high].map(|end| plot.place(point.x, end));
         canvas.line(clamped(plot, ends[0]), clamped(plot, ends[1]), pen);
+        open_end(canvas, plot, ends[1], pen);
         for (x, y) in ends {
             if plot.inner.grown(0.1).has((x, y)) {
                 canvas.line((x - cap, y), (x + cap, y), pen);
             }
         }
+    }
+}
+
+/// The tip of an arrow where an interval goes on above the chart.
+fn open_end(canvas: &mut Canvas, plot: &Plot<'_>, (x, y): At, pen: Pen) {
+    let top = plot.inner.top;
+    if y < top {
+        let side = canvas.measures.marker;
+        canvas.line((x - side, top + side), (x, top), pen);
+        canvas.line((x + side, top + side), (x, top), pen);
     }
 }
 

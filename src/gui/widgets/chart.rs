@@ -351,7 +351,9 @@ impl Canvas<'_> {
             }
             if let (Drawing::Dots, Some((low, high))) = (series.stroke, point.band) {
                 let span = Rangef::new(self.place(point.x, low).y, self.place(point.x, high).y);
-                self.painter.vline(at.x, span, Stroke::new(1.5, color));
+                let stroke = Stroke::new(1.5, color);
+                self.painter.vline(at.x, span, stroke);
+                self.open_end(at.x, span.max.min(span.min), stroke);
             }
             marker::paint(&self.painter, at, series.colour, marker::RADIUS, color);
             if is_published {
@@ -361,7 +363,18 @@ impl Canvas<'_> {
         }
     }
 
-    /// The intervals of bars. What reaches over the top of the chart is left open there.
+    /// The tip of an arrow where an interval goes on above the chart.
+    fn open_end(&self, x: f32, high: f32, stroke: Stroke) {
+        let top = self.inner.top();
+        if high < top {
+            for side in [-4.0, 4.0] {
+                let ends = [pos2(x + side, top + 4.0), pos2(x, top)];
+                self.painter.line_segment(ends, stroke);
+            }
+        }
+    }
+
+    /// The intervals of bars.
     fn whiskers(&self, series: &Series) {
         let points = series.points.iter();
         for point in points.filter(|_| series.stroke == Drawing::Bars) {
@@ -375,6 +388,7 @@ impl Canvas<'_> {
             let [low, high] = [low, high].map(|end| self.place(point.x, end).y);
             let span = Rangef::new(inside.clamp(high), inside.clamp(low));
             self.painter.vline(x, span, stroke);
+            self.open_end(x, high, stroke);
             for end in [low, high].into_iter().filter(|end| inside.contains(*end)) {
                 let cap = Rangef::new(x - 4.0, x + 4.0);
                 self.painter.hline(cap, end, stroke);

@@ -1,6 +1,6 @@
 //! Real traces and made-up ones, sound and damaged.
 
-use super::super::testing::{bytes, fixture};
+use super::super::testing::{bytes, fixture, text};
 use super::*;
 
 /// Slices, names and nanoseconds of a kind, and the name with the longest time: name, calls, time.
@@ -83,6 +83,16 @@ fn resnet50_training_on_a_v100() {
         .slices()
         .filter(|slice| slice.kind == SliceKind::Kernel && slice.op != 0);
     assert_eq!(known.count(), 8610);
+}
+
+#[test]
+fn own_timelines_are_known_whatever_names_they_hold() {
+    let own = r#"{"powerband": 1, "traceEvents": [
+        {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "process"}},
+        {"ph": "X", "cat": "range", "name": "CPU HIP API", "pid": 0, "tid": 0, "ts": 1.000, "dur": 2.500}]}"#;
+    let imported = text("own.json", own);
+    assert_eq!(imported.format, "powerband-trace");
+    assert_eq!(imported.trace.slice(0).duration_ns, 2500);
 }
 
 #[test]
