@@ -259,15 +259,13 @@ fn outline(signature: &str) -> Outline {
         match c {
             '<' => {
                 let end = closing(rest);
-                found.arguments = rest[1..end.saturating_sub(1).max(1)].trim().to_owned();
+                inside(&rest[..end]).clone_into(&mut found.arguments);
                 rest = &rest[end..];
             }
             '(' if !found.text.trim().is_empty() && !found.text.ends_with(' ') => break,
             '(' => {
                 let end = closing(rest);
-                found
-                    .text
-                    .push_str(rest[1..end.saturating_sub(1).max(1)].trim());
+                found.text.push_str(inside(&rest[..end]));
                 rest = &rest[end..];
             }
             '{' | '[' => rest = &rest[closing(rest)..],
@@ -286,6 +284,12 @@ fn outline(signature: &str) -> Outline {
     let text = text.strip_suffix("::operator").unwrap_or(text);
     found.text = text.replace("::::", "::");
     found
+}
+
+/// What is between brackets, of which the last may be missing.
+fn inside(bracketed: &str) -> &str {
+    let inner = bracketed.get(1..).unwrap_or_default();
+    inner.strip_suffix(['>', ')']).unwrap_or(inner).trim()
 }
 
 /// What follows a namespace without a name.

@@ -81,6 +81,7 @@ fn names_of_linkers_are_read() {
         "cut in its middle"
     );
     assert_eq!(base("_Zwhat"), "_Zwhat");
+    assert_eq!(base("void f<1, µ"), "f", "cut within a letter of two bytes");
     let endless = "_Z18446744073709551615f";
     assert_eq!(base(endless), endless);
     let wrapped = KernelName::of(
