@@ -273,6 +273,8 @@ pub enum Kernels {
     Categorise(Category, String),
     /// Takes one of the user's patterns away, by its place.
     Forget(usize),
+    /// Sorts the counters by a column; the same again turns it round.
+    SortCounters(usize),
     /// Copies the table, tab-separated.
     CopyTable,
     /// Shows the timeline of the profile that is shown.

@@ -53,6 +53,11 @@ impl Claims {
     }
 }
 
+/// What does not add up, in words to be copied: as `powerband check` prints it.
+pub fn text(session: &OpenSession, findings: &[Finding]) -> String {
+    crate::export::claims::text(&session.session, findings)
+}
+
 /// Whether a series was published, not measured.
 pub fn is_published(id: SeriesId) -> bool {
     sessions::of_series(id).1 >= FIRST

@@ -9,7 +9,7 @@ use crate::analysis::breakdown::{Breakdown, Filter, Level, Row, Shown};
 use crate::analysis::kernel_comparison::{self as comparison, Comparison};
 use crate::base::humanize::UNKNOWN;
 use crate::chart::breakdown::{self as chart, Bar, Step};
-use crate::domain::profile::Profile;
+use crate::domain::profile::{Counter, Profile};
 use crate::domain::session::Session;
 
 /// A profile of an open session.
@@ -108,6 +108,8 @@ pub struct KernelsState {
     pub over: f64,
     /// The column that the table is sorted by, and whether it falls.
     pub sort: Option<(usize, bool)>,
+    /// The same of the counters.
+    pub counter_sort: Option<(usize, bool)>,
     /// What was found, once it was.
     pub result: Option<Found>,
     /// What is looked for now.
@@ -129,6 +131,8 @@ pub struct Drawn {
     pub table: Vec<usize>,
     /// Bars of the comparison.
     pub changes: Vec<Step>,
+    /// Places of counters in the order of their table.
+    pub counters: Vec<usize>,
 }
 
 /// Whether a session has anything for this screen.
@@ -200,11 +204,12 @@ impl KernelsState {
 
     /// The next way of sorting after a click on a column.
     pub fn sort_by(&mut self, column: usize) {
-        self.sort = match self.sort {
-            Some((same, true)) if same == column => Some((column, false)),
-            Some((same, false)) if same == column => None,
-            _ => Some((column, true)),
-        };
+        self.sort = next_sort(self.sort, column);
+    }
+
+    /// The same for the counters.
+    pub fn sort_counters_by(&mut self, column: usize) {
+        self.counter_sort = next_sort(self.counter_sort, column);
     }
 
     /// Makes what is drawn anew.
@@ -241,7 +246,27 @@ impl KernelsState {
                 .map_or_else(Vec::new, chart::changes),
             table,
             shown,
+            counters: self.counters(found),
         };
+    }
+
+    /// Counters that have the words, in the order of their table.
+    fn counters(&self, found: &Found) -> Vec<usize> {
+        let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
+        let has_words = |counter: &Counter| {
+            let text = format!("{} {}", counter.kernel, counter.name);
+            crate::analysis::category::has_all(&text, &self.filter)
+        };
+        let mut places: Vec<usize> = (0..counters.len())
+            .filter(|&place| has_words(&counters[place]))
+            .collect();
+        if let Some((column, falls)) = self.counter_sort {
+            places.sort_by(|&a, &b| {
+                let order = counter_order(&counters[a], &counters[b], column);
+                if falls { order.reverse() } else { order }
+            });
+        }
+        places
     }
 
     /// Rows of a comparison that have the words and are large enough on either side.
@@ -393,4 +418,22 @@ fn compared_cells(comparison: &Comparison, row: &comparison::Row) -> [String; 10
         names(&row.before),
         names(&row.after),
     ]
+}
+/// Falling, rising, as it was.
+fn next_sort(sort: Option<(usize, bool)>, column: usize) -> Option<(usize, bool)> {
+    match sort {
+        Some((same, true)) if same == column => Some((column, false)),
+        Some((same, false)) if same == column => None,
+        _ => Some((column, true)),
+    }
+}
+
+fn counter_order(a: &Counter, b: &Counter, column: usize) -> Ordering {
+    match column {
+        0 => a.kernel.cmp(&b.kernel),
+        1 => a.name.cmp(&b.name),
+        2 => a.launches.cmp(&b.launches),
+        3 => a.sum.total_cmp(&b.sum),
+        _ => a.a_launch().total_cmp(&b.a_launch()),
+    }
 }

@@ -203,11 +203,13 @@ impl App {
     /// Begins to look around: the library, the engines, what was open last time or is asked for now.
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
         let again = std::mem::take(&mut self.remembered.open);
+        let files_again = std::mem::take(&mut self.remembered.files);
         self.jobs.watch_library(self.place.paths.library.clone());
         if files.is_empty() {
             for path in again {
                 self.open_session(path);
             }
+            self.open_traces_again(files_again);
         } else {
             self.act(action::Action::Sessions(action::Sessions::Open(files)));
         }
@@ -321,6 +323,7 @@ impl App {
                 .filter_map(|open| open.path.clone())
                 .chain(self.opening.values().cloned())
                 .collect(),
+            files: self.unkept_files(),
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
             draft: self.planner.draft.clone(),

@@ -114,6 +114,8 @@ pub struct Remembered {
     pub screen: Screen,
     /// Files of the open sessions.
     pub open: Vec<PathBuf>,
+    /// Files of other tools that are open and not kept as a session.
+    pub files: Vec<PathBuf>,
     /// The latency limit of the curves, in nanoseconds.
     pub limit_ns: Option<f64>,
     /// Whether latency is drawn on a linear axis.

@@ -146,6 +146,8 @@ pub struct TimelineState {
     pub views: BTreeMap<TraceId, Viewed>,
     /// Files that are being read, oldest first.
     pub reading: Vec<Reading>,
+    /// The files of other tools that sessions were made of.
+    pub sources: BTreeMap<SessionId, PathBuf>,
     /// The trace that is shown.
     pub shown: Option<TraceId>,
     /// What is looked for.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::args::CheckArgs;
-use super::{REGRESSION, claims_text, output};
+use super::{REGRESSION, output};
 use crate::analysis::lint::{self, Finding};
 use crate::domain::session::Session;
 use crate::export;
@@ -37,7 +37,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     } else {
         let texts: Vec<String> = found
             .iter()
-            .map(|(_, session, findings)| claims_text::findings(session, findings))
+            .map(|(_, session, findings)| export::claims::text(session, findings))
             .collect();
         output::answer(&texts.join("\n"))?;
     }

@@ -60,6 +60,13 @@ pub struct Counter {
     pub sum: f64,
 }
 
+impl Counter {
+    /// What a launch adds to it.
+    pub fn a_launch(&self) -> f64 {
+        self.sum / self.launches.max(1) as f64
+    }
+}
+
 /// How busy a device was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceTime {

@@ -37,6 +37,7 @@ impl App {
             Kernels::Over(share) if share.is_finite() => state.over = share.clamp(0.0, 1.0),
             Kernels::Over(_) => {}
             Kernels::Sort(column) => state.sort_by(column),
+            Kernels::SortCounters(column) => state.sort_counters_by(column),
             Kernels::Categorise(category, pattern) => {
                 self.change_rules(RuleChange::Add(category, pattern));
             }

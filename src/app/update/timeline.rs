@@ -10,6 +10,7 @@ use crate::app::action::{Action, Kernels, Timeline};
 use crate::app::kernels::{self, Pick};
 use crate::app::notices::Weight;
 use crate::app::screen::Screen;
+use crate::app::sessions::SessionId;
 use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
 use crate::app::{App, Ask, Output, trace_work};
 use crate::chart::lanes::{self, Lane};
@@ -183,6 +184,7 @@ impl App {
                 .all(|reading| reading.path != path)
             {
                 let session = self.sessions.new_id();
+                self.timeline.sources.insert(session, path.clone());
                 let reading = Reading::of(self.timeline.new_id(), session, path);
                 self.timeline.reading.push(reading.clone());
                 wanted.push(reading);
@@ -237,7 +239,32 @@ impl App {
             };
             self.act(Action::Kernels(Kernels::Look(pick)));
         }
-        self.act(Action::Go(screen));
+        // Who went elsewhere meanwhile stays there.
+        if self.screen == Screen::Timeline {
+            self.act(Action::Go(screen));
+        }
+    }
+
+    /// Opens files of other tools that were open last time, on whichever screen that was.
+    pub(in crate::app) fn open_traces_again(&mut self, paths: Vec<PathBuf>) {
+        let screen = self.screen;
+        self.open_traces(paths);
+        self.screen = screen;
+    }
+
+    /// Files of other tools whose sessions are open, or being read, and in no file of their own.
+    pub(in crate::app) fn unkept_files(&self) -> Vec<PathBuf> {
+        let is_being_read = |session: SessionId| {
+            let mut reading = self.timeline.reading.iter();
+            reading.any(|reading| reading.session == session)
+        };
+        let is_unkept = |session: &SessionId| {
+            let open = self.sessions.get(*session);
+            open.map_or_else(|| is_being_read(*session), |open| open.path.is_none())
+        };
+        let sources = self.timeline.sources.iter();
+        let unkept = sources.filter(|(session, _)| is_unkept(session));
+        unkept.map(|(_, path)| path.clone()).collect()
     }
 
     /// A trace was read, or not.

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use eframe::egui::ViewportCommand;
-use powerband::app::action::{Action, Run as RunAction};
+use powerband::app::App;
+use powerband::app::action::{Action, Run as RunAction, Sessions};
 use powerband::app::plan::{Draft, DraftSetup};
 use powerband::app::run::Stage;
 use powerband::app::screen::Screen;
+use powerband::app::sessions::SessionId;
 use powerband::domain::outcome::Outcome;
 use powerband::domain::session::{Completion, Session};
 use powerband::store::session_file;
@@ -335,4 +337,28 @@ fn the_window_remembers() {
     assert_eq!(desk.app().remembered.zoom_steps, 1);
     let open = desk.app().sessions.iter().next().unwrap();
     assert_eq!(open.path.as_ref(), Some(&file));
+}
+
+#[test]
+fn files_of_other_tools_come_back_too() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let files = [
+        "onnxruntime/squeezenet-cpu-ort1.31.json",
+        "hyperfine/python-sum.json",
+    ];
+    let files = files.map(|name| root.join(name)).to_vec();
+    let are_open = |app: &App| app.sessions.len() == 2 && app.timeline.traces.len() == 1;
+    let mut desk = Desk::awake(Home::new(), files.clone());
+    desk.until("both are open", are_open);
+    desk.press("Ctrl+1");
+    desk.app().remember().unwrap();
+    let mut desk = Desk::awake(desk.home, Vec::new());
+    desk.until("both are open again", are_open);
+    assert_eq!(desk.app().screen, Screen::Home, "where it was left");
+    // Those that were closed stay away.
+    let ids: Vec<SessionId> = desk.app().sessions.iter().map(|open| open.id).collect();
+    for id in ids {
+        desk.act(Action::Sessions(Sessions::Close(id)));
+    }
+    assert!(desk.app().to_remember().files.is_empty());
 }

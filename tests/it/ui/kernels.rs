@@ -190,6 +190,37 @@ fn shown(desk: &Desk) -> Vec<String> {
 }
 
 #[test]
+fn counters_are_sorted_and_keep_to_the_filter() {
+    let mut desk = desk();
+    let launches = |launches: u64, sum: f64| Counter {
+        kernel: format!("kernel_{launches}"),
+        name: "SQ_WAVES".to_owned(),
+        unit: String::new(),
+        launches,
+        sum,
+    };
+    let mut session = session();
+    session.profiles[0].counters = vec![launches(3, 9.0), launches(1, 5.0), launches(20, 40.0)];
+    let path = desk.home.path("counters.ron");
+    write(&path, &session);
+    desk.act(Action::Sessions(Sessions::Open(vec![path])));
+    desk.until("both are open", |app| app.sessions.len() == 2);
+    let id = desk.app().sessions.iter().last().map(|open| open.id);
+    let session = id.expect("the second one");
+    let profile = 0;
+    ask(&mut desk, Kernels::Look(Pick { session, profile }));
+    let counters = |desk: &Desk| desk.app().kernels.drawn.counters.clone();
+    assert_eq!(counters(&desk), [0, 1, 2]);
+    ask(&mut desk, Kernels::SortCounters(4));
+    assert_eq!(counters(&desk), [1, 0, 2], "by what a launch adds");
+    ask(&mut desk, Kernels::SortCounters(4));
+    assert_eq!(counters(&desk), [2, 0, 1]);
+    ask(&mut desk, Kernels::Filter("kernel_3".to_owned()));
+    assert_eq!(counters(&desk), [0]);
+    desk.see("2 more do not fit the filter above");
+}
+
+#[test]
 fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     let mut desk = desk();
     desk.see("convolution");

@@ -5,20 +5,22 @@ use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 use crate::analysis::claims::MARK;
 use crate::analysis::lint::{self, Finding, Origin, Weight};
 use crate::app::App;
+use crate::app::action::{Action, Shell};
 use crate::app::claims;
 use crate::app::sessions::OpenSession;
 use crate::base::humanize;
+use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::{label, sheet};
+use crate::gui::widgets::{button, label, sheet};
 
 /// Width of the names before what is stated and what follows.
 const NAMES: f32 = 64.0;
 
 /// Shows what every open session has.
-pub fn show(ui: &mut Ui, app: &App) {
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     for (session, found) in claims::shown(&app.sessions) {
         if !found.findings.is_empty() {
-            findings(ui, session, &found.findings);
+            findings(ui, session, &found.findings, wishes);
             ui.add_space(space::MEDIUM);
         }
         if !found.head.is_empty() {
@@ -28,7 +30,7 @@ pub fn show(ui: &mut Ui, app: &App) {
     }
 }
 
-fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding]) {
+fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], wishes: &mut Vec<Action>) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, "What does not add up").on_hover_text(
@@ -36,6 +38,9 @@ fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding]) {
             );
             let number = humanize::of_many(findings.len() as u64, "finding");
             label::faint(ui, &format!("{number} in {}", session.session.name));
+            if button::small_icon(ui, icon::COPY, "Copy the findings").clicked() {
+                wishes.push(Action::Shell(Shell::Copy(claims::text(session, findings))));
+            }
         });
         for finding in findings {
             ui.add_space(space::SMALL);

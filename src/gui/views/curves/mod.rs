@@ -55,7 +55,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             cases(ui, app, &mut changes);
             ui.add_space(space::MEDIUM);
         }
-        claims::show(ui, app);
+        claims::show(ui, app, wishes);
     });
     let is_touched = changes[before..]
         .iter()

@@ -8,25 +8,21 @@ use super::{share_words, signed};
 use crate::analysis::breakdown::{Breakdown, Level, Scope};
 use crate::analysis::category::Category;
 use crate::analysis::kernel_comparison::{Comparison, Member};
-use crate::analysis::kernel_name::KernelName;
 use crate::app::action::Kernels;
-use crate::app::kernels::Found;
+use crate::app::kernels::{Found, KernelsState};
 use crate::app::{App, allowed};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::{self, figure::Drawing};
-use crate::domain::profile::{Counter, MemoryUse, Profile};
+use crate::domain::profile::{MemoryUse, Profile};
 use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, figure, label};
 
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 168.0;
 /// Lines of a list on a card.
 const LINES: usize = 6;
-/// Counters that are listed.
-const COUNTERS: usize = 200;
 
 /// A number with what it is and what is to be said of it.
 struct Figure {
@@ -286,14 +282,14 @@ fn change_words(found: &Comparison) -> String {
 }
 
 /// Memory, counters, what the file says, and the rules.
-pub fn particulars(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
+pub fn particulars(ui: &mut Ui, state: &KernelsState, found: &Found, changes: &mut Vec<Kernels>) {
     if let Some(profile) = found.profile() {
         for memory in &profile.memory {
             super::super::card(ui, |ui| memory_card(ui, memory));
             ui.add_space(space::MEDIUM);
         }
         if !profile.counters.is_empty() {
-            counters(ui, &profile.counters);
+            super::counters::show(ui, state, &profile.counters, changes);
             ui.add_space(space::MEDIUM);
         }
         let says_nothing =
@@ -381,67 +377,6 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
             humanize::duration_ns(at)
         ));
     }
-}
-
-fn counters(ui: &mut Ui, counters: &[Counter]) {
-    const COLUMNS: [ColumnSpec; 5] = [
-        ColumnSpec::words("Kernel", 220.0).growing(),
-        ColumnSpec::words("Counter", 200.0),
-        ColumnSpec::numbers("Launches", 80.0),
-        ColumnSpec::numbers("Sum", 130.0),
-        ColumnSpec::numbers("A launch", 130.0),
-    ];
-    super::super::card(ui, |ui| {
-        label::card_title(ui, "Counters");
-        label::quiet_line(
-            ui,
-            "What the hardware counted, added up over the launches of each kernel",
-        );
-        let table = Table {
-            id: "counters",
-            columns: &COLUMNS,
-            sort: None,
-            sorts: false,
-            rows: counters.len().min(COUNTERS),
-            selected: None,
-            height: 320.0,
-        };
-        table.show(ui, |ui, row, column| {
-            let Some(counter) = counters.get(row) else {
-                return;
-            };
-            let number = |value: f64| {
-                let digits = humanize::significant(value, 4);
-                if counter.unit.is_empty() {
-                    digits
-                } else {
-                    format!("{digits} {}", counter.unit)
-                }
-            };
-            match column {
-                0 => {
-                    table::words(ui, &KernelName::of(&counter.kernel).short())
-                        .on_hover_text(&counter.kernel);
-                }
-                1 => {
-                    table::words(ui, &counter.name).on_hover_text(&counter.name);
-                }
-                2 => {
-                    table::number(ui, &humanize::count(counter.launches));
-                }
-                3 => {
-                    table::number(ui, &number(counter.sum));
-                }
-                _ => {
-                    let launches = counter.launches.max(1) as f64;
-                    table::number(ui, &number(counter.sum / launches));
-                }
-            }
-        });
-        if counters.len() > COUNTERS {
-            label::quiet(ui, &format!("and {} more", counters.len() - COUNTERS));
-        }
-    });
 }
 
 /// What the tool and its file report of themselves.

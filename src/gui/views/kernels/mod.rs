@@ -1,6 +1,7 @@
 //! Kernels: where the time of a profile went, and what is different in another one.
 
 mod cards;
+mod counters;
 mod drawing;
 mod table;
 
@@ -181,7 +182,7 @@ fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     }
     remarks(ui, found);
     ui.add_space(space::MEDIUM);
-    cards::particulars(ui, found, changes);
+    cards::particulars(ui, &app.kernels, found, changes);
     ui.add_space(space::MEDIUM);
 }
 

@@ -1,0 +1,79 @@
+//! What the hardware counted.
+
+use eframe::egui::Ui;
+
+use crate::analysis::kernel_name::KernelName;
+use crate::app::action::Kernels;
+use crate::app::kernels::KernelsState;
+use crate::base::humanize;
+use crate::domain::profile::Counter;
+use crate::gui::widgets::label;
+use crate::gui::widgets::table::{self, ColumnSpec, Table};
+
+const COLUMNS: [ColumnSpec; 5] = [
+    ColumnSpec::words("Kernel", 220.0).growing(),
+    ColumnSpec::words("Counter", 200.0),
+    ColumnSpec::numbers("Launches", 80.0),
+    ColumnSpec::numbers("Sum", 130.0),
+    ColumnSpec::numbers("A launch", 130.0),
+];
+
+/// A row for each kernel and counter that the filter leaves.
+pub fn show(ui: &mut Ui, state: &KernelsState, counters: &[Counter], changes: &mut Vec<Kernels>) {
+    let places = &state.drawn.counters;
+    super::super::card(ui, |ui| {
+        label::card_title(ui, "Counters");
+        label::quiet_line(
+            ui,
+            "What the hardware counted, added up over the launches of each kernel",
+        );
+        let table = Table {
+            id: "counters",
+            columns: &COLUMNS,
+            sort: state.counter_sort,
+            sorts: true,
+            rows: places.len(),
+            selected: None,
+            height: 320.0,
+        };
+        let touched = table.show(ui, |ui, row, column| {
+            if let Some(counter) = places.get(row).and_then(|place| counters.get(*place)) {
+                cell(ui, counter, column);
+            }
+        });
+        changes.extend(touched.sorted.map(Kernels::SortCounters));
+        if places.len() < counters.len() {
+            let hidden = humanize::count((counters.len() - places.len()) as u64);
+            label::quiet(ui, &format!("{hidden} more do not fit the filter above"));
+        }
+    });
+}
+
+fn cell(ui: &mut Ui, counter: &Counter, column: usize) {
+    let number = |value: f64| {
+        let digits = humanize::significant(value, 4);
+        if counter.unit.is_empty() {
+            digits
+        } else {
+            format!("{digits} {}", counter.unit)
+        }
+    };
+    match column {
+        0 => {
+            table::words(ui, &KernelName::of(&counter.kernel).short())
+                .on_hover_text(&counter.kernel);
+        }
+        1 => {
+            table::words(ui, &counter.name).on_hover_text(&counter.name);
+        }
+        2 => {
+            table::number(ui, &humanize::count(counter.launches));
+        }
+        3 => {
+            table::number(ui, &number(counter.sum));
+        }
+        _ => {
+            table::number(ui, &number(counter.a_launch()));
+        }
+    }
+}
