@@ -285,11 +285,13 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
 fn share_out(points: &mut [CurvePoint]) {
     let best = best_throughput(points);
     let Some(first) = points.first() else { return };
-    let per_batch = first.throughput_per_s / first.batch as f64;
+    let (smallest, per_batch) = (first.batch, first.throughput_per_s / first.batch as f64);
     for point in points {
         point.of_best = (best > 0.0).then(|| point.throughput_per_s / best);
         let ideal = per_batch * point.batch as f64;
-        point.scaling = (ideal > 0.0).then(|| point.throughput_per_s / ideal);
+        // A stand-in for batch 1 says nothing of itself.
+        let is_stand_in = point.batch == smallest && smallest > 1;
+        point.scaling = (ideal > 0.0 && !is_stand_in).then(|| point.throughput_per_s / ideal);
     }
 }
 

@@ -136,8 +136,9 @@ fn drift(case: &Case) -> Option<Flag> {
             "drift",
             Weight::Amber,
             format!(
-                "the last third of the samples took {:+.1} % of the time of the first third",
-                change * 100.0
+                "the last third of the samples took {:.1} % {} than the first third",
+                change.abs() * 100.0,
+                if change > 0.0 { "longer" } else { "less time" }
             ),
             "let the machine cool down or settle, then measure again with more rounds",
         )

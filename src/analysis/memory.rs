@@ -9,6 +9,8 @@ use crate::stats::fit::Line;
 
 /// A batch beyond this is of no use to anybody.
 const LARGEST_BATCH: f64 = 1e6;
+/// How far beyond the largest batch that was measured the line is believed, in times.
+const REACH: usize = 16;
 
 /// Where a setup's memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +130,12 @@ impl Headroom {
     /// The next doubling that does not fit, in a few words.
     pub fn limit(&self) -> String {
         let batch = self.too_large();
-        if (batch as f64) > LARGEST_BATCH {
-            return "memory is no limit here".to_owned();
+        let reach = self.measured.max(1) * REACH;
+        if batch > reach {
+            let reach = humanize::count(reach as u64);
+            return format!(
+                "memory is no limit up to batch {reach}, and how it goes on is not known"
+            );
         }
         format!(
             "batch {} would need about {}, there are {}",

@@ -209,20 +209,25 @@ pub const ALL: &[Command] = &[
     command("recover", "Recover interrupted runs", "", |_| {
         Ok(Action::Run(Run::Recover))
     }),
-    command("undo", "Undo in the plan", "Ctrl+Z", |app| {
-        if app.planner.can_undo() {
-            Ok(plan(PlanEdit::Undo))
-        } else {
-            Err("nothing to undo")
+    // What is changed has to be seen: a plan that changes behind another screen is measured unnoticed.
+    command("undo", "Undo", "Ctrl+Z", |app| match app.screen {
+        Screen::Plan if app.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
+        Screen::Library if !app.library.discarded.is_empty() => {
+            Ok(Action::Library(Library::Restore))
         }
+        Screen::Plan | Screen::Library => Err("nothing to undo"),
+        _ => Err("changes of the plan are undone on Plan, and the trash on Library"),
     }),
-    command("redo", "Redo in the plan", "Ctrl+Shift+Z", |app| {
-        if app.planner.can_redo() {
-            Ok(plan(PlanEdit::Redo))
-        } else {
-            Err("nothing to redo")
-        }
-    }),
+    command(
+        "redo",
+        "Redo in the plan",
+        "Ctrl+Shift+Z",
+        |app| match app.screen {
+            Screen::Plan if app.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
+            Screen::Plan => Err("nothing to redo"),
+            _ => Err("changes of the plan are done again on Plan"),
+        },
+    ),
     command("choose-model", "Choose an ONNX file…", "Ctrl+M", |_| {
         Ok(plan(PlanEdit::ChooseModel))
     }),

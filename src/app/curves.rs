@@ -374,6 +374,16 @@ impl CurvesState {
         rows
     }
 
+    /// The row of a case, whether the table's filter leaves it or not.
+    pub fn row_of(&self, open: &OpenSessions, pin: Pin) -> Option<TableRow> {
+        let id = sessions::series(pin.session, pin.case.setup);
+        let entry = self.drawn.legend.iter().find(|entry| entry.id == id)?;
+        let session = open.get(pin.session)?;
+        let mut rows = session.findings.rows.iter();
+        let row = rows.find(|row| row.setup == pin.case.setup && row.batch == pin.case.batch)?;
+        Some(self.row(entry, session, row))
+    }
+
     fn row(&self, entry: &LegendEntry, session: &OpenSession, row: &CaseRow) -> TableRow {
         let curve = session
             .findings
@@ -407,7 +417,10 @@ impl CurvesState {
                 time(latency),
                 ci95.map_or_else(
                     || UNKNOWN.to_owned(),
-                    |share| format!("{:.1} %", share * 100.0),
+                    |share| {
+                        let digits = usize::from(share < 1.0);
+                        format!("{:.digits$} %", share * 100.0)
+                    },
                 ),
                 time(min),
                 time(p99),

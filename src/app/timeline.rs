@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::screen::Screen;
 use super::sessions::SessionId;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::find::Hits;
@@ -146,6 +147,8 @@ pub struct TimelineState {
     pub views: BTreeMap<TraceId, Viewed>,
     /// Files that are being read, oldest first.
     pub reading: Vec<Reading>,
+    /// The screen on which the last file was opened, to go back to where nothing comes of it.
+    pub came_from: Option<Screen>,
     /// The files of other tools that sessions were made of.
     pub sources: BTreeMap<SessionId, PathBuf>,
     /// The trace that is shown.

@@ -173,7 +173,10 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
         return String::new();
     }
     let more = profile.of_kind(kind).count().saturating_sub(ROWS);
-    let title = format!("{}s", kind.title());
+    let title = match kind {
+        SliceKind::Copy => "copies".to_owned(),
+        _ => format!("{}s", kind.title()),
+    };
     let header = [title.as_str(), "Operator", "Calls", "Time", "Share"];
     let mut text = humanize::table(&header, &rows, 2);
     if more > 0 {

@@ -2,6 +2,7 @@
 //!
 //! A network is optimised anew for each batch size, because tract does its best work on fixed shapes.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +29,9 @@ use crate::onnx::{file, inspect};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.23.9";
+
+/// What ONNX Runtime writes behind the name of a node whose run was timed.
+const KERNEL_TIME: &str = "_kernel_time";
 
 /// The engine.
 pub struct Tract;
@@ -94,6 +98,7 @@ impl Engine for Tract {
                 .map_err(|error| explain(&error))?;
         }
         let file = folder.join("tract.json");
+        watched.name_operators(&Origins::of(request.model));
         fs::write(&file, watched.document()).map_err(|error| {
             EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
         })?;
@@ -163,7 +168,7 @@ impl Recorder {
                 "ph": "X",
                 "pid": 1,
                 "tid": 1,
-                "name": format!("{}_kernel_time", node.name),
+                "name": format!("{}{KERNEL_TIME}", node.name),
                 "ts": us(begun - self.began),
                 "dur": us(took),
                 "args": {"op_name": node.op.name(), "provider": "tract"},
@@ -183,8 +188,48 @@ impl Recorder {
         Ok(())
     }
 
+    /// Nodes are told by the operator of the file that they carry out, as every other engine tells them:
+    /// what tract calls a matrix product may be a convolution.
+    fn name_operators(&mut self, origins: &Origins) {
+        for event in &mut self.events {
+            let name = event["name"].as_str().unwrap_or_default();
+            let node = name.strip_suffix(KERNEL_TIME).unwrap_or_default();
+            if let Some(operator) = origins.operator(node) {
+                event["args"]["op_name"] = json!(operator);
+            }
+        }
+    }
+
     fn document(&self) -> String {
         Value::Array(self.events.clone()).to_string()
+    }
+}
+
+/// The operators of a file, by what tract calls their nodes.
+struct Origins {
+    operators: HashMap<String, String>,
+}
+
+impl Origins {
+    /// Empty for a file that cannot be read; nodes keep tract's words then.
+    fn of(model: &Path) -> Self {
+        let graph = file::load(model).ok().and_then(|model| model.graph);
+        let nodes = graph.map(|graph| graph.node).unwrap_or_default();
+        let operators = nodes.into_iter().filter_map(|node| {
+            let name = Some(node.name).filter(|name| !name.is_empty());
+            let name = name.or_else(|| node.output.into_iter().next())?;
+            Some((name, node.op_type))
+        });
+        Self {
+            operators: operators.collect(),
+        }
+    }
+
+    /// `conv1.im2col` and `conv1.matmatmul` are parts of `conv1`.
+    fn operator(&self, node: &str) -> Option<&str> {
+        let parents = node.rmatch_indices('.').map(|(at, _)| &node[..at]);
+        let mut names = std::iter::once(node).chain(parents);
+        names.find_map(|name| self.operators.get(name).map(String::as_str))
     }
 }
 
@@ -362,6 +407,24 @@ fn explain(error: &tract_onnx::prelude::TractError) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_a_node_carry_out_its_operator() {
+        let operators = [("layer1.conv1", "Conv"), ("layer1", "Relu")];
+        let operators = operators.map(|(name, op)| (name.to_owned(), op.to_owned()));
+        let origins = Origins {
+            operators: operators.into(),
+        };
+        for (node, wanted) in [
+            ("layer1.conv1.matmatmul", Some("Conv")),
+            ("layer1.conv1", Some("Conv")),
+            ("layer1.conv1.pad.x", Some("Conv")),
+            ("layer1.low", Some("Relu")),
+            ("layer12", None),
+        ] {
+            assert_eq!(origins.operator(node), wanted, "{node}");
+        }
+    }
 
     #[test]
     fn the_version_is_the_one_compiled_in() {

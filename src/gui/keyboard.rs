@@ -1,6 +1,6 @@
 //! From the keyboard to commands, and back to words.
 
-use eframe::egui::{Context, Event, Id, Key, Modifiers};
+use eframe::egui::{Context, Event, Id, Key, Modifiers, Popup};
 
 use crate::app::App;
 use crate::app::action::Action;
@@ -37,6 +37,10 @@ pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>
         // Escape first leaves a text field, and letters in it are letters.
         let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
             || (was_typing && keys.key == "Escape");
+        // An open list closes by itself, and that was the one step out.
+        if keys.key == "Escape" && Popup::is_any_open(ctx) {
+            continue;
+        }
         if is_for_text && !(keys.key == "Escape" && app.palette_open) {
             continue;
         }

@@ -372,9 +372,16 @@ fn silent(program: &Path, argument: &Path) -> Command {
     command
 }
 
+/// Has ONNX Runtime neither keep nor send what it learns of its users; what its own interface has for this
+/// does not stop it.
+const SILENCE: &str = "ORT_DISABLE_TELEMETRY";
+
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn bare(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
+    if std::env::var_os(SILENCE).is_none() {
+        command.env(SILENCE, "1");
+    }
     command
         .args(&spec.args)
         .envs(spec.env.iter().map(|(name, value)| (name, value)));

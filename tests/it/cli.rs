@@ -209,6 +209,30 @@ fn onnxruntime_measures_and_is_described() {
 }
 
 #[test]
+fn nothing_is_kept_to_be_sent() {
+    let Some(library) = support::onnxruntime() else {
+        return;
+    };
+    let home = Home::new();
+    let users = home.path("user");
+    std::fs::create_dir_all(&users).unwrap();
+    let variables = [
+        ("ORT_DYLIB_PATH", library.as_path()),
+        ("HOME", users.as_path()),
+        ("XDG_CACHE_HOME", users.as_path()),
+    ];
+    for args in [
+        &["engines"][..],
+        &bench(&["resnet18@cifar", "--setup", "ort", "--batch", "1"])[..],
+    ] {
+        let run = home.run_with(args, &variables);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+    }
+    let left: Vec<_> = std::fs::read_dir(&users).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn a_library_that_is_none_is_an_answer_and_not_a_crash() {
     let home = Home::new();
     let fake = home.write("libonnxruntime.so.1.99.0", "not a library");

@@ -288,6 +288,11 @@ fn share_of_runs(profile: &Value) -> f64 {
 fn nodes_of_tract_are_timed_one_by_one() {
     let profile = profiled(&Home::new(), "tract", &[]);
     assert_eq!(kernels(&profile).1 % 10, 0);
+    let timed = profile["kernels"].as_array().cloned().unwrap_or_default();
+    let convolutions = timed.iter().filter(|kernel| kernel["op"] == "Conv");
+    let spent: u64 = convolutions.map(|kernel| number(kernel, "/total_ns")).sum();
+    let summed = number(&profile, "/summed_ns");
+    assert!(spent > summed / 2, "{spent} of {summed} in convolutions");
     let share = share_of_runs(&profile);
     assert!((0.5..=1.0).contains(&share), "{share}");
 }

@@ -170,6 +170,9 @@ impl App {
 
     /// Opens files of other tools. Those that one process wrote become one timeline.
     pub(super) fn open_traces(&mut self, paths: Vec<PathBuf>) {
+        if self.screen != Screen::Timeline {
+            self.timeline.came_from = Some(self.screen);
+        }
         self.screen = Screen::Timeline;
         let mut wanted = Vec::new();
         for path in paths {
@@ -275,18 +278,38 @@ impl App {
     ) {
         let reading = &mut self.timeline.reading;
         let done = reading.iter().position(|reading| reading.id == id);
-        let look = done.and_then(|place| reading.remove(place).look);
+        let done = done.map(|place| reading.remove(place));
+        let is_new = done.as_ref().is_some_and(|read| read.profile.is_none());
+        let look = done.and_then(|read| read.look);
         match read {
             Ok(mut open) => {
                 open.lanes = self.lanes_beneath(&open);
+                if let Some((session, profile)) = open.owner.filter(|_| is_new) {
+                    let pick = Pick { session, profile };
+                    self.act(Action::Kernels(Kernels::Look(pick)));
+                }
                 self.timeline.put(id, Arc::from(open));
                 if let Some(stretch) = look {
                     self.timeline.look_from_first(stretch);
                 }
                 self.find_if_wanted();
             }
-            Err(Some(reason)) => self.say(Weight::Trouble, format!("Not opened: {reason}.")),
+            Err(Some(reason)) => {
+                self.say(Weight::Trouble, format!("Not opened: {reason}."));
+                self.leave_empty_timeline();
+            }
             Err(None) => {}
+        }
+    }
+
+    /// Goes back to where a file was opened, where nothing came of it and nothing else is shown.
+    fn leave_empty_timeline(&mut self) {
+        let is_empty = self.timeline.shown.is_none() && self.timeline.reading.is_empty();
+        if let Some(screen) = self.timeline.came_from.take()
+            && is_empty
+            && self.screen == Screen::Timeline
+        {
+            self.act(Action::Go(screen));
         }
     }
 

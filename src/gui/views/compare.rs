@@ -239,7 +239,11 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
     if let Some(overall) = comparison.overall {
         label::number(ui, &metrics::times(overall), text::HUGE);
         let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
-        label::quiet(ui, &format!("Geometric mean of {pairs}."));
+        let open = match comparison.count(Call::Inconclusive) {
+            0 => String::new(),
+            open => format!(", {open} of them inconclusive"),
+        };
+        label::quiet(ui, &format!("Geometric mean of {pairs}{open}."));
     } else {
         let reason = comparison.nothing.as_deref();
         label::quiet(ui, reason.unwrap_or("These are not to be compared."));

@@ -271,10 +271,23 @@ fn best_step(steps: &Steps) -> String {
         Some((rung, ratio))
     });
     let best = gains.max_by(|(_, a), (_, b)| a.speed_up.total_cmp(&b.speed_up));
-    best.map_or_else(
-        || "No step was faster than the one before.".to_owned(),
-        |(rung, gain)| format!("{} gained the most, {}.", rung.title, gain.words()),
-    )
+    let pairs = || {
+        steps
+            .rungs
+            .iter()
+            .filter_map(|rung| rung.over_before.as_ref())
+    };
+    let open = pairs().filter(|pair| pair.verdict.call == Call::Inconclusive);
+    let nothing = match (pairs().count(), open.count()) {
+        (0, _) => "There is no step to compare with the one before yet.".to_owned(),
+        (_, 0) => "No step is faster than the one before.".to_owned(),
+        (all, open) => format!(
+            "No step is faster than the one before for sure; {open} of {all} cannot be told."
+        ),
+    };
+    best.map_or(nothing, |(rung, gain)| {
+        format!("{} gained the most, {}.", rung.title, gain.words())
+    })
 }
 
 /// From the start to the last step that was measured, as far as that is sure.

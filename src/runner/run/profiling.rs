@@ -130,7 +130,10 @@ impl Run<'_, '_> {
             .get(case.setup)
             .and_then(Option::as_ref);
         if own {
-            profile.tool.version = report.map(|report| report.engine.clone());
+            profile.tool.version = report.map(|report| {
+                let named = report.engine.strip_prefix(&profile.tool.name);
+                named.unwrap_or(&report.engine).trim().to_owned()
+            });
         }
         profile.began_ns = seen
             .began_ns

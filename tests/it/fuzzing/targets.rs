@@ -10,11 +10,15 @@ use powerband::analysis::timeline::Timeline;
 use powerband::analysis::timeline::detail::Look;
 use powerband::analysis::timeline::find::Hits;
 use powerband::analysis::timeline::selection::Statistics;
+use powerband::domain::session::Session;
 use powerband::domain::trace::Trace;
-use powerband::import::source::Source;
+use powerband::export::html;
+use powerband::import::source::Source as File;
 use powerband::import::timings::{self, Columns};
 use powerband::import::watch::Watch;
 use powerband::import::{self, ImportError, Imported, Importer};
+use powerband::report;
+use powerband::report::material::{Material, Source};
 use powerband::runner::importing;
 use powerband::store::{session_file, trace_file};
 
@@ -91,7 +95,7 @@ impl Target {
     }
 
     fn imported(&self, path: &Path) -> Result<Imported, ImportError> {
-        let (source, watch) = (Source::open(path, LIMITS)?, Watch::default());
+        let (source, watch) = (File::open(path, LIMITS)?, Watch::default());
         let mut into = Imported::default();
         match &self.reader {
             Reader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
@@ -145,10 +149,14 @@ fn use_all(imported: Imported, path: &Path) {
     let read = session_file::from_text(Path::new("damaged.ron"), &text).unwrap();
     let again = session_file::to_text(&read.session).unwrap();
     assert_eq!(text, again, "a session reads back as another one");
+    // Reports and files on disk are slow beside all else.
+    let is_thorough = text.len().is_multiple_of(8);
+    if is_thorough {
+        report_on(&taken.session, &rules);
+    }
     for trace in &taken.traces {
         look_at(trace);
-        // Files on disk are slow beside all else.
-        if !text.len().is_multiple_of(8) {
+        if !is_thorough {
             continue;
         }
         let beside = path.with_extension("trace.json.gz");
@@ -163,6 +171,24 @@ fn use_all(imported: Imported, path: &Path) {
         let read = read.map(|back| times(&back.trace)).unwrap_or_default();
         assert!(read == times(trace), "a timeline reads back as another one");
         fs::remove_file(&beside).unwrap();
+    }
+}
+
+/// Writes every kind of report, with its figures and verdicts.
+fn report_on(session: &Session, rules: &Rules) {
+    let source = || Source::of(session, None, None);
+    for layout in report::ALL {
+        let material = Material {
+            first: source(),
+            second: layout.is_of_two.then(source),
+            rules,
+            title: None,
+        };
+        let page = html::write(&layout.write(&material));
+        assert!(
+            !page.contains(">NaN<") && !page.contains(">inf"),
+            "no number"
+        );
     }
 }
 

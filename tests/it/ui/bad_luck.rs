@@ -260,6 +260,17 @@ fn a_broken_memory_costs_only_itself() {
 }
 
 #[test]
+fn a_file_of_nobody_leaves_the_screen_as_it_was() {
+    let home = Home::new();
+    let path = home.write("notes.txt", "no profile at all");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+8");
+    desk.act(Action::OpenTrace(path));
+    desk.hear("Not opened");
+    assert_eq!(desk.app().screen, Screen::Kernels);
+}
+
+#[test]
 fn a_model_that_is_none_is_said_beside_its_name() {
     let home = Home::new();
     let path = home.write("broken.onnx", "no network");

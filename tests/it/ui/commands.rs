@@ -60,6 +60,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     if ["pause", "skip", "stop"].contains(&id) {
         app.run = Some(live());
     }
+    if ["undo", "redo"].contains(&id) {
+        app.screen = Screen::Plan;
+    }
     app.planner.edit(PlanEdit::Name("one".to_owned()));
     app.planner.edit(PlanEdit::Add("fake".to_owned()));
     if id == "redo" {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use powerband::app::action::{Action, Library};
+use powerband::app::plan::PlanEdit;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::OnDisk;
 use powerband::domain::session::Session;
@@ -127,6 +128,19 @@ fn copies_are_made_and_the_trash_gives_back() {
     });
     desk.press("Ctrl+Shift+Delete");
     desk.until("it is back", |_| path.exists());
+
+    // Undoing is of what is seen: the trash here, the plan on its own screen.
+    let mut draft = desk.app().planner.draft.clone();
+    draft.batches = "1, 2".to_owned();
+    desk.act(Action::Plan(PlanEdit::Batches(draft.batches.clone())));
+    desk.act(Action::Library(Library::Discard(path.clone())));
+    desk.until("it can be had back", |app| {
+        !app.library.discarded.is_empty()
+    });
+    desk.press("Ctrl+Z");
+    desk.until("it is back again", |_| path.exists());
+    desk.press("Ctrl+Z");
+    assert_eq!(desk.app().planner.draft.batches, "1, 2");
 }
 
 #[test]

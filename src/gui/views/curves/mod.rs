@@ -13,7 +13,7 @@ use crate::analysis::energy::EnergyKind;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
 use crate::app::claims::{is_published, words as published_words};
-use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, Drawn, TableRow};
+use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
 use crate::app::sessions::{self, Pin};
 use crate::base::humanize;
 use crate::chart::curves::limit_of;
@@ -291,8 +291,7 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
     if let Some(point) = touched.hovered {
         changes.push(Curves::Highlight(Some(point.0)));
         let pin = pin_of(point);
-        let words = published_words(&app.sessions, pin)
-            .unwrap_or_else(|| hover_words(&app.curves.drawn, pin));
+        let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
         touched.response.show_tooltip_ui(|ui| hover(ui, &words));
     } else if let Some(reason) = touched.failed {
         touched.response.show_tooltip_text(reason);
@@ -305,8 +304,8 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
     }
 }
 
-fn hover_words(drawn: &Drawn, pin: Pin) -> Vec<(String, String)> {
-    let Some(row) = drawn.table.iter().find(|row| row.pin == pin) else {
+fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
+    let Some(row) = app.curves.row_of(&app.sessions, pin) else {
         return Vec::new();
     };
     let pairs = COLUMNS.iter().zip(&row.cells);
