@@ -32,6 +32,14 @@ pub struct Flag {
     pub advice: String,
 }
 
+impl Flag {
+    /// What was seen and what to do about it, in sentences.
+    pub fn words(&self) -> String {
+        let (name, evidence, advice) = (self.name, &self.evidence, &self.advice);
+        format!("{name}: {evidence}. What to do: {advice}.")
+    }
+}
+
 /// Beyond this share of the median, an interquartile range is noise worth telling.
 const NOISY: f64 = 0.025;
 /// Beyond this, the median itself is in doubt.

@@ -139,8 +139,17 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     };
     let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
     let rate = |rate: f64| format!("{}/s", humanize::significant(rate, 3));
+    let latency = time("Latency", |summary| Some(summary.median));
+    let known = pair.ratio.filter(|ratio| ratio.ci95.is_some());
+    // The same digits as everywhere else, where it is known how many are.
+    let exact = known
+        .zip(latency.gain)
+        .map(|(ratio, gain)| ratio.as_exact(gain));
     let mut metrics = vec![
-        time("Latency", |summary| Some(summary.median)),
+        Metric {
+            change: exact.or(latency.change),
+            ..latency
+        },
         Metric {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)

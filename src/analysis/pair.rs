@@ -35,9 +35,14 @@ impl Ratio {
 
     /// As people read it, with as many digits as its interval supports, and three at most: `2.98 ×`.
     pub fn words(&self) -> String {
+        self.as_exact(self.speed_up)
+    }
+
+    /// Another ratio of the same two cases, no more exact than this one.
+    pub fn as_exact(&self, ratio: f64) -> String {
         let finest = self.speed_up.abs() * FINEST;
         let half = self.half().map(|half| half.max(finest));
-        format!("{} ×", humanize::within(self.speed_up, half))
+        format!("{} ×", humanize::within(ratio, half))
     }
 }
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use super::reports::Subject;
 use super::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
-use crate::analysis::comparison::Comparison;
+use crate::analysis::comparison::{Comparison, Pair};
+use crate::analysis::flags::Weight;
+use crate::analysis::remarks;
 use crate::base::humanize::UNKNOWN;
 use crate::chart::curves::{self, CurveOptions, Overlay};
-use crate::chart::ratios;
 use crate::chart::spec::ChartSpec;
+use crate::chart::{palette, ratios};
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,23 @@ pub struct Drawn {
     pub latency: ChartSpec,
     /// How many times as fast each case became.
     pub speed_ups: ChartSpec,
+    /// What is suspicious about the cases, each flag once.
+    pub flags: Vec<RaisedFlag>,
+}
+
+/// A flag, with how many of the compared cases have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaisedFlag {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it matters where it matters most.
+    pub weight: Weight,
+    /// Of how many cases.
+    pub cases: usize,
+    /// What it means for their numbers.
+    pub meaning: &'static str,
+    /// What to do about it.
+    pub advice: String,
 }
 
 impl CompareState {
@@ -57,17 +76,19 @@ impl CompareState {
             self.drawn = Drawn::default();
             return;
         };
+        let colour = |pick, setup| self.colour(open, pick, setup);
         let overlays: Vec<Overlay<'_>> = [*before, *after]
             .into_iter()
             .filter_map(|pick| Some((pick, open.get(pick.session)?)))
             .flat_map(|(pick, session)| {
+                let colour = &colour;
                 let curves = session.findings.curves.iter();
                 curves
                     .filter(move |curve| pick.whole || curve.setup == pick.setup)
                     .map(move |curve| Overlay {
                         id: series(pick.session, curve.setup),
                         name: open.series_name(pick.session, curve.setup),
-                        colour: open.colour(pick.session, curve.setup),
+                        colour: colour(pick, curve.setup),
                         curve,
                     })
             })
@@ -78,10 +99,22 @@ impl CompareState {
         };
         self.drawn = Drawn {
             latency: curves::latency(&overlays, &options),
-            speed_ups: ratios::speed_ups(&comparison.pairs, |setup| {
-                open.colour(after.session, setup)
-            }),
+            speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
+            flags: raised(&comparison.pairs),
         };
+    }
+
+    /// The palette index of a side's setup: its own, or the next where that would be the colour of the
+    /// other side's.
+    pub fn colour(&self, open: &OpenSessions, pick: Pick, setup: usize) -> usize {
+        let own = open.colour(pick.session, setup);
+        let before = self.before.filter(|before| *before != pick && !pick.whole);
+        let taken = before.map(|before| open.colour(before.session, before.setup));
+        if taken.map(palette::colour) == Some(palette::colour(own)) && self.after == Some(pick) {
+            own + 1
+        } else {
+            own
+        }
     }
 
     /// The session whose rounds would settle what is open, and how many: both sides must be of one file.
@@ -210,6 +243,23 @@ impl CompareState {
     }
 }
 
+/// The flags of both sides' cases.
+fn raised(pairs: &[Pair]) -> Vec<RaisedFlag> {
+    let rows = pairs.iter().flat_map(|pair| [&pair.before, &pair.after]);
+    let flags = remarks::flags(rows).into_iter();
+    let mut raised: Vec<RaisedFlag> = flags
+        .map(|flag| RaisedFlag {
+            name: flag.name,
+            weight: flag.weight,
+            cases: flag.cases.len(),
+            meaning: flag.meaning(),
+            advice: flag.advice.to_owned(),
+        })
+        .collect();
+    raised.sort_by_key(|flag| std::cmp::Reverse(flag.weight));
+    raised
+}
+
 fn measured_earlier(one: &&OpenSession, other: &&OpenSession) -> Ordering {
     one.session.created.cmp(&other.session.created)
 }
@@ -226,6 +276,48 @@ fn whole(session: SessionId, setup: usize) -> Pick {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::testing::session;
+    use crate::app::sessions::Findings;
+    use crate::domain::plan::Look;
+    use crate::domain::session::Session;
+
+    fn opened(id: u64, session: &Session) -> OpenSession {
+        OpenSession {
+            id: SessionId(id),
+            path: None,
+            findings: Findings::of(session),
+            session: Arc::new(session.clone()),
+            stamp: None,
+            newer: None,
+            on_disk: OnDisk::Same,
+        }
+    }
+
+    #[test]
+    fn the_sides_differ_in_colour() {
+        let mut open = OpenSessions::default();
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        session.plan.looks = vec![Look::default(), Look::default()];
+        for id in [1, 2] {
+            open.put(opened(id, &session));
+        }
+        let (before, after) = (whole(SessionId(1), 0), whole(SessionId(2), 1));
+        let mut state = CompareState {
+            before: Some(before),
+            after: Some(after),
+            ..CompareState::default()
+        };
+        let colours = |state: &CompareState, open: &OpenSessions| {
+            [before, after].map(|pick| palette::colour(state.colour(open, pick, pick.setup)))
+        };
+        assert_eq!(colours(&state, &open), [0, 3]);
+        // The user gave both the same.
+        session.plan.looks[1].colour = Some(5);
+        open.put(opened(2, &session));
+        assert_eq!(colours(&state, &open), [0, 1]);
+        state.after = None;
+        assert_eq!(colours(&state, &open), [0, 0]);
+    }
 
     #[test]
     fn both_sides_are_whole_or_none() {

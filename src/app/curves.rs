@@ -10,6 +10,7 @@ use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use super::trade_off::{self, TradeOff};
 use crate::analysis::batch_curve::CurvePoint;
 use crate::analysis::case_rows::CaseRow;
+use crate::analysis::flags::{Flag, Weight};
 use crate::analysis::trade_off::{At, Quality};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::{self, CurveOptions, Overlay};
@@ -94,6 +95,8 @@ pub struct TableRow {
     pub remarks: Vec<String>,
     /// Whether it ended badly.
     pub is_trouble: bool,
+    /// How much its flags matter; nothing where it has none.
+    pub weight: Option<Weight>,
 }
 
 /// Everything that is drawn, made anew when something changes and not at every frame.
@@ -449,6 +452,7 @@ impl CurvesState {
             ],
             remarks: remarks(row),
             is_trouble: row.outcome.is_trouble(),
+            weight: row.flags.iter().map(|flag| flag.weight).max(),
         }
     }
 
@@ -548,12 +552,7 @@ fn remarks(row: &CaseRow) -> Vec<String> {
         Outcome::Pending => None,
         outcome => outcome.sentence(),
     };
-    let flags = row.flags.iter().map(|flag| {
-        format!(
-            "{}: {}. What to do: {}.",
-            flag.name, flag.evidence, flag.advice
-        )
-    });
+    let flags = row.flags.iter().map(Flag::words);
     outcome.into_iter().chain(flags).collect()
 }
 

@@ -63,7 +63,7 @@ pub enum Message {
     /// A session went to the trash, or did not.
     Discarded(PathBuf, String, Result<Discarded, String>),
     /// A session came back from the trash, or did not.
-    Restored(String, Result<(), (Discarded, String)>),
+    Restored(String, Result<Option<String>, (Discarded, String)>),
     /// A file was written, and is the session's own from now on.
     SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
     /// Plans that are kept.

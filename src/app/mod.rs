@@ -43,7 +43,7 @@ use crate::base::clock;
 use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
 use crate::domain::session::Session;
 pub use crate::runner::prepare::Place;
-use crate::runner::prepare::{self, Rules};
+use crate::runner::prepare::{self, Rules, Wish};
 use crate::telemetry::sampler::USUAL_HZ;
 use compare::CompareState;
 use curves::CurvesState;
@@ -253,7 +253,11 @@ impl App {
 
     /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
     pub fn planned(&self) -> Option<Plan> {
-        let wish = self.planner.draft.wish().ok()?;
+        Some(self.planned_of(self.planner.draft.wish().ok()?))
+    }
+
+    /// A wish as it would be run here, for an estimate.
+    pub fn planned_of(&self, wish: Wish) -> Plan {
         let mut setups = wish.setups;
         if setups.is_empty() {
             let ready = self.machine.ready();
@@ -276,7 +280,7 @@ impl App {
         let batches = wish
             .batches
             .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec());
-        Some(Plan {
+        Plan {
             model: wish.model,
             ladder: if wish.journey {
                 prepare::ladder(&setups, &wish.looks, &batches)
@@ -296,7 +300,7 @@ impl App {
             keeping: wish.keeping,
             judging: wish.judging,
             profiling: wish.profiling,
-        })
+        }
     }
 
     /// A latency limit to begin with: the middle of what is drawn, to two digits.

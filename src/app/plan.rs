@@ -65,6 +65,14 @@ pub struct Draft {
     pub rules: Option<Rules>,
 }
 
+/// What the large button at the beginning measures.
+pub fn first_run_wish() -> Wish {
+    Wish {
+        preset: PresetName::Quick,
+        ..Wish::new("resnet50")
+    }
+}
+
 impl Default for Draft {
     fn default() -> Self {
         Self {

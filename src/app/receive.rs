@@ -181,9 +181,8 @@ impl App {
                     format!("{name} was not moved to the trash: {reason}"),
                 );
             }
-            Message::Restored(name, Ok(())) => {
-                self.say(Weight::Done, format!("{name} is back"));
-                self.jobs.rescan_library();
+            Message::Restored(name, Ok(left)) => {
+                self.restored(&name, left);
             }
             Message::Restored(name, Err((discarded, reason))) => {
                 self.library.discarded.push((discarded, name.clone()));
@@ -194,6 +193,17 @@ impl App {
             }
             message => self.take_of_run(message),
         }
+    }
+
+    fn restored(&mut self, name: &str, left: Option<String>) {
+        match left {
+            None => self.say(Weight::Done, format!("{name} is back")),
+            Some(why) => {
+                let words = format!("{name} is back without a timeline: {why}");
+                self.say(Weight::Trouble, words);
+            }
+        }
+        self.jobs.rescan_library();
     }
 
     fn take_of_run(&mut self, message: Message) {

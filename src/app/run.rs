@@ -13,6 +13,7 @@ use crate::chart::samples;
 use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{Lost, Span};
 use crate::runner::control::Control;
@@ -184,6 +185,14 @@ impl LiveRun {
         self.progress = Some(progress::of(session, now_ns.saturating_sub(self.began_ns)));
     }
 
+    /// Cases that are over because the user left them out.
+    pub fn left_out(&self) -> usize {
+        let cases = self.session.iter().flat_map(|session| &session.cases);
+        cases
+            .filter(|case| case.outcome == Outcome::Cancelled)
+            .count()
+    }
+
     /// Nanoseconds since it began.
     pub fn elapsed_ns(&self, now_ns: u64) -> u64 {
         match (&self.session, self.stage.is_going_on()) {
@@ -196,7 +205,18 @@ impl LiveRun {
     fn follow(&mut self, event: &RunEvent) {
         match event {
             RunEvent::VisitBegan { case } => {
-                self.attend(*case, "warming up".to_owned());
+                let session = self.session.as_ref();
+                let is_warm = session
+                    .and_then(|session| session.case(*case))
+                    .is_some_and(|case| case.warm_up.is_some());
+                let most_ms = session.map_or(0, |session| session.plan.warm_up.max_time_ms);
+                let doing = if is_warm {
+                    "waking up".to_owned()
+                } else {
+                    let most = humanize::clock_time(most_ms as f64 / 1e3);
+                    format!("warming up, for {most} at most")
+                };
+                self.attend(*case, doing);
             }
             RunEvent::RoundStarted { case, round } => {
                 self.attend(*case, format!("round {}", round + 1));

@@ -1,8 +1,15 @@
-//! Wall-clock time as text, without a calendar library.
+//! Wall-clock time as text.
 //!
-//! Only `runner` and `cli` read the clock; everything else is handed the text.
+//! Only `runner` and `cli` read the clock; everything else is handed the text, in UTC. People are shown
+//! what their own clock showed then.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Local};
+
+/// Whether people are shown UTC, wherever they are.
+static SHOWS_UTC: AtomicBool = AtomicBool::new(cfg!(test));
 
 /// Now, as RFC 3339 in UTC to the second: `2026-11-21T06:02:03Z`.
 pub fn now_utc() -> String {
@@ -31,6 +38,27 @@ pub fn utc_from_unix(seconds: u64) -> String {
     let rest = seconds % 86_400;
     let (hour, minute, second) = (rest / 3600, rest % 3600 / 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Shows UTC from now on, for tests whose words and pictures are the same everywhere.
+pub fn show_utc() {
+    SHOWS_UTC.store(true, Ordering::Relaxed);
+}
+
+/// A moment in UTC as this machine's clock showed it: `2026-11-21T07:02:03` an hour east of Greenwich.
+/// What is no moment stays as it is.
+pub fn on_the_wall(utc: &str) -> String {
+    if SHOWS_UTC.load(Ordering::Relaxed) {
+        return utc.to_owned();
+    }
+    DateTime::parse_from_rfc3339(utc).map_or_else(
+        |_| utc.to_owned(),
+        |moment| shown(&moment.with_timezone(&Local)),
+    )
+}
+
+fn shown<Z: chrono::TimeZone<Offset: std::fmt::Display>>(moment: &DateTime<Z>) -> String {
+    moment.format("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
 /// `2026-11-21T06:02:03Z` as `20261121-060203`, which sorts and is a valid file name everywhere.
@@ -73,6 +101,14 @@ mod tests {
         assert_eq!(utc_from_unix(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(utc_from_unix(1_000_000_000), "2001-09-09T01:46:40Z");
         assert_eq!(utc_from_unix(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn a_moment_elsewhere_may_be_on_another_day() {
+        let utc = DateTime::parse_from_rfc3339("2026-11-21T23:30:03Z").unwrap();
+        let zone = chrono::FixedOffset::east_opt(5 * 3600 + 1800).unwrap();
+        assert_eq!(shown(&utc.with_timezone(&zone)), "2026-11-22T05:00:03");
+        assert_eq!(on_the_wall("2026-11-21T23:30:03Z"), "2026-11-21T23:30:03Z");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! Every number that a person sees goes through here; documents for machines do not.
 
+use super::clock;
+
 /// What stands for a value that is not known.
 pub const UNKNOWN: &str = "–";
 
@@ -116,13 +118,23 @@ pub fn stopwatch(seconds: f64) -> String {
     }
 }
 
-/// `2026-11-21T06:02:03Z` as `2026-11-21 06:02`.
-pub fn moment(utc: &str) -> String {
-    utc.get(..16).unwrap_or(utc).replace('T', " ")
+/// `2026-11-21T06:02:03Z` as `2026-11-21 06:02 UTC`, for what is read elsewhere.
+pub fn utc_moment(utc: &str) -> String {
+    format!("{} UTC", to_the_minute(utc))
 }
 
-/// `2026-11-21T06:02:03Z` as `21 Nov 06:02`, for lists whose years are plain.
+/// `2026-11-21T06:02:03Z` as `2026-11-21 07:02`, where the clock on the wall is an hour ahead.
+pub fn moment(utc: &str) -> String {
+    to_the_minute(&clock::on_the_wall(utc))
+}
+
+fn to_the_minute(moment: &str) -> String {
+    moment.get(..16).unwrap_or(moment).replace('T', " ")
+}
+
+/// `2026-11-21T06:02:03Z` as `21 Nov 07:02`, for lists whose years are plain.
 pub fn short_moment(utc: &str) -> String {
+    let utc = &clock::on_the_wall(utc);
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
@@ -294,6 +306,7 @@ mod tests {
     #[test]
     fn moments_are_short() {
         assert_eq!(moment("2026-11-21T06:02:03Z"), "2026-11-21 06:02");
+        assert_eq!(utc_moment("2026-11-21T06:02:03Z"), "2026-11-21 06:02 UTC");
         assert_eq!(short_moment("2026-11-21T06:02:03Z"), "21 Nov 06:02");
         assert_eq!(short_moment("once upon a time"), "once upon a time");
     }

@@ -196,9 +196,9 @@ fn head(session: &Session) -> String {
             .as_ref()
             .map(|command| format!("Command  {command}\n"));
         return format!(
-            "{}, imported {} UTC from files of {}{}; nothing in it was measured by Powerband\n{}",
+            "{}, imported {} from files of {}{}; nothing in it was measured by Powerband\n{}",
             session.name,
-            humanize::moment(&session.created),
+            humanize::utc_moment(&session.created),
             tool.name,
             version.unwrap_or_default(),
             command.unwrap_or_default(),
@@ -230,9 +230,9 @@ fn head(session: &Session) -> String {
         .iter()
         .map(|sitting| {
             format!(
-                "Rounds   from {} on were added at {} UTC\n",
+                "Rounds   from {} on were added at {}\n",
                 sitting.first_round + 1,
-                humanize::moment(&sitting.created)
+                humanize::utc_moment(&sitting.created)
             )
         })
         .collect();

@@ -256,6 +256,7 @@ fn style(theme: Theme, roles: &Roles) -> Style {
     spacing.scroll.interact_background_opacity = 0.0;
     spacing.icon_width = 16.0;
     spacing.combo_width = 120.0;
+    spacing.combo_height = 420.0;
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.35;
     style

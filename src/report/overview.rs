@@ -35,7 +35,7 @@ pub fn subtitle(source: &Source<'_>) -> String {
         let cards = session.environment.gpus.iter();
         parts.extend(cards.map(|card| card.name.clone()));
     }
-    parts.push(format!("{} UTC", humanize::moment(&session.created)));
+    parts.push(humanize::utc_moment(&session.created));
     parts.retain(|part| !part.trim().is_empty());
     let parts: Vec<String> = parts
         .iter()

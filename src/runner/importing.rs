@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -303,13 +302,8 @@ pub enum KeepError {
     #[error(transparent)]
     Session(#[from] WriteError),
     /// A timeline.
-    #[error("the timeline cannot be written to {}: {source}", path.display())]
-    Trace {
-        /// Its file.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Trace(#[from] trace_file::NotWritten),
 }
 
 /// Writes the session, and the timelines beside it.
@@ -317,7 +311,9 @@ pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
     let profiles = taken.session.profiles.iter_mut();
     for (number, (profile, trace)) in profiles.zip(&taken.traces).enumerate() {
         if !trace.is_empty() {
-            profile.trace_file = Some(put_beside(path, number, |to| trace_file::write(to, trace))?);
+            profile.trace_file = Some(trace_file::put_beside(path, number, |to| {
+                trace_file::write(to, trace)
+            })?);
         }
     }
     session_file::write(path, &taken.session)?;
@@ -343,30 +339,17 @@ pub fn keep_copy(
         });
         let lies = lies.filter(|file| *file != trace_file::path(path, number));
         profile.trace_file = match (held, lies) {
-            (Some((_, trace)), _) => {
-                Some(put_beside(path, number, |to| trace_file::write(to, trace))?)
-            }
-            (None, Some(file)) if file.is_file() => Some(put_beside(path, number, |to| {
-                fs::copy(&file, to).map(|_| ())
+            (Some((_, trace)), _) => Some(trace_file::put_beside(path, number, |to| {
+                trace_file::write(to, trace)
             })?),
+            (None, Some(file)) if file.is_file() => {
+                Some(trace_file::put_beside(path, number, |to| {
+                    fs::copy(&file, to).map(|_| ())
+                })?)
+            }
             _ => continue,
         };
     }
     session_file::write(path, &session)?;
     Ok(session)
-}
-
-/// Puts a timeline where it belongs, and tells what the session calls it.
-fn put_beside(
-    session: &Path,
-    number: usize,
-    put: impl FnOnce(&Path) -> io::Result<()>,
-) -> Result<String, KeepError> {
-    let beside = trace_file::path(session, number);
-    put(&beside).map_err(|source| KeepError::Trace {
-        path: beside.clone(),
-        source,
-    })?;
-    let name = beside.file_name().unwrap_or_default();
-    Ok(name.to_string_lossy().into_owned())
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::head::Stamp;
 use super::session_file::{self, ReadError, WriteError};
+use super::trace_file;
 use crate::domain::session::Session;
 
 /// How many copies a session may have beside it.
@@ -42,6 +43,9 @@ pub enum EditError {
         /// The file.
         path: PathBuf,
     },
+    /// A timeline of a copy cannot be written.
+    #[error(transparent)]
+    Trace(#[from] trace_file::NotWritten),
     /// A name of nothing but spaces.
     #[error("a session needs a name; write at least one letter")]
     NoName,
@@ -113,10 +117,19 @@ pub fn set_notes(path: &Path, expected: Option<Stamp>, notes: &str) -> Result<St
     })
 }
 
-/// Writes a copy beside a session, with "(copy)" behind its name.
+/// Writes a copy beside a session, with "(copy)" behind its name and with timelines of its own.
 pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
     let mut session = read_for_change(path)?;
     session.name.push_str(" (copy)");
+    let mut traces = Vec::new();
+    for (number, profile) in session.profiles.iter().enumerate() {
+        let file = profile.trace_file.as_ref();
+        let lies = file.map(|name| path.with_file_name(name));
+        traces.extend(
+            lies.filter(|file| file.is_file())
+                .map(|file| (number, file)),
+        );
+    }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut number = 1;
     loop {
@@ -124,8 +137,19 @@ pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
             1 => format!("{stem}-copy.ron"),
             more => format!("{stem}-copy-{more}.ron"),
         });
+        for (number, _) in &traces {
+            session.profiles[*number].trace_file = Some(trace_file::name_of(&copy, *number));
+        }
         match session_file::write_new(&copy, &session) {
-            Ok(()) => return Ok(copy),
+            Ok(()) => {
+                return match copy_traces(&traces, &copy) {
+                    Ok(()) => Ok(copy),
+                    Err(error) => {
+                        drop(fs::remove_file(&copy));
+                        Err(error.into())
+                    }
+                };
+            }
             Err(WriteError::Io { source, .. })
                 if source.kind() == io::ErrorKind::AlreadyExists && number < MOST_COPIES =>
             {
@@ -134,6 +158,13 @@ pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+fn copy_traces(traces: &[(usize, PathBuf)], session: &Path) -> Result<(), trace_file::NotWritten> {
+    for (number, from) in traces {
+        trace_file::put_beside(session, *number, |to| fs::copy(from, to).map(drop))?;
+    }
+    Ok(())
 }
 
 /// A session that may be written again: one that this program understands wholly.
@@ -152,6 +183,7 @@ fn read_for_change(path: &Path) -> Result<Session, EditError> {
 mod tests {
     use super::super::testing;
     use super::*;
+    use crate::domain::profile::Profile;
 
     fn written() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -252,5 +284,27 @@ mod tests {
         };
         assert_eq!(read(&second), expected);
         assert_eq!(read(&path), testing::session());
+    }
+
+    #[test]
+    fn a_copy_has_timelines_of_its_own() {
+        let (folder, path) = written();
+        let profile = |file: &str| Profile {
+            name: file.to_owned(),
+            trace_file: Some(file.to_owned()),
+            ..Profile::default()
+        };
+        fs::write(folder.path().join("a.2.trace.json.gz"), "two").unwrap();
+        let profiles = vec![profile("lost.gz"), profile("a.2.trace.json.gz")];
+        edit(&path, None, |session| session.profiles = profiles).unwrap();
+        let copy = duplicate(&path).unwrap();
+        let files: Vec<_> = read(&copy)
+            .profiles
+            .into_iter()
+            .filter_map(|profile| profile.trace_file)
+            .collect();
+        assert_eq!(files, ["lost.gz", "a-copy.2.trace.json.gz"]);
+        let own = folder.path().join(&files[1]);
+        assert_eq!(fs::read_to_string(own).unwrap(), "two");
     }
 }

@@ -1,6 +1,6 @@
 //! A timeline beside its session: a packed Chrome trace, which Perfetto and `chrome://tracing` open too.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,55 @@ pub fn path(session: &Path, number: usize) -> PathBuf {
     let mut name = stem.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.{END}", number + 1));
     session.with_file_name(name)
+}
+
+/// The traces that lie beside a session, whether it still knows them or not.
+pub fn beside(session: &Path) -> Vec<PathBuf> {
+    let stem = session.file_stem().unwrap_or_default().to_string_lossy();
+    let is_its = |name: &str| {
+        name.strip_prefix(&*stem)
+            .and_then(|rest| rest.strip_prefix('.')?.strip_suffix(END)?.strip_suffix('.'))
+            .is_some_and(|number| number.parse::<usize>().is_ok())
+    };
+    let files = session.parent().map(fs::read_dir).into_iter().flatten();
+    let mut found: Vec<PathBuf> = files
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|file| file.file_name().to_str().is_some_and(is_its))
+        .map(|file| file.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// A timeline that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the timeline cannot be written to {}: {source}", path.display())]
+pub struct NotWritten {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Puts a timeline where it belongs, and tells what the session calls it.
+pub fn put_beside(
+    session: &Path,
+    number: usize,
+    put: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<String, NotWritten> {
+    let path = path(session, number);
+    match put(&path) {
+        Ok(()) => Ok(name_of(session, number)),
+        Err(source) => Err(NotWritten { path, source }),
+    }
+}
+
+/// What a session calls the timeline of one of its profiles.
+pub fn name_of(session: &Path, number: usize) -> String {
+    let path = path(session, number);
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Writes a trace, beside its place and then moved there.

@@ -13,12 +13,22 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use crate::base::atomic_file;
 use crate::base::paths::Paths;
 
+use super::trace_file;
+
 /// How many discarded files of one name our own trash takes.
 const MOST_OF_ONE_NAME: u32 = 1000;
 
-/// A file that was discarded, and where it is now.
+/// A session that was discarded, and where it is now.
 #[derive(Clone, Debug)]
 pub struct Discarded {
+    session: Moved,
+    /// The timelines that lay beside it.
+    traces: Vec<Moved>,
+}
+
+/// A file that was discarded.
+#[derive(Clone, Debug)]
+struct Moved {
     original: PathBuf,
     now: Now,
 }
@@ -34,14 +44,14 @@ enum Now {
 }
 
 impl Discarded {
-    /// Where the file was, and will be again.
+    /// Where the session was, and will be again.
     pub fn original(&self) -> &Path {
-        &self.original
+        &self.session.original
     }
 
     /// Whether it is in the desktop's trash, where the user may look for it; else it is in our own.
     pub fn in_desktop_trash(&self) -> bool {
-        !matches!(self.now, Now::Own { .. })
+        !matches!(self.session.now, Now::Own { .. })
     }
 }
 
@@ -50,12 +60,23 @@ fn own_trash(paths: &Paths) -> PathBuf {
     paths.library.with_file_name("trash")
 }
 
-/// Moves a file into the desktop's trash; where there is none that takes it, into our own.
+/// Moves a session and its timelines into the desktop's trash; where there is none that takes them, into
+/// our own. A timeline that cannot be moved stays where it is, and the session finds it there again.
 pub fn discard(paths: &Paths, path: &Path) -> Result<Discarded, String> {
+    let session = discard_file(paths, path)?;
+    let traces = trace_file::beside(&session.original).into_iter();
+    let traces = traces.filter_map(|trace| discard_file(paths, &trace).ok());
+    Ok(Discarded {
+        traces: traces.collect(),
+        session,
+    })
+}
+
+fn discard_file(paths: &Paths, path: &Path) -> Result<Moved, String> {
     let original =
         whole(path).map_err(|error| format!("cannot discard {}: {error}", path.display()))?;
     match discard_to_desktop(&original) {
-        Ok(now) => Ok(Discarded { original, now }),
+        Ok(now) => Ok(Moved { original, now }),
         Err(refusal) if original.symlink_metadata().is_ok() => {
             discard_to(&own_trash(paths), &original).map_err(|error| {
                 format!(
@@ -103,7 +124,7 @@ fn notes_of(original: &Path) -> Result<BTreeSet<OsString>, trash::Error> {
         .collect())
 }
 
-fn discard_to(trash: &Path, original: &Path) -> io::Result<Discarded> {
+fn discard_to(trash: &Path, original: &Path) -> io::Result<Moved> {
     fs::create_dir_all(trash)?;
     let name = original.file_name().unwrap_or_default();
     let mut number = 1;
@@ -118,7 +139,7 @@ fn discard_to(trash: &Path, original: &Path) -> io::Result<Discarded> {
         };
         match move_file(original, &path) {
             Ok(()) => {
-                return Ok(Discarded {
+                return Ok(Moved {
                     original: original.to_path_buf(),
                     now: Now::Own { path },
                 });
@@ -133,10 +154,19 @@ fn discard_to(trash: &Path, original: &Path) -> io::Result<Discarded> {
     }
 }
 
-/// Brings a file back to where it was. What is there now is not overwritten.
-pub fn restore(discarded: &Discarded) -> Result<(), String> {
-    let original = &discarded.original;
-    let (from, note) = match &discarded.now {
+/// Brings a session back to where it was, with its timelines. What is there now is not overwritten. Where
+/// the session is back and a timeline is not, the reason is given.
+pub fn restore(discarded: &Discarded) -> Result<Option<String>, String> {
+    restore_file(&discarded.session)?;
+    // One that does not come back keeps no other from it.
+    let traces = discarded.traces.iter().map(restore_file);
+    let failed: Vec<String> = traces.filter_map(Result::err).collect();
+    Ok(failed.into_iter().next())
+}
+
+fn restore_file(moved: &Moved) -> Result<(), String> {
+    let original = &moved.original;
+    let (from, note) = match &moved.now {
         Now::Own { path } => (path.clone(), None),
         Now::Desktop { note } => {
             let file = file_of(note).ok_or_else(|| {
@@ -225,18 +255,19 @@ mod tests {
     fn what_is_discarded_comes_back() {
         let (_folder, path, trash) = home();
         let first = discard_to(&trash, &path).unwrap();
-        assert!(!path.exists() && trash.join("a.ron").exists() && !first.in_desktop_trash());
+        assert!(!path.exists() && trash.join("a.ron").exists());
+        assert!(matches!(first.now, Now::Own { .. }));
         fs::write(&path, "two").unwrap();
         let second = discard_to(&trash, &path).unwrap();
-        restore(&first).unwrap();
+        restore_file(&first).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
-        let refused = restore(&second).unwrap_err();
+        let refused = restore_file(&second).unwrap_err();
         assert!(refused.contains("not overwritten"), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         fs::remove_dir_all(path.parent().unwrap()).unwrap();
-        restore(&second).unwrap();
-        assert_eq!(fs::read_to_string(second.original()).unwrap(), "two");
-        let gone = restore(&first).unwrap_err();
+        restore_file(&second).unwrap();
+        assert_eq!(fs::read_to_string(&second.original).unwrap(), "two");
+        let gone = restore_file(&first).unwrap_err();
         assert!(
             gone.contains("not overwritten") || gone.contains("no longer"),
             "{gone}"

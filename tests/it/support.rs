@@ -57,6 +57,7 @@ impl Home {
             .args(args)
             .current_dir(self.folder.path())
             .env("POWERBAND_HOME", self.path("home"))
+            .env("TZ", "UTC")
             .env_remove("ORT_DYLIB_PATH")
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")

@@ -40,14 +40,22 @@ fn in_a_process_of_its_own() {
             .unwrap()
             .count()
     };
+    // Its timelines go with it, and nobody else's.
+    let trace = paths.library.join("ein Name, ü=1.1.trace.json.gz");
+    let other = paths.library.join("ein Name, ü=1.2.1.trace.json.gz");
+    fs::write(&trace, "a timeline").unwrap();
+    fs::write(&other, "of another session").unwrap();
     write("one");
     let first = discard(&paths, &path).unwrap();
     assert!(first.in_desktop_trash() && !path.exists());
+    assert!(!trace.exists() && other.exists());
     write("two");
     let second = discard(&paths, &path).unwrap();
-    assert_eq!(in_trash(), 2);
-    restore(&first).unwrap();
+    assert_eq!(in_trash(), 3);
+    assert_eq!(restore(&first).unwrap(), None);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
+    assert_eq!(fs::read_to_string(&trace).unwrap(), "a timeline");
+    fs::remove_file(&trace).unwrap();
     let refused = restore(&second).unwrap_err();
     assert!(refused.contains("not overwritten"), "{refused}");
     fs::remove_file(&path).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Draft, DraftSetup, parse_batches, show_batches};
+use super::{Draft, DraftSetup, first_run_wish, parse_batches, show_batches};
 use crate::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
@@ -48,6 +48,8 @@ pub enum PlanEdit {
     Samples(String),
     /// The shapes.
     Shapes(String),
+    /// What the large button at the beginning measures, to be changed.
+    First,
     /// Everything anew.
     Clear,
     /// The step before.
@@ -100,6 +102,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Samples(samples) => draft.samples = samples,
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
+        PlanEdit::First => *draft = Draft::of_wish(&first_run_wish()),
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
     }

@@ -246,7 +246,12 @@ impl App {
             }
             _ => {}
         }
-        if let PlanEdit::Use(_) | PlanEdit::Ladder(_) | PlanEdit::Clear | PlanEdit::Add(_) = edit {
+        if let PlanEdit::Use(_)
+        | PlanEdit::Ladder(_)
+        | PlanEdit::First
+        | PlanEdit::Clear
+        | PlanEdit::Add(_) = edit
+        {
             self.screen = Screen::Plan;
         }
         self.planner.edit(edit);

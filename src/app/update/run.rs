@@ -3,11 +3,11 @@
 use crate::app::action::Run;
 use crate::app::jobs::Outlet;
 use crate::app::notices::Weight;
+use crate::app::plan::first_run_wish;
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, SessionId};
 use crate::app::{App, work};
-use crate::domain::plan::PresetName;
 use crate::runner::control::Control;
 use crate::runner::prepare::{Place, Wish};
 use crate::runner::watching::WatchRequest;
@@ -28,10 +28,7 @@ impl App {
                     self.screen = Screen::Plan;
                 }
             },
-            Run::StartFirst => self.start(Wish {
-                preset: PresetName::Quick,
-                ..Wish::new("resnet50")
-            }),
+            Run::StartFirst => self.start(first_run_wish()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds),
             Run::Recover => {
                 let paths = self.place.paths.clone();

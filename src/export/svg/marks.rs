@@ -10,6 +10,8 @@ use crate::export::letters;
 const DASHES: &str = "3 3";
 /// From a point to its name.
 const GAP: f64 = 7.0;
+/// Places that are tried along a level for its words.
+const PLACES_ALONG: usize = 8;
 /// Letters of words on a chart.
 const LONGEST: usize = 60;
 /// Where a name may stand beside its point, the best first.
@@ -130,22 +132,21 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
     let text = short(text);
     let words = canvas.caption(canvas.colours.quiet);
     let over = words.at(Side::Start, Height::Bottom);
-    // Where something stands at the left, the words go to the right, and else below the line.
-    let places = [
-        ((plot.inner.left + 4.0, y - 2.0), over),
-        (
-            (plot.inner.right - 4.0, y - 2.0),
-            words.at(Side::End, Height::Bottom),
-        ),
-        (
-            (plot.inner.left + 4.0, y + 2.0),
-            words.at(Side::Start, Height::Top),
-        ),
-        (
-            (plot.inner.right - 4.0, y + 2.0),
-            words.at(Side::End, Height::Top),
-        ),
+    // Where something stands at the left, the words go to the right, then below the line, and then
+    // wherever there is room along it.
+    let (left, right) = (plot.inner.left + 4.0, plot.inner.right - 4.0);
+    let under = words.at(Side::Start, Height::Top);
+    let ends = [
+        ((left, y - 2.0), over),
+        ((right, y - 2.0), words.at(Side::End, Height::Bottom)),
+        ((left, y + 2.0), under),
+        ((right, y + 2.0), words.at(Side::End, Height::Top)),
     ];
+    let along = (1..PLACES_ALONG).flat_map(|place| {
+        let x = left + (right - left) * place as f64 / PLACES_ALONG as f64;
+        [((x, y - 2.0), over), ((x, y + 2.0), under)]
+    });
+    let places: Vec<_> = ends.into_iter().chain(along).collect();
     let drawn = drawn(plot);
     let is_free = |(at, words): &(At, super::canvas::Words)| {
         let place = canvas.place_of(*at, &text, *words);
@@ -160,7 +161,7 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
     canvas.text(at, &text, words);
 }
 
-/// The places of columns, and of points.
+/// The places of columns, and of points with their intervals.
 fn drawn(plot: &Plot<'_>) -> Vec<Area> {
     let half = plot.spec.bar_width / 2.0;
     let bars = plot
@@ -176,8 +177,17 @@ fn drawn(plot: &Plot<'_>) -> Vec<Area> {
     });
     let others = plot.spec.series.iter();
     let others = others.filter(|series| series.stroke != Stroke::Bars);
-    let points = others.flat_map(|series| &series.points);
-    let points = points.map(|point| Area::around(plot.place(point.x, point.y), 2.0));
+    let points = others.flat_map(|series| {
+        let has_whiskers = series.stroke == Stroke::Dots;
+        series.points.iter().flat_map(move |point| {
+            let whisker = point.band.filter(|_| has_whiskers).map(|(low, high)| {
+                let ends = [low, high].map(|y| plot.place(point.x, y));
+                Area::between(ends[0], ends[1]).grown(2.0)
+            });
+            let dot = Area::around(plot.place(point.x, point.y), 2.0);
+            whisker.into_iter().chain([dot])
+        })
+    });
     columns.chain(points).collect()
 }
 

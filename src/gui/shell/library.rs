@@ -14,7 +14,7 @@ use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, OnDisk, OpenSession};
 use crate::base::humanize;
 use crate::gui::icon;
-use crate::gui::theme::{self, space, text};
+use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::{button, field, label, marker};
 
 /// Height of a session's two lines.
@@ -23,8 +23,28 @@ const ENTRY: f32 = 44.0;
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     search(ui, app, wishes);
-    open_sessions(ui, app, wishes);
     ui.add_space(space::SMALL);
+    // What is open stands below, so that no row moves under the hand that opens it.
+    let all = ui.available_size();
+    let below = height_of_open(app.sessions.len(), all.y);
+    ui.allocate_ui(vec2(all.x, all.y - below), |ui| {
+        ui.set_min_height(all.y - below);
+        ui.vertical(|ui| in_library(ui, app, wishes));
+    });
+    open_sessions(ui, app, below, wishes);
+}
+
+/// The room that so many open sessions take of all there is.
+fn height_of_open(count: usize, all: f32) -> f32 {
+    if count == 0 {
+        return 0.0;
+    }
+    let head = 2.0 * size::CONTROL;
+    let rows = count as f32 * (size::CONTROL + space::TINY);
+    head + rows.min((all * 0.4).max(ENTRY * 2.0))
+}
+
+fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     heading(ui, app, wishes);
     if let Some(trouble) = &app.library.trouble {
         ui.colored_label(theme::roles(ui).bad, trouble);
@@ -84,7 +104,7 @@ fn heading(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     });
 }
 
-fn open_sessions(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn open_sessions(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) {
     if app.sessions.is_empty() {
         return;
     }
@@ -98,10 +118,9 @@ fn open_sessions(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             }
         });
     });
-    let most = (ui.available_height() * 0.4).max(ENTRY * 2.0);
     ScrollArea::vertical()
         .id_salt("open")
-        .max_height(most)
+        .max_height(height - size::CONTROL)
         .show(ui, |ui| {
             for open in app.sessions.iter() {
                 open_entry(ui, app, open, wishes);
@@ -129,7 +148,9 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Actio
                 if open.on_disk != OnDisk::Same {
                     disk_note(ui, open, wishes);
                 }
-                label::faint(ui, &humanize::short_moment(&open.session.created));
+                if !open.session.is_published_only() {
+                    label::faint(ui, &humanize::short_moment(&open.session.created));
+                }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(Label::new(&open.session.name).truncate());
                 });
@@ -254,7 +275,9 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     };
     let setups = humanize::of_many(entry.setups.len() as u64, "setup");
     let made_up = if entry.made_up { ", made up" } else { "" };
-    let held = if entry.is_published && entry.setups.is_empty() {
+    // What was published has no moment at which it was measured.
+    let is_claim = entry.is_published && entry.setups.is_empty();
+    let held = if is_claim {
         MARK.to_owned()
     } else {
         format!("{setups} × {}{made_up}", batches(entry.batches.len()))
@@ -262,7 +285,11 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     [
         entry.name.clone(),
         held,
-        humanize::short_moment(&entry.created),
+        if is_claim {
+            String::new()
+        } else {
+            humanize::short_moment(&entry.created)
+        },
     ]
 }
 

@@ -58,8 +58,7 @@ pub fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
             Label::new(RichText::new(words).color(color))
                 .truncate()
                 .selectable(true),
-        )
-        .on_hover_text(words);
+        );
     });
 }
 

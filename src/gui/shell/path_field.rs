@@ -39,22 +39,35 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
             let response = ui.add(field).accessible_name("Path");
             let enter =
                 response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-            if !response.has_focus() && !enter {
+            if ui.memory(|memory| memory.focused().is_none()) && !enter {
                 response.request_focus();
+            }
+            let path = dialogs::expand_home(typed.trim());
+            let saves = matches!(
+                ask,
+                Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)
+            );
+            let replaces = saves && path.is_file();
+            if replaces {
+                ui.add_space(space::TINY);
+                let words = "There is a file of this name. It would be replaced.";
+                ui.colored_label(theme::roles(ui).unsure, words);
             }
             ui.add_space(space::MEDIUM);
             ui.horizontal(|ui| {
-                let verb = if matches!(
-                    ask,
-                    Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)
-                ) {
-                    "Save"
-                } else {
-                    "Open"
+                let verb = match (saves, replaces) {
+                    (true, true) => "Replace it",
+                    (true, false) => "Save",
+                    (false, _) => "Open",
                 };
-                if (button::primary(ui, None, verb).clicked() || enter) && !typed.trim().is_empty()
-                {
-                    answer = Some(Answer::Path(dialogs::expand_home(typed.trim())));
+                let button = button::primary(ui, None, verb);
+                // The key that ends the path replaces nothing; pressed once more, it does.
+                if enter && replaces {
+                    button.request_focus();
+                }
+                let is_wanted = button.clicked() || (enter && !replaces);
+                if is_wanted && !typed.trim().is_empty() {
+                    answer = Some(Answer::Path(path.clone()));
                 }
                 if button::plain(ui, None, "Cancel").clicked() {
                     answer = Some(Answer::None);

@@ -7,14 +7,14 @@ use crate::analysis::metrics;
 use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Run, Sessions};
-use crate::app::compare::Pick;
+use crate::app::compare::{Pick, RaisedFlag};
 use crate::app::sessions::OpenSession;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, marker, verdict};
+use crate::gui::widgets::{button, flags, label, marker, verdict};
 
 /// So many reasons are written out; each pair has its own on hover.
 const REASONS: usize = 3;
@@ -139,7 +139,8 @@ fn side(
         return;
     };
     ui.horizontal(|ui| {
-        marker::inline(ui, app.sessions.colour(pick.session, pick.setup));
+        let colour = app.compare.colour(&app.sessions, pick, pick.setup);
+        marker::inline(ui, colour);
         let room = ui.available_width() - 130.0;
         let shown = if pick.whole {
             whole_name(open)
@@ -185,7 +186,7 @@ fn side(
     label::faint(
         ui,
         &format!(
-            "{made} UTC, {} preset, {}",
+            "{made}, {} preset, {}",
             open.session.plan.preset, open.session.environment.cpu.model
         ),
     );
@@ -215,6 +216,9 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 super::card(ui, |ui| overall(ui, comparison));
                 super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
+                if !app.compare.drawn.flags.is_empty() {
+                    super::card(ui, |ui| raised(ui, &app.compare.drawn.flags));
+                }
                 super::card(ui, |ui| differences(ui, comparison));
             });
         }
@@ -287,6 +291,23 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Ac
         .clicked()
     {
         wishes.push(Action::Run(Run::More(session, rounds)));
+    }
+}
+
+/// What is suspicious about the cases, and what that means for the comparison.
+fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
+    label::card_title(ui, "To be taken with care");
+    ui.add_space(space::TINY);
+    for flag in raised {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = space::TINY;
+            let color = flags::color(theme::roles(ui), flag.weight);
+            ui.label(button::glyph(icon::WARNING).size(12.0).color(color));
+            ui.label(flag.name);
+            label::faint(ui, &humanize::of_many(flag.cases as u64, "case"));
+        });
+        label::quiet(ui, flag.meaning).on_hover_text(format!("What to do: {}.", flag.advice));
+        ui.add_space(space::TINY);
     }
 }
 
@@ -449,6 +470,11 @@ fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
                 } else {
                     table::number(ui, &words)
                 };
+                match place {
+                    1 => flags::mark(ui, &pair.before.flags),
+                    2 => flags::mark(ui, &pair.after.flags),
+                    _ => {}
+                }
                 if place == 4 && words == UNKNOWN {
                     response.on_hover_text("An interval needs two rounds on either side");
                 }

@@ -190,7 +190,8 @@ fn cell(ui: &mut Ui, point: &Point, column: usize) {
             table::words(ui, &humanize::moment(&point.created));
         }
         1 => {
-            table::words(ui, &point.name).on_hover_text("Click to open this session");
+            let hover = format!("{}\nClick to open this session", point.name);
+            table::words_about(ui, &point.name, hover);
         }
         2 => {
             let times = point.row.latency_ns.as_ref();

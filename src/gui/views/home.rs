@@ -2,10 +2,12 @@
 
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
+use crate::analysis::plan_estimate;
 use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions};
 use crate::app::library::examples;
 use crate::app::machine::EngineState;
+use crate::app::plan::{PlanEdit, first_run_wish};
 use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::domain::environment::Environment;
@@ -81,9 +83,11 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             } else {
                 String::new()
             };
+            let estimate = plan_estimate::estimate(&app.planned_of(first_run_wish()));
+            let takes = [estimate.low_s, estimate.high_s].map(humanize::clock_time);
             format!(
-                "{}{others} on the processor, batches 1 to 16, quick preset",
-                best.title
+                "{}{others} on the processor, batches 1 to 16, quick preset: {} to {}",
+                best.title, takes[0], takes[1]
             )
         }
     };
@@ -99,7 +103,7 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             wishes.push(Action::Run(Run::StartFirst));
         }
         if button::plain(ui, None, "Change the plan…").clicked() {
-            wishes.push(Action::Go(Screen::Plan));
+            wishes.push(Action::Plan(PlanEdit::First));
         }
     });
 }
@@ -186,8 +190,8 @@ fn machine(ui: &mut Ui, app: &App) {
                         ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
                         label::card_title(ui, title);
                     });
-                    label::quiet_line(ui, &first).on_hover_text(&first);
-                    label::faint(ui, &second).on_hover_text(&second);
+                    label::quiet_line(ui, &first);
+                    label::faint(ui, &second);
                 });
             });
         }
@@ -288,8 +292,7 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Act
                 engine_state(ui, app, engine, wishes);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     let words = RichText::new(&engine.words).color(roles.quiet);
-                    ui.add(Label::new(words).truncate())
-                        .on_hover_text(&engine.words);
+                    ui.add(Label::new(words).truncate());
                 });
             });
         },

@@ -19,7 +19,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, marker, verdict};
+use crate::gui::widgets::{button, label, marker, tip, verdict};
 
 /// Below this width the charts stand one above the other.
 const NARROW: f32 = 620.0;
@@ -253,11 +253,11 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
             let touched = chart::show(ui, id, spec, look);
             let rung = touched.hovered.and_then(|(_, tag)| steps.rungs.get(tag as usize));
             if let Some(reason) = touched.failed {
-                touched.response.show_tooltip_text(reason);
+                tip::words(&touched.response, reason);
             } else if let Some(rung) = rung {
                 let pair = if id == "before" { &rung.over_before } else { &rung.over_start };
                 let words = pair.as_ref().map(grounds).unwrap_or_default();
-                touched.response.show_tooltip_text(format!("{}\n{words}", rung.title));
+                tip::words(&touched.response, format!("{}\n{words}", rung.title));
             }
         });
     });
@@ -360,12 +360,12 @@ fn step(ui: &mut Ui, number: usize, rung: &Rung, colour: usize) {
     ui.add(Label::new(number.color(roles.quiet)).selectable(false));
     marker::inline(ui, colour);
     let setup = rung.row.as_ref().map(|row| row.setup_spec.as_str());
-    let response = table::words(ui, &rung.title);
     let batch = humanize::count(rung.case.batch as u64);
-    response.on_hover_text(match setup {
+    let hover = match setup {
         Some(setup) => format!("{}\n{setup}, batch {batch}", rung.title),
         None => format!("{}\nbatch {batch}", rung.title),
-    });
+    };
+    table::words_about(ui, &rung.title, hover);
 }
 
 /// Why a step has no numbers, in the place of them.
@@ -385,6 +385,7 @@ fn failed(ui: &mut Ui, rung: &Rung, trouble: &str) {
         (format!("not measured: {trouble}"), roles.quiet)
     };
     let words = Label::new(RichText::new(words).color(color)).truncate();
+    let words = words.show_tooltip_when_elided(false);
     ui.add(words.selectable(false)).on_hover_text(trouble);
 }
 

@@ -7,7 +7,7 @@ use crate::app::action::{Action, Library, Run, Sessions};
 use crate::app::library::Entry;
 use crate::app::reports::Subject;
 use crate::app::screen::Screen;
-use crate::base::humanize;
+use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Completion;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -22,7 +22,7 @@ const COLUMNS: [ColumnSpec; 6] = [
     ColumnSpec::words("Model", 110.0),
     ColumnSpec::numbers("Setups", 64.0),
     ColumnSpec::numbers("Batches", 70.0),
-    ColumnSpec::numbers("Measured, UTC", 130.0),
+    ColumnSpec::numbers("Measured", 130.0),
     ColumnSpec::words("Tags", 120.0),
 ];
 
@@ -152,7 +152,9 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                         let file = path.file_name().unwrap_or_default().to_string_lossy();
                         let words = RichText::new(format!("{file}, cannot be read"))
                             .color(theme::roles(ui).bad);
-                        ui.add(Label::new(words).truncate()).on_hover_text(reason);
+                        let label = Label::new(words).truncate();
+                        ui.add(label.show_tooltip_when_elided(false))
+                            .on_hover_text(reason);
                     }
                     Err(_) => {}
                 }
@@ -178,6 +180,15 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         });
 }
 
+/// When it was measured; what was published was not measured here.
+fn measured(entry: &Entry) -> String {
+    if entry.is_published && entry.setups.is_empty() {
+        UNKNOWN.to_owned()
+    } else {
+        humanize::moment(&entry.created)
+    }
+}
+
 fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
     match place {
         0 => {
@@ -201,7 +212,7 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
             table::number(ui, &entry.batches.len().to_string());
         }
         4 => {
-            let moment = humanize::moment(&entry.created);
+            let moment = measured(entry);
             let words = RichText::new(moment)
                 .font(theme::numbers(12.0))
                 .color(theme::roles(ui).quiet);
@@ -287,7 +298,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     }
     ui.add_space(space::TINY);
     label::pair(ui, "Model", &entry.model);
-    label::pair(ui, "Measured, UTC", &humanize::moment(&entry.created));
+    label::pair(ui, "Measured", &measured(entry));
     label::pair(
         ui,
         "Batches",

@@ -213,7 +213,7 @@ fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
         .map(String::as_str)
         .filter(|words| !words.is_empty())
         .collect();
-    label::quiet_line(ui, &words.join("  ·  ")).on_hover_text(words.join("\n"));
+    label::quiet_line_about(ui, &words.join("  ·  "), words.join("\n"));
 }
 
 fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {

@@ -471,24 +471,36 @@ impl Canvas<'_> {
                 }
             }
             Mark::Value { at, text } => self.value(*at, text, said),
-            Mark::Level { y, text } => {
-                let y = self.place(0.0, *y).y;
-                let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
-                self.painter.extend(Shape::dashed_line(
-                    &ends,
-                    Stroke::new(1.0, self.roles.faint),
-                    3.0,
-                    3.0,
-                ));
-                self.words(
-                    ends[0] + vec2(4.0, -3.0),
-                    Align2::LEFT_BOTTOM,
-                    text,
-                    small,
-                    self.roles.quiet,
-                );
-            }
+            Mark::Level { y, text } => self.level(*y, text),
         }
+    }
+
+    /// A dashed line at a height, with its words.
+    fn level(&self, y: f64, words: &str) {
+        let y = self.place(0.0, y).y;
+        let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
+        self.painter.extend(Shape::dashed_line(
+            &ends,
+            Stroke::new(1.0, self.roles.faint),
+            3.0,
+            3.0,
+        ));
+        let galley = self.painter.layout_no_wrap(
+            words.to_owned(),
+            theme::words(text::CAPTION),
+            self.roles.quiet,
+        );
+        let over = Align2::LEFT_BOTTOM.anchor_size(ends[0] + vec2(4.0, -3.0), galley.size());
+        // At the top of the chart stands the unit.
+        let place = if over.top() < self.inner.top() {
+            Align2::LEFT_TOP.anchor_size(ends[0] + vec2(4.0, 3.0), galley.size())
+        } else {
+            over
+        };
+        // What was drawn there shines through, and can be read no more than it.
+        let ground = self.roles.panel.gamma_multiply(0.8);
+        self.painter.rect_filled(place, 2.0, ground);
+        self.painter.galley(place.min, galley, self.roles.quiet);
     }
 
     /// The line to drag. While the hand is on it the cursor says so.

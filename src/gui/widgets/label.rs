@@ -57,6 +57,14 @@ pub fn quiet_line(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).truncate())
 }
 
+/// The same with other words on hover, which hold what is cut off.
+pub fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
+    let words = RichText::new(words).color(theme::roles(ui).quiet);
+    let label = Label::new(words).truncate();
+    ui.add(label.show_tooltip_when_elided(false))
+        .on_hover_text(hover.into())
+}
+
 /// Small words that only help.
 pub fn faint(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);

@@ -5,7 +5,7 @@ use eframe::egui::{
     accesskit::Role, pos2, vec2,
 };
 
-use super::figure;
+use super::{figure, tip};
 use crate::analysis::watched;
 use crate::base::humanize;
 use crate::chart::figure::Drawing;
@@ -240,6 +240,6 @@ impl Canvas<'_> {
             humanize::significant(at, 3),
             lane.range
         );
-        response.show_tooltip_text(words);
+        tip::words(response, words);
     }
 }

@@ -32,6 +32,7 @@ use egui_kittest::{Harness, Node};
 use powerband::app::action::Action;
 use powerband::app::keys::Shortcut;
 use powerband::app::{App, Place};
+use powerband::base::clock;
 use powerband::base::paths::Paths;
 use powerband::gui::{Started, Window};
 
@@ -79,6 +80,7 @@ impl Desk {
 
     /// A window whose runs happen at a place.
     fn at(home: Home, place: Place, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
+        clock::show_utc();
         let started = Started { place, files };
         let harness = Harness::builder()
             .with_size(SIZE)

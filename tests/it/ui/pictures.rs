@@ -173,6 +173,8 @@ pub fn furnish(desk: &mut Desk, state: State) {
         ]);
         "1..2048".clone_into(&mut draft.batches);
     }
+    // Not on the screen of what is pinned below, so that its top is what is seen.
+    desk.act(Action::Go(Screen::Home));
     desk.act(Action::Plan(PlanEdit::Name(String::new())));
     desk.app_mut().planner.draft = draft;
     if state == State::Small {

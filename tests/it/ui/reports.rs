@@ -36,6 +36,17 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     desk.hear("its pictures in");
     let text = fs::read_to_string(&to).unwrap();
     assert!(text.contains("## Case by case"), "{text}");
+    // What is there already is replaced when asked for twice, and not at the first key.
+    fs::write(&to, "something else").unwrap();
+    desk.click("Write a report…");
+    desk.fill("Path", &to.display().to_string());
+    desk.see("There is a file of this name. It would be replaced.");
+    desk.press("Enter");
+    assert_eq!(fs::read_to_string(&to).unwrap(), "something else");
+    desk.press("Enter");
+    desk.until("it is replaced", |_| {
+        fs::read_to_string(&to).is_ok_and(|text| text.contains("## Case by case"))
+    });
     let nowhere = desk.path("nowhere/x.html");
     desk.click("Write a report…");
     desk.fill("Path", &nowhere.display().to_string());

@@ -25,6 +25,34 @@ fn go(desk: &mut Desk, screen: Screen) {
 }
 
 #[test]
+fn flags_stand_beside_the_verdict() {
+    let home = Home::new();
+    let setups = ["fake,fixed=1000,item=0", "fake,fixed=500,item=0"];
+    let path = measured(&home, "a.ron", &setups, &["--rounds", "3"]);
+    let mut session = session_file::read(&path).expect("a session").session;
+    // Every third run of the setup after takes nearly as long as before.
+    for round in &mut session.cases[1].rounds {
+        for (number, sample) in round.samples_ns.iter_mut().enumerate() {
+            *sample = if number % 3 == 0 { 900_000 } else { 500_000 };
+        }
+    }
+    session_file::write(&path, &session).expect("the same place");
+    let mut desk = Desk::awake(home, vec![path]);
+    go(&mut desk, Screen::Compare);
+    desk.until("two setups are compared", |app| {
+        app.compare.result.is_some()
+    });
+    desk.see("To be taken with care");
+    desk.see("Flags: noisy");
+    let raised = &desk.app().compare.drawn.flags;
+    let noisy = raised.iter().find(|flag| flag.name == "noisy");
+    assert_eq!(noisy.map(|flag| flag.cases), Some(1), "{raised:?}");
+    // The same is to be seen where the cases are.
+    go(&mut desk, Screen::Curves);
+    desk.see("Flags: finished, noisy");
+}
+
+#[test]
 fn what_is_open_is_settled_by_more_rounds() {
     let home = Home::new();
     let setups = ["fake,fixed=1000,item=0", "fake,fixed=970,item=0"];

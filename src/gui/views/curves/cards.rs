@@ -1,6 +1,6 @@
 //! The cards between charts and table: the best batch within the limit, and the pinned case's samples.
 
-use eframe::egui::{Align, CursorIcon, Label, Layout, Rect, RichText, Sense, Ui, vec2};
+use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rect, RichText, Sense, Ui, vec2};
 
 use super::react;
 use crate::analysis::energy::EnergyKind;
@@ -8,6 +8,7 @@ use crate::analysis::far_off;
 use crate::app::App;
 use crate::app::action::Curves;
 use crate::app::curves::{Best, Pinned};
+use crate::app::sessions::Pin;
 use crate::base::humanize;
 use crate::chart::spec::ChartSpec;
 use crate::gui::icon;
@@ -100,7 +101,7 @@ pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
             ui.horizontal(|ui| {
                 ui.set_height(LINE - ui.spacing().item_spacing.y);
                 marker::inline(ui, headroom.colour);
-                label::quiet_line(ui, &headroom.limit).on_hover_text(&headroom.sentence);
+                label::quiet_line_about(ui, &headroom.limit, &headroom.sentence);
             });
         }
     });
@@ -167,10 +168,11 @@ fn nothing(ui: &mut Ui, words: &str) {
 
 /// The samples of the pinned case, as a histogram and as they came.
 pub fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let is_new = is_new_pin(ui, app.curves.pin);
     let Some(pin) = app.curves.pin else {
         return;
     };
-    theme::card(ui).show(ui, |ui| {
+    let card = theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
@@ -196,7 +198,20 @@ pub fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             }
         });
     });
+    // A row far below may have been clicked: what was asked for comes into sight, once.
+    if is_new {
+        ui.scroll_to_rect(card.response.rect, None);
+    }
     ui.add_space(space::MEDIUM);
+}
+
+/// Whether another case was pinned while the screen was looked at.
+fn is_new_pin(ui: &Ui, pin: Option<Pin>) -> bool {
+    let id = Id::unique("pinned");
+    let now = ui.ctx().cumulative_frame_nr();
+    let last = ui.data(|data| data.get_temp::<(u64, Option<Pin>)>(id));
+    ui.data_mut(|data| data.insert_temp(id, (now, pin)));
+    last.is_some_and(|(frame, before)| frame + 1 >= now && before != pin)
 }
 
 fn samples(ui: &mut Ui, charts: &Pinned) {

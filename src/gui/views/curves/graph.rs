@@ -102,7 +102,7 @@ fn body(ui: &mut Ui, graph: &Graph) {
         });
     }
     for note in &graph.notes {
-        label::faint(ui, note).on_hover_text(note);
+        label::faint(ui, note);
     }
     ui.add_space(space::SMALL);
     beside(ui, |ui| patterns(ui, graph), |ui| operators(ui, graph));
@@ -158,11 +158,11 @@ fn patterns(ui: &mut Ui, graph: &Graph) {
                 }
                 1 => {
                     let from = pattern.from.join(" + ");
-                    table::words(ui, &from).on_hover_text(&from);
+                    table::words(ui, &from);
                 }
                 _ => match &pattern.to {
                     Some(to) => {
-                        table::words(ui, to).on_hover_text(to);
+                        table::words(ui, to);
                     }
                     None => {
                         label::quiet_line(ui, "gone");
@@ -262,7 +262,7 @@ fn slowest(ui: &mut Ui, graph: &Graph) {
                 return;
             };
             match column {
-                0 => table::words(ui, &node.name).on_hover_text(&node.name),
+                0 => table::words(ui, &node.name),
                 1 => table::words(ui, &node.op),
                 2 => table::words(ui, &node.provider),
                 3 => table::number(ui, &humanize::duration_ns(node.time_ns as f64)),

@@ -1,5 +1,6 @@
 //! Curves: latency, throughput and efficiency against batch size, the best within a limit, one case's
-//! samples, speed beside accuracy, what the engine made of the network, and the table of all.
+//! samples, the table of all, memory and energy, speed beside accuracy, and what the engine made of the
+//! network.
 
 mod cards;
 mod claims;
@@ -23,10 +24,14 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, field, label, legend, marker, segmented};
+use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented, tip};
 
 /// Least height of the charts.
 const CHART: f32 = 240.0;
+/// What the column of the setups takes beyond its least width before that of the outcomes grows.
+const SETUP_SPARE: f32 = 40.0;
+/// By how much that grows at most.
+const OUTCOME_MORE: f32 = 140.0;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -46,15 +51,15 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::SMALL);
         charts(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
-        cards::pinned(ui, app, &mut changes);
-        resources(ui, app, &mut changes);
-        trade_off::show(ui, app, &mut changes);
-        graph::show(ui, app, &mut changes);
         cards::best(ui, app, &mut changes);
+        cards::pinned(ui, app, &mut changes);
         if drawn.legend.iter().any(|entry| !is_published(entry.id)) {
             cases(ui, app, &mut changes);
             ui.add_space(space::MEDIUM);
         }
+        resources(ui, app, &mut changes);
+        trade_off::show(ui, app, &mut changes);
+        graph::show(ui, app, &mut changes);
         claims::show(ui, app, wishes);
     });
     let is_touched = changes[before..]
@@ -292,9 +297,9 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
         changes.push(Curves::Highlight(Some(point.0)));
         let pin = pin_of(point);
         let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
-        touched.response.show_tooltip_ui(|ui| hover(ui, &words));
+        tip::show(&touched.response, |ui| hover(ui, &words));
     } else if let Some(reason) = touched.failed {
-        touched.response.show_tooltip_text(reason);
+        tip::words(&touched.response, reason);
     }
     // What was published has no samples to show.
     let clicked = touched.clicked.filter(|point| !is_published(point.0));
@@ -334,10 +339,13 @@ fn hover(ui: &mut Ui, words: &[(String, String)]) {
     }
 }
 
-fn columns() -> [ColumnSpec; 10] {
-    let widths = [
+fn columns(room: f32) -> [ColumnSpec; 10] {
+    let mut widths = [
         150.0, 60.0, 86.0, 70.0, 86.0, 86.0, 104.0, 84.0, 74.0, 110.0,
     ];
+    // The names of a few flags, where the setups keep enough.
+    let spare = room - widths.iter().sum::<f32>() - SETUP_SPARE;
+    widths[9] += spare.clamp(0.0, OUTCOME_MORE);
     std::array::from_fn(|place| ColumnSpec {
         title: COLUMNS[place],
         help: COLUMN_HELP[place],
@@ -368,7 +376,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 });
             });
             let rows = &app.curves.drawn.table;
-            let columns = columns();
+            let columns = columns(ui.available_width());
             let table = Table {
                 id: "cases",
                 columns: &columns,
@@ -404,7 +412,7 @@ fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
     match place {
         0 => {
             marker::inline(ui, row.colour);
-            table::words(ui, words).on_hover_text(words);
+            table::words(ui, words);
         }
         9 => {
             let roles = theme::roles(ui);
@@ -413,9 +421,17 @@ fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
             } else {
                 roles.quiet
             };
-            let response = ui.add(Label::new(RichText::new(words).color(color)).truncate());
-            if !row.remarks.is_empty() {
-                response.on_hover_text(row.remarks.join("\n\n"));
+            if let Some(weight) = row.weight {
+                flags::sign(ui, weight, words, &row.remarks.join("\n\n"));
+            }
+            // What is suspicious about a case tells that it finished.
+            let words = words.strip_prefix("finished, ").unwrap_or(words);
+            let label = Label::new(RichText::new(words).color(color)).truncate();
+            if row.remarks.is_empty() {
+                ui.add(label);
+            } else {
+                ui.add(label.show_tooltip_when_elided(false))
+                    .on_hover_text(row.remarks.join("\n\n"));
             }
         }
         _ => {

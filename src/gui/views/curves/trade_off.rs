@@ -10,7 +10,7 @@ use crate::chart::spec::SeriesId;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look, Touched};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{label, marker, segmented};
+use crate::gui::widgets::{label, marker, segmented, tip};
 
 /// Height of the chart.
 const CHART: f32 = 260.0;
@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 );
                 return;
             }
-            label::quiet_line(ui, &drawn.compared).on_hover_text(&drawn.compared);
+            label::quiet_line(ui, &drawn.compared);
             if drawn.chart.is_empty() {
                 label::quiet(ui, "None of these has both a speed and an accuracy.");
             } else {
@@ -93,9 +93,7 @@ fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
     if let Some((series, _)) = touched.hovered {
         changes.push(Curves::Highlight(Some(series)));
         let words = drawn.row(series).map(Row::words).unwrap_or_default();
-        touched
-            .response
-            .show_tooltip_ui(|ui| super::hover(ui, &words));
+        tip::show(&touched.response, |ui| super::hover(ui, &words));
     }
     if let Some((series, _)) = touched.clicked {
         pin(series, app, changes);

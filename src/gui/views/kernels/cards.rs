@@ -17,7 +17,7 @@ use crate::domain::profile::{MemoryUse, Profile};
 use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, figure, label};
+use crate::gui::widgets::{button, field, figure, label, tip};
 
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 168.0;
@@ -371,11 +371,12 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
             .last();
         let bytes = seen.map_or(0, |(_, bytes)| *bytes);
         painter.vline(hand.x, plot.y_range(), Stroke::new(1.0, roles.accent));
-        response.show_tooltip_text(format!(
+        let words = format!(
             "{} at {}",
             humanize::bytes(bytes),
             humanize::duration_ns(at)
-        ));
+        );
+        tip::words(&response, words);
     }
 }
 

@@ -64,7 +64,7 @@ fn cell(ui: &mut Ui, counter: &Counter, column: usize) {
                 .on_hover_text(&counter.kernel);
         }
         1 => {
-            table::words(ui, &counter.name).on_hover_text(&counter.name);
+            table::words(ui, &counter.name);
         }
         2 => {
             table::number(ui, &humanize::count(counter.launches));

@@ -12,6 +12,7 @@ use crate::app::kernels::Found;
 use crate::base::humanize;
 use crate::chart::breakdown::{self as chart, Bar};
 use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::tip;
 
 /// Height of a bar with the space below it.
 const BAR: f32 = 24.0;
@@ -158,7 +159,7 @@ pub fn treemap(ui: &mut Ui, app: &App, found: &Found) {
         if is_under {
             let row = tile.row.and_then(|row| breakdown.rows.get(row));
             let words = row.map_or_else(|| tile.name.clone(), |row| table::in_full(breakdown, row));
-            response.show_tooltip_text(words);
+            tip::words(&response, words);
         }
     }
 }

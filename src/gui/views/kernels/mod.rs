@@ -146,14 +146,21 @@ fn name(app: &App, pick: Pick) -> String {
     };
     let picks = kernels::picks(&app.sessions);
     let called_so = |other: &&Pick| {
-        kernels::profile(&app.sessions, **other).is_some_and(|other| other.name == profile.name)
+        other.session == pick.session
+            && kernels::profile(&app.sessions, **other).is_some_and(|o| o.name == profile.name)
     };
-    if picks.iter().filter(called_so).count() < 2 {
-        return profile.name.clone();
+    let mut name = profile.name.clone();
+    if picks.iter().filter(called_so).count() > 1 {
+        name = format!("{name}, {}", pick.profile + 1);
     }
     let session = app.sessions.get(pick.session);
     let session = session.map_or("", |open| &open.session.name);
-    format!("{}, {session}, {}", profile.name, pick.profile + 1)
+    let is_alone = picks.iter().all(|other| other.session == pick.session);
+    if is_alone || session == profile.name {
+        name
+    } else {
+        format!("{name} · {session}")
+    }
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {

@@ -124,7 +124,7 @@ fn cell(ui: &mut Ui, breakdown: &Breakdown, row: &Row, column: usize) {
     match column {
         0 => {
             dot(ui, crate::chart::breakdown::colour(row.category));
-            table::words(ui, &row.short).on_hover_text(in_full(breakdown, row));
+            table::words_about(ui, &row.short, in_full(breakdown, row));
         }
         1 if breakdown.level == Level::Category => {
             table::number(ui, &humanize::count(row.names as u64));
@@ -230,7 +230,7 @@ fn compared_cell(ui: &mut Ui, found: &Comparison, row: &comparison::Row, column:
     match column {
         0 => {
             dot(ui, crate::chart::breakdown::colour(row.category));
-            table::words(ui, &row.title).on_hover_text(members(row));
+            table::words_about(ui, &row.title, members(row));
         }
         1 => {
             let roles = theme::roles(ui);

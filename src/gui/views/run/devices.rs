@@ -54,7 +54,7 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     } else {
         format!("{name} · {}", device.name)
     };
-    label::quiet_line(ui, &title).on_hover_text(about(track));
+    label::quiet_line_about(ui, &title, about(track));
     if let Some(lost) = &track.lost {
         let roles = theme::roles(ui);
         let words = format!(

@@ -20,7 +20,7 @@ use crate::gui::shell::{log, strip};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, marker};
+use crate::gui::widgets::{button, flags, label, marker};
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("Setup", 110.0).growing(),
@@ -137,9 +137,13 @@ fn state_words(run: &LiveRun) -> String {
         .unwrap_or_default();
     let cases = progress
         .map(|progress| {
+            let left_out = match run.left_out() {
+                0 => String::new(),
+                some => format!("{some} left out, "),
+            };
             format!(
-                "{} of {} done, ",
-                progress.done_cases,
+                "{} of {} done, {left_out}",
+                progress.done_cases.saturating_sub(run.left_out()),
                 humanize::of_many(progress.cases as u64, "case")
             )
         })
@@ -390,16 +394,23 @@ fn case_cell(
                 .current
                 .as_ref()
                 .is_some_and(|(current, _)| *current == case.key());
+            let flags = row.map_or(&[][..], |row| &row.flags);
             let (words, color) = match &case.outcome {
+                Outcome::Pending if is_now && run.stage == Stage::Paused => {
+                    ("paused", roles.unsure)
+                }
                 Outcome::Pending if is_now => ("measuring", roles.accent),
                 Outcome::Pending if run.skipped.contains(&case.key()) => ("left out", roles.faint),
                 Outcome::Pending if case.rounds.is_empty() => ("waiting", roles.faint),
                 Outcome::Pending => ("under way", roles.quiet),
-                Outcome::Finished => ("finished", roles.good),
+                Outcome::Finished if flags.is_empty() => ("finished", roles.good),
+                Outcome::Finished => ("finished", roles.quiet),
                 Outcome::Cancelled => ("cancelled", roles.quiet),
                 other => (other.name(), roles.bad),
             };
-            let response = ui.add(egui::Label::new(RichText::new(words).color(color)).truncate());
+            flags::mark(ui, flags);
+            let words = egui::Label::new(RichText::new(words).color(color)).truncate();
+            let response = ui.add(words.show_tooltip_when_elided(false));
             if let Some(sentence) = case.outcome.sentence() {
                 response.on_hover_text(sentence);
             }

@@ -1,0 +1,36 @@
+//! What is suspicious about a case: a sign in the colour of its weight, with the words on hover.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Color32, Label, Ui, WidgetInfo};
+
+use super::button;
+use crate::analysis::flags::{Flag, Weight};
+use crate::gui::icon;
+use crate::gui::theme::{self, Roles};
+
+/// A sign for a case's flags; nothing where it has none.
+pub fn mark(ui: &mut Ui, flags: &[Flag]) {
+    let Some(weight) = flags.iter().map(|flag| flag.weight).max() else {
+        return;
+    };
+    let names: Vec<&str> = flags.iter().map(|flag| flag.name).collect();
+    let words: Vec<String> = flags.iter().map(Flag::words).collect();
+    sign(ui, weight, &names.join(", "), &words.join("\n\n"));
+}
+
+/// The sign alone, with what it stands for.
+pub fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
+    let color = color(theme::roles(ui), weight);
+    let glyph = button::glyph(icon::WARNING).size(12.0).color(color);
+    let response = ui.add(Label::new(glyph).selectable(false));
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("Flags: {names}")));
+    response.on_hover_text(words);
+}
+
+/// How much it matters, as a colour.
+pub fn color(roles: &Roles, weight: Weight) -> Color32 {
+    match weight {
+        Weight::Red => roles.bad,
+        Weight::Amber => roles.unsure,
+    }
+}
