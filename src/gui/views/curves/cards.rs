@@ -22,6 +22,8 @@ const BEST: f32 = 218.0;
 const MOST: usize = 12;
 /// Height of the charts of memory and energy.
 const RESOURCE: f32 = 190.0;
+/// Height of what stands above them, at most.
+const HEAD: f32 = 44.0;
 /// Height of a sentence below them.
 const LINE: f32 = 26.0;
 /// Height of the pinned case's charts.
@@ -86,7 +88,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
 /// What each batch needed of the memory, and what that says of larger ones.
 pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
-    resource(ui, width, |ui| {
+    resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
             // As high as the head of the card beside it.
             ui.set_min_height(size::CONTROL);
@@ -110,7 +112,7 @@ pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
 /// What an item cost in energy.
 pub fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
-    resource(ui, width, |ui| {
+    resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, &drawn.energy.title);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -139,9 +141,10 @@ pub fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     });
 }
 
-fn resource(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
+fn resource(ui: &mut Ui, width: f32, lines: usize, content: impl FnOnce(&mut Ui)) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
+        ui.set_min_height(RESOURCE + HEAD + LINE * lines as f32);
         ui.vertical(content);
     });
 }

@@ -1,12 +1,17 @@
 //! How carefully a plan is carried out: preset, rounds, energy, accuracy, profile.
 
-use eframe::egui::{Button, ComboBox, Ui};
+use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
 use super::fault;
 use crate::app::App;
 use crate::app::plan::{Draft, Fault, Field, PlanEdit};
 use crate::domain::plan::{MeasureRule, PresetName, Profiler};
 use crate::gui::widgets::{field, label, segmented};
+
+/// Width of the names.
+const NAME: f32 = 62.0;
+/// Height of a choice with its frame.
+const ROW: f32 = 30.0;
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
@@ -23,15 +28,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     let taken = segmented::show(ui, "Preset", draft.preset, &choices);
     edits.extend(taken.map(PlanEdit::Preset));
     label::quiet(ui, help(draft.preset));
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Rounds");
+    named(ui, "Rounds", |ui| {
         let usual = MeasureRule::of(draft.preset).rounds.to_string();
         let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
         edits.extend(typed.map(PlanEdit::Rounds));
     });
     fault(ui, faults, Field::Rounds);
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Energy");
+    named(ui, "Energy", |ui| {
         let choices = [
             (
                 false,
@@ -54,10 +57,22 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     }
 }
 
+/// A choice with its name before it, each in line with the others.
+fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+    ui.horizontal(|ui| {
+        ui.set_min_height(ROW);
+        let room = vec2(NAME, ROW);
+        ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Center), |ui| {
+            ui.set_min_width(NAME);
+            label::quiet_line(ui, name);
+        });
+        content(ui);
+    });
+}
+
 /// Whether outputs are compared, and on what.
 fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Accuracy");
+    named(ui, "Accuracy", |ui| {
         let choices = [
             (false, "not told".to_owned(), "Outputs are not looked at"),
             (
@@ -70,8 +85,7 @@ fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         edits.extend(taken.map(PlanEdit::Accuracy));
     });
     if draft.accuracy {
-        ui.horizontal(|ui| {
-            label::quiet_line(ui, "Samples");
+        named(ui, "Samples", |ui| {
             let width = ui.available_width();
             let hint = "made up, or a folder of your own";
             let (_, typed) = field::code(ui, "Samples", &draft.samples, hint, width);
@@ -93,8 +107,7 @@ fn help(preset: PresetName) -> &'static str {
 /// Whether each case is watched once more, and by whom.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.planner.draft.profile;
-    ui.horizontal(|ui| {
-        label::quiet_line(ui, "Profile");
+    named(ui, "Profile", |ui| {
         let combo = ComboBox::from_id_salt("profile").selected_text(title(chosen));
         let shown = combo.show_ui(ui, |ui| {
             let choices = Profiler::ALL.into_iter().map(Some);
