@@ -336,6 +336,9 @@ impl Ground {
                 Call::Inconclusive => calls.inconclusive += 1,
             }
             calls.ratios.extend(pair.ratio.map(|ratio| ratio.speed_up));
+            if matches!(pair.verdict.call, Call::Faster | Call::Slower) {
+                calls.sure.push(grounds(&pair));
+            }
         }
         Ok(calls)
     }
@@ -348,6 +351,17 @@ struct Calls {
     same: usize,
     inconclusive: usize,
     ratios: Vec<f64>,
+    /// The grounds of each that was called a change.
+    sure: Vec<String>,
+}
+
+/// What a verdict rests on: ratio, interval, floor.
+fn grounds(pair: &Pair) -> String {
+    let ratio = pair.ratio.map_or(f64::NAN, |ratio| ratio.speed_up);
+    let ends = pair.ratio.and_then(|ratio| ratio.ci95);
+    let ends = ends.map_or_else(String::new, |ci| format!("{:.4} to {:.4}", ci.low, ci.high));
+    let floor = pair.verdict.floor.unwrap_or(f64::NAN);
+    format!("{ratio:.4}, {ends}, floor {:.2} %", floor * 100.0)
 }
 
 impl Calls {
@@ -403,6 +417,9 @@ fn measure(asked: Option<usize>) -> Result<()> {
             wrong == 0,
         );
         say(&calls.told());
+        for grounds in &calls.sure {
+            say(&format!("    wrong: {grounds}"));
+        }
     }
     for (with_company, layers, least, preset) in [
         (false, [34, 33], 0.90, PresetName::Standard),

@@ -55,11 +55,13 @@ pub enum Efficiency {
     Scaling,
     /// The share of the time in which the device computed, by its own word.
     Busy,
+    /// Operations in a second against the most that the device can do, by its maker's word.
+    OfPeak,
 }
 
 impl Efficiency {
     /// Every one, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::OfBest, Self::Scaling, Self::Busy];
+    pub const ALL: [Self; 4] = [Self::OfBest, Self::Scaling, Self::Busy, Self::OfPeak];
 
     /// Its definition in one sentence.
     pub fn sentence(self) -> &'static str {
@@ -71,6 +73,9 @@ impl Efficiency {
             Self::Busy => {
                 "Share of the time in which the device that computes was busy, by its own word; of a processor with several cores, the mean of all."
             }
+            Self::OfPeak => {
+                "The network's multiplications and additions in a second, as a share of the most that the card's maker publishes for numbers of that size."
+            }
         }
     }
 }
@@ -81,6 +86,7 @@ impl fmt::Display for Efficiency {
             Self::OfBest => "of best",
             Self::Scaling => "scaling",
             Self::Busy => "busy",
+            Self::OfPeak => "of peak",
         })
     }
 }
@@ -109,6 +115,8 @@ pub struct CurvePoint {
     pub scaling: Option<f64>,
     /// Share of the time in which the device was busy, by its own word.
     pub busy: Option<f64>,
+    /// Operations in a second as a share of the most that the device can do.
+    pub of_peak: Option<f64>,
     /// Energy of one item, in joules, where it is known.
     pub j_per_item: Option<f64>,
     /// The same without what an idle machine would have drawn anyway.
@@ -139,6 +147,7 @@ impl CurvePoint {
             Efficiency::OfBest => self.of_best,
             Efficiency::Scaling => self.scaling,
             Efficiency::Busy => self.busy,
+            Efficiency::OfPeak => self.of_peak,
         }
     }
 }
@@ -272,6 +281,7 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
         of_best: None,
         scaling: None,
         busy: row.busy,
+        of_peak: row.of_peak,
         j_per_item: energy.map(Energy::gross_j_per_item),
         net_j_per_item: energy.and_then(Energy::net_j_per_item),
         memory: row.memory,

@@ -4,6 +4,7 @@ use super::energy::{self, Energy};
 use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
 use super::memory::{self, Need};
+use super::peak;
 use super::watched::{self, Watched};
 use crate::domain::case::{Case, CaseKey};
 use crate::domain::outcome::Outcome;
@@ -51,6 +52,9 @@ pub struct CaseRow {
     pub watched: Vec<Watched>,
     /// Share of the time in which the device that it ran on was busy, by its own word.
     pub busy: Option<f64>,
+    /// Operations of the network in a second as a share of what its devices can do at most, where both
+    /// are known.
+    pub of_peak: Option<f64>,
     /// What it cost in energy, or why that is not known.
     pub energy: Result<Energy, String>,
     /// The most memory that it needed, where somebody told.
@@ -120,6 +124,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
     let items = case.n_samples() as f64 * case.batch as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
     let watched = watched::of(&session.telemetry, case);
+    let throughput_per_s = (spent_s > 0.0).then(|| items / spent_s);
     CaseRow {
         setup: case.setup,
         setup_label: session.setup_label(case.setup),
@@ -129,7 +134,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         rounds: case.rounds.len(),
         samples: case.n_samples(),
         ci95_ns: bootstrap::median_interval(&rounds, RESAMPLES, SEED),
-        throughput_per_s: (spent_s > 0.0).then(|| items / spent_s),
+        throughput_per_s,
         throughput_by_median: latency_ns
             .as_ref()
             .filter(|s| s.median > 0.0)
@@ -142,6 +147,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .unwrap_or_default(),
         latency_ns,
         busy: watched::busy_share(session, case.setup, &watched),
+        of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
         energy: energy::of(session, case),
         memory: memory::of(session, case, &watched),
         watched,

@@ -25,6 +25,7 @@ pub mod memory;
 pub mod metrics;
 pub mod pair;
 pub mod parts;
+pub mod peak;
 pub mod plan_estimate;
 pub mod profiled;
 pub mod progress;

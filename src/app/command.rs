@@ -301,6 +301,9 @@ pub const ALL: &[Command] = &[
         "",
         |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Busy))),
     ),
+    command("efficiency-peak", "Curves: efficiency of peak", "", |_| {
+        Ok(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)))
+    }),
     command("energy-gross", "Curves: energy per item", "", |_| {
         Ok(Action::Curves(Curves::Energy(EnergyKind::Gross)))
     }),

@@ -124,6 +124,7 @@ pub fn efficiency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
         Efficiency::OfBest => "% of best",
         Efficiency::Scaling => "% of perfect scaling",
         Efficiency::Busy => "% of the time",
+        Efficiency::OfPeak => "% of the peak",
     };
     // A whole is the yardstick, so that it is on the chart even where no curve comes near.
     let y = axis::from_zero(title, highest(&drawn).max(100.0));

@@ -2,7 +2,7 @@
 
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::watched::{self, Watched};
-use crate::analysis::{batch_curve, energy};
+use crate::analysis::{batch_curve, energy, peak};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::domain::telemetry::Quantity;
@@ -31,6 +31,28 @@ pub fn table(session: &Session, rows: &[CaseRow]) -> String {
         "Per joule",
     ];
     humanize::table(&header, &lines, 1) + &remarks(rows)
+}
+
+/// How near each setup comes to what its devices can do at most, where that is known.
+pub fn peaks(session: &Session, rows: &[CaseRow]) -> String {
+    let setups = 0..session.plan.setups.len();
+    let lines = setups.filter_map(|setup| {
+        let own = rows.iter().filter(|row| row.setup == setup);
+        let best = own
+            .filter(|row| !row.outcome.is_trouble())
+            .filter_map(|row| Some((row, row.of_peak?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1));
+        let (row, share) = best?;
+        let peak = peak::of(session, setup).ok()?;
+        Some(format!(
+            "{}: {} % of peak at batch {}; the peak is {}\n",
+            row.setup_label,
+            humanize::significant(share * 100.0, 2),
+            row.batch,
+            peak.told
+        ))
+    });
+    lines.collect()
 }
 
 fn line(session: &Session, row: &CaseRow) -> Vec<String> {

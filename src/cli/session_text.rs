@@ -30,6 +30,7 @@ pub fn whole(session: &Session) -> String {
         table(&rows),
         sentences(remarks::troubles(&rows).into_iter()),
         resources::table(session, &rows),
+        resources::peaks(session, &rows),
         accuracies(session),
         scalings(session, &rows),
         parts_of_runs(session),

@@ -256,6 +256,7 @@ fn case(row: &CaseRow) -> Value {
             "severe_at_s": row.far_off.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
         }),
         "busy": row.busy,
+        "of_peak": row.of_peak,
         "memory": row.memory.map(memory),
         "energy": energy(&row.energy),
         "devices": devices(&row.watched),

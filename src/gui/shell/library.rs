@@ -27,8 +27,9 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     // What is open stands below, so that no row moves under the hand that opens it.
     let all = ui.available_size();
     let below = height_of_open(app.sessions.len(), all.y);
-    ui.allocate_ui(vec2(all.x, all.y - below), |ui| {
-        ui.set_min_height(all.y - below);
+    let above = (all.y - below).max(ENTRY);
+    ui.allocate_ui(vec2(all.x, above), |ui| {
+        ui.set_min_height(above);
         ui.vertical(|ui| in_library(ui, app, wishes));
     });
     open_sessions(ui, app, below, wishes);

@@ -11,6 +11,7 @@ use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
+use crate::analysis::peak;
 use crate::app::App;
 use crate::app::action::{Action, Curves, Sessions};
 use crate::app::claims::{is_published, words as published_words};
@@ -242,7 +243,8 @@ fn chart_card(
                 }
             });
             if spec.is_empty() {
-                nothing(ui, height, app);
+                let why = no_peak(app).filter(|_| id == "efficiency");
+                nothing(ui, height, app, why);
                 return;
             }
             let look = Look {
@@ -259,17 +261,42 @@ fn chart_card(
     });
 }
 
-fn nothing(ui: &mut Ui, height: f32, app: &App) {
-    let words = match (app.curves.options.statistic, app.curves.hidden.is_empty()) {
+/// Why there is nothing on a chart.
+fn nothing(ui: &mut Ui, height: f32, app: &App, why: Option<String>) {
+    let usual = match (app.curves.options.statistic, app.curves.hidden.is_empty()) {
         (Statistic::P99, _) => {
             "No case has the 662 samples that p99 needs. The publish preset takes them."
         }
         (_, false) => "Every series is hidden. Click one in the legend.",
         _ => "No case was measured.",
     };
+    let words = why.map_or_else(
+        || usual.to_owned(),
+        |why| format!("No peak is known: {why}."),
+    );
     ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.centered_and_justified(|ui| label::quiet(ui, words));
+        ui.centered_and_justified(|ui| label::quiet(ui, &words));
     });
+}
+
+/// Why nothing is known of peaks, where they are asked for.
+fn no_peak(app: &App) -> Option<String> {
+    if app.curves.options.efficiency != Efficiency::OfPeak {
+        return None;
+    }
+    let shown = app.curves.drawn.legend.iter().filter(|entry| entry.shown);
+    let mut shown = shown.filter(|entry| !is_published(entry.id));
+    shown.find_map(|entry| {
+        let (session, setup) = sessions::of_series(entry.id);
+        let session = &app.sessions.get(session)?.session;
+        match peak::of(session, setup) {
+            Err(why) => Some(why),
+            Ok(_) if session.model_of(setup).macs.is_none() => {
+                Some("what the network computes could not be counted".to_owned())
+            }
+            Ok(_) => None,
+        }
+    })
 }
 
 fn limit_button(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
@@ -317,6 +344,12 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
     let mut words: Vec<(String, String)> = pairs
         .map(|(column, cell)| ((*column).to_owned(), cell.clone()))
         .collect();
+    if app.curves.options.efficiency == Efficiency::OfPeak
+        && let Some(open) = app.sessions.get(pin.session)
+        && let Ok(peak) = peak::of(&open.session, pin.case.setup)
+    {
+        words.push((String::new(), format!("The peak is {}.", peak.told)));
+    }
     words.extend(
         row.remarks
             .iter()
