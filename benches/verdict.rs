@@ -2,8 +2,9 @@
 //!
 //! `cargo bench --bench verdict`, on a quiet machine, with `ORT_DYLIB_PATH` set, and
 //! `POWERBAND_TEST_PYTHON` naming a Python with scipy for one of the figures. `-- simulated` leaves the
-//! engine out, `-- 10` makes so many comparisons of each kind in place of 50 and 100. Figures are
-//! printed beside their promises; nothing is asserted.
+//! engine out, `-- 10` makes so many comparisons of each kind in place of 50 and 100, and `-- planted`
+//! leaves all out but differences that are there. Figures are printed beside their promises; nothing is
+//! asserted.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -42,8 +43,10 @@ fn main() -> Result<()> {
         return Ok(());
     }
     say(&format!("{:<70}{:>16}   promise", "what", "figure"));
-    simulate();
-    time_the_bootstrap()?;
+    if !arguments.iter().any(|argument| argument == "planted") {
+        simulate();
+        time_the_bootstrap()?;
+    }
     if arguments.iter().any(|argument| argument == "simulated") {
         return Ok(());
     }
@@ -396,9 +399,13 @@ fn measure(asked: Option<usize>) -> Result<()> {
         place: Place::new(Paths::under(folder.path()), &Settings::default(), program),
         folder,
     };
+    let is_planted_alone = env::args().any(|argument| argument == "planted");
     let itself = asked.unwrap_or(50);
     let planted = asked.unwrap_or(100);
     for with_company in [false, true] {
+        if is_planted_alone {
+            continue;
+        }
         let _company = with_company.then(Company::start).transpose()?;
         let network = PathBuf::from("resnet18");
         let how = How {
