@@ -53,6 +53,8 @@ struct Asking {
     /// The desktop's dialog; nothing once it turned out that there is none.
     desktop: Option<Receiver<Option<Vec<PathBuf>>>>,
     typed: String,
+    /// Whether there is a file of that name, looked for when it changes and not at every frame.
+    exists: bool,
 }
 
 impl Dialogs {
@@ -79,6 +81,7 @@ impl Dialogs {
             ask,
             since: Instant::now(),
             desktop,
+            exists: expand_home(&typed).is_file(),
             typed,
         });
     }
@@ -105,12 +108,12 @@ impl Dialogs {
                 Ok(None) | Err(TryRecvError::Disconnected) => Some(Vec::new()),
                 Err(TryRecvError::Empty) => None,
             },
-            None => {
-                path_field::show(ui, &asking.ask, &mut asking.typed).map(|answer| match answer {
+            None => path_field::show(ui, &asking.ask, &mut asking.typed, &mut asking.exists).map(
+                |answer| match answer {
                     Answer::Path(path) => vec![path],
                     Answer::None => Vec::new(),
-                })
-            }
+                },
+            ),
         };
         if let Some(paths) = answer {
             wishes.extend(wanted(&asking.ask, paths));

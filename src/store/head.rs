@@ -77,6 +77,13 @@ pub struct Entry {
     pub stamp: Stamp,
 }
 
+impl Entry {
+    /// Whether it holds what somebody published and nothing that was measured.
+    pub fn is_published_only(&self) -> bool {
+        self.is_published && self.setups.is_empty()
+    }
+}
+
 /// What a session's file says of it, without its measurements.
 pub fn entry(path: &Path) -> Result<Entry, ReadError> {
     let unreadable = |source| ReadError::Io {

@@ -277,7 +277,7 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     let setups = humanize::of_many(entry.setups.len() as u64, "setup");
     let made_up = if entry.made_up { ", made up" } else { "" };
     // What was published has no moment at which it was measured.
-    let is_claim = entry.is_published && entry.setups.is_empty();
+    let is_claim = entry.is_published_only();
     let held = if is_claim {
         MARK.to_owned()
     } else {

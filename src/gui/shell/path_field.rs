@@ -17,8 +17,8 @@ pub enum Answer {
     None,
 }
 
-/// Shows it, until there is an answer.
-pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
+/// Shows it, until there is an answer; with whether what is typed is a file.
+pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option<Answer> {
     let mut answer = None;
     let modal = Modal::new(Id::unique("path"))
         .frame(theme::card(ui).inner_margin(22))
@@ -47,7 +47,10 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String) -> Option<Answer> {
                 ask,
                 Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)
             );
-            let replaces = saves && path.is_file();
+            if response.changed() {
+                *exists = path.is_file();
+            }
+            let replaces = saves && *exists;
             if replaces {
                 ui.add_space(space::TINY);
                 let words = "There is a file of this name. It would be replaced.";

@@ -182,7 +182,7 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 
 /// When it was measured; what was published was not measured here.
 fn measured(entry: &Entry) -> String {
-    if entry.is_published && entry.setups.is_empty() {
+    if entry.is_published_only() {
         UNKNOWN.to_owned()
     } else {
         humanize::moment(&entry.created)

@@ -454,11 +454,11 @@ fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
             } else {
                 roles.quiet
             };
+            // What is suspicious about a case tells that it finished.
+            let words = words.strip_prefix("finished, ").unwrap_or(words);
             if let Some(weight) = row.weight {
                 flags::sign(ui, weight, words, &row.remarks.join("\n\n"));
             }
-            // What is suspicious about a case tells that it finished.
-            let words = words.strip_prefix("finished, ").unwrap_or(words);
             let label = Label::new(RichText::new(words).color(color)).truncate();
             if row.remarks.is_empty() {
                 ui.add(label);
