@@ -1,10 +1,12 @@
 //! Did it get faster? The answer, with *inconclusive* among the answers.
 //!
 //! From the 95 % interval of the ratio of rounds and a noise floor, which is 1 % or the spread of the
-//! same setup against itself, whichever is more:
-//! *faster* or *slower* where the interval excludes 1 and the change is beyond the floor, *same* where
-//! the interval lies within the floor, and *inconclusive* otherwise. Sameness is never claimed for an
-//! interval that leaves 5 %, however restless the machine is.
+//! same setup against itself, whichever is more: *faster* or *slower* where the whole interval lies beyond
+//! the floor, *same* where the whole interval lies within it, and *inconclusive* otherwise. Sameness is
+//! never claimed for an interval that leaves 5 %, however restless the machine is.
+//!
+//! An interval that merely excludes 1 is not enough for a change: of many comparisons of a setup with
+//! itself one in twenty has such an interval, and on a restless machine it is beyond the floor as well.
 
 use std::fmt;
 
@@ -76,10 +78,26 @@ impl Verdict {
 
 /// The answer for an estimate.
 pub fn of(estimate: &Estimate) -> Verdict {
-    let floor = estimate.spread.max(LEAST_FLOOR.ln_1p());
-    let half = estimate.half_width();
-    let size = estimate.ln.abs();
-    let call = if half < size && size > floor {
+    let call = call(estimate);
+    let unsettled = call == Call::Inconclusive;
+    let more_rounds = unsettled.then(|| more_rounds(estimate)).flatten();
+    Verdict {
+        call,
+        floor: Some(floor(estimate).exp_m1()),
+        reason: unsettled.then(|| reason(estimate, more_rounds)),
+        more_rounds,
+    }
+}
+
+/// The change that is noise here, as a logarithm.
+fn floor(estimate: &Estimate) -> f64 {
+    estimate.spread.max(LEAST_FLOOR.ln_1p())
+}
+
+fn call(estimate: &Estimate) -> Call {
+    let floor = floor(estimate);
+    let (size, half) = (estimate.ln.abs(), estimate.half_width());
+    if size - half > floor {
         if estimate.ln > 0.0 {
             Call::Faster
         } else {
@@ -89,52 +107,46 @@ pub fn of(estimate: &Estimate) -> Verdict {
         Call::Same
     } else {
         Call::Inconclusive
-    };
-    let unsettled = call == Call::Inconclusive;
-    let more_rounds = unsettled.then(|| more_rounds(estimate)).flatten();
-    Verdict {
-        call,
-        floor: Some(floor.exp_m1()),
-        reason: unsettled.then(|| reason(estimate, floor, more_rounds)),
-        more_rounds,
     }
 }
 
 /// With more rounds the interval narrows, and so does the spread, down to 1 %.
 fn more_rounds(estimate: &Estimate) -> Option<u32> {
     let least = LEAST_FLOOR.ln_1p();
-    let size = estimate.ln.abs();
-    // Whichever answer is nearer: that there is a change, or that there is none.
-    let for_a_change = (size > least).then_some(size * TO_SPARE);
-    let for_none = (size < least).then_some((least - size) * TO_SPARE);
-    let by_interval = estimate.rounds_for(for_a_change.or(for_none)?)?;
-    // The spread shrinks with the root of the rounds; a change must be beyond it.
-    let by_spread = if size > least && estimate.spread > size {
-        let times = (estimate.spread / (size * TO_SPARE)).powi(2);
-        (f64::from(estimate.rounds) * times).ceil() as u32
-    } else {
-        0
+    // Whichever answer comes first: that there is a change, or that there is none.
+    let is_settled = |then: &Estimate| {
+        let size = then.ln.abs();
+        let room = (size - floor(then)).max(least - size);
+        then.half_width() <= room * TO_SPARE
     };
-    let total = by_interval.max(by_spread);
-    let is_patient = total <= crate::stats::ratio::MOST_ROUNDS;
-    is_patient.then(|| total.saturating_sub(estimate.rounds).max(1))
+    let total = estimate.fewest_rounds(is_settled)?;
+    Some(total - estimate.rounds)
 }
 
-fn reason(estimate: &Estimate, floor: f64, more: Option<u32>) -> String {
-    let percent = |ln: f64| format!("{:.1} %", ln.exp_m1() * 100.0);
+fn reason(estimate: &Estimate, more: Option<u32>) -> String {
+    let percent = |ln: f64| format!("±{:.1} %", ln.exp_m1() * 100.0);
+    let (size, floor) = (estimate.ln.abs(), floor(estimate));
     let interval = estimate.interval();
-    let seen = if estimate.ln.abs() > estimate.half_width() {
+    let noise = if estimate.spread > LEAST_FLOOR.ln_1p() {
         format!(
-            "the change is within ±{}, by which this setup differs from itself here",
+            "{}, by which this setup differs from itself here",
             percent(floor)
         )
     } else {
-        format!(
-            "after {} it may be anything from {:.3} × to {:.3} ×",
-            humanize::of_many(u64::from(estimate.rounds), "round"),
-            interval.low,
-            interval.high
-        )
+        format!("{}, which is never called a change", percent(floor))
+    };
+    let range = format!(
+        "after {} it may be anything from {:.3} × to {:.3} ×",
+        humanize::of_many(u64::from(estimate.rounds), "round"),
+        interval.low,
+        interval.high
+    );
+    let seen = if size <= estimate.half_width() {
+        range
+    } else if size <= floor {
+        format!("the change is within {noise}")
+    } else {
+        format!("{range}, which is not clear of {noise}")
     };
     match more {
         Some(more) => format!(
@@ -163,7 +175,7 @@ mod tests {
     }
 
     fn call(percent: f64, error: f64, spread: f64) -> Call {
-        of(&estimate(percent, error, spread)).call
+        super::call(&estimate(percent, error, spread))
     }
 
     #[test]
@@ -176,6 +188,11 @@ mod tests {
             "sure, but within what is noise here"
         );
         assert_eq!(call(3.0, 1.5, 0.0), Call::Inconclusive, "not sure");
+        assert_eq!(
+            call(3.0, 0.9, 0.0),
+            Call::Inconclusive,
+            "sure that it is none, and not that it is beyond the floor"
+        );
         assert_eq!(
             call(0.9, 0.1, 0.0),
             Call::Inconclusive,
@@ -198,7 +215,7 @@ mod tests {
     fn what_is_not_settled_says_how_many_rounds_are_missing() {
         let verdict = of(&estimate(3.0, 1.5, 0.0));
         let more = verdict.more_rounds.unwrap();
-        assert_eq!(more, 4);
+        assert_eq!(more, 12);
         let reason = verdict.reason.unwrap();
         assert!(
             reason.contains("after 5 rounds") && reason.contains("more rounds"),

@@ -189,9 +189,9 @@ pub enum Arrivals {
   powerband compare before.ron after.ron                 setups that are spelled alike
   powerband compare main.ron branch.ron --fail-if-slower=2
 
-The verdict is faster or slower where the 95 % interval of the ratio excludes 1 and the change is
-beyond the noise floor (1 %, or the spread of a setup against itself), same where the interval lies
-within the floor, else inconclusive, with the number of rounds that would settle it.
+The verdict is faster or slower where the whole 95 % interval of the ratio lies beyond the noise floor
+(1 %, or the spread of a setup against itself), same where it lies within the floor, else inconclusive,
+with the number of rounds that would settle it.
 
 Exit status: 0 fine, 1 something is slower and --fail-if-slower was given, 2 nothing to compare.")]
 pub struct CompareArgs {

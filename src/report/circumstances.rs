@@ -149,7 +149,7 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
         warm_up(plan).into(),
         load(plan).into(),
         "Every time of a run is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and half of it is what “±” means.".into(),
-        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval Student's over their logarithms; Welch's where the two did not take turns. It is called faster or slower where the interval excludes 1 and the change is beyond the noise (1 %, or the spread of a setup against itself), the same where the interval lies within the noise, and inconclusive otherwise.".into(),
+        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval Student's over their logarithms; Welch's where the two did not take turns. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
         "A median, a throughput or a ratio has no more digits than its interval supports, and two where there is no interval because there was a single round or a single reading.".into(),
     ];
     if let Some(feeding) = feeding(source) {

@@ -62,30 +62,34 @@ impl Estimate {
         }
     }
 
-    /// How many rounds in all would make half the interval this wide, if rounds go on to scatter as they
-    /// did; nothing where that would be more than anybody waits for.
-    pub fn rounds_for(&self, half_width: f64) -> Option<u32> {
-        if self.error == 0.0 {
-            return Some(self.rounds);
-        }
-        let scatter = self.error * f64::from(self.rounds).sqrt();
-        let is_enough = |rounds: u32| {
-            let n = f64::from(rounds);
+    /// The same after so many rounds in all, if rounds go on to scatter as they did.
+    pub fn after(&self, rounds: u32) -> Self {
+        let narrower = (f64::from(self.rounds) / f64::from(rounds)).sqrt();
+        let freedom = f64::from(rounds) - 1.0;
+        Self {
+            error: self.error * narrower,
             // Two sides that are not paired have twice the freedom.
-            let freedom = if self.is_paired {
-                n - 1.0
+            freedom: if self.is_paired {
+                freedom
             } else {
-                2.0 * (n - 1.0)
-            };
-            student::t975(freedom) * scatter / n.sqrt() <= half_width
-        };
-        let (mut low, mut high) = (self.rounds, MOST_ROUNDS);
-        if half_width <= 0.0 || low >= high || !is_enough(high) {
+                2.0 * freedom
+            },
+            rounds,
+            spread: self.spread * narrower,
+            ..*self
+        }
+    }
+
+    /// The fewest rounds in all that are enough, where more are no worse; nothing where that would be more
+    /// than anybody waits for.
+    pub fn fewest_rounds(&self, is_enough: impl Fn(&Self) -> bool) -> Option<u32> {
+        let (mut low, mut high) = (self.rounds + 1, MOST_ROUNDS);
+        if low > high || !is_enough(&self.after(high)) {
             return None;
         }
         while low < high {
             let middle = u32::midpoint(low, high);
-            if is_enough(middle) {
+            if is_enough(&self.after(middle)) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -268,8 +272,9 @@ mod tests {
         let before = visits(&[10.0, 10.4, 9.9, 10.1, 12.0]);
         let after = visits(&[9.0, 9.5, 9.1, 9.0, 10.6]);
         let now = paired(&before, &after).unwrap();
+        let rounds_for = |wanted: f64| now.fewest_rounds(|then| then.half_width() <= wanted);
         let wanted = now.half_width() / 4.0;
-        let rounds = now.rounds_for(wanted).unwrap();
+        let rounds = rounds_for(wanted).unwrap();
         let then = |rounds: u32| Estimate {
             error: now.error * (5.0 / f64::from(rounds)).sqrt(),
             freedom: f64::from(rounds) - 1.0,
@@ -277,8 +282,9 @@ mod tests {
         };
         assert!(then(rounds).half_width() <= wanted);
         assert!(then(rounds - 1).half_width() > wanted);
-        assert_eq!(now.rounds_for(0.0), None);
-        assert_eq!(now.rounds_for(1e-7), None, "nobody waits so long");
+        assert_eq!(rounds_for(1.0), Some(6), "there is always one more");
+        assert_eq!(rounds_for(0.0), None);
+        assert_eq!(rounds_for(1e-7), None, "nobody waits so long");
     }
 
     #[test]

@@ -60,7 +60,7 @@ const COLUMNS: [ColumnSpec; CELLS.len()] = [
     ColumnSpec::numbers("Over before", 80.0)
         .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ"),
     ColumnSpec::words("Verdict", 114.0)
-        .with_help("Faster or slower than the step before where the 95 % interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
+        .with_help("Faster or slower than the step before where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive"),
     ColumnSpec::numbers("Over start", 76.0)
         .with_help("How many times as fast it is as the first step, by the time of an item where batch sizes differ"),
     ColumnSpec::numbers("Ready after", 80.0)

@@ -25,9 +25,7 @@ pub fn word(ui: &mut Ui, call: Call) -> Response {
 
 fn grounds(verdict: &Verdict) -> String {
     let rule = match verdict.call {
-        Call::Faster | Call::Slower => {
-            "The 95 % interval excludes 1 and the change is beyond the noise floor."
-        }
+        Call::Faster | Call::Slower => "The whole 95 % interval lies beyond the noise floor.",
         Call::Same => "The 95 % interval lies within the noise floor.",
         Call::Inconclusive => "It cannot be told from what was measured.",
     };
