@@ -35,7 +35,7 @@ pub struct Comparison {
     /// Batch sizes measured after only.
     pub only_after: Vec<usize>,
     /// Geometric mean of the speed-ups.
-    pub overall: Option<f64>,
+    pub overall: Option<Ratio>,
     /// The numbers side by side.
     pub metrics: Vec<Metric>,
     /// The conditions side by side.
@@ -81,7 +81,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
         nothing,
-        overall: geometric_mean(&pairs),
+        overall: pair::overall(&pairs),
         metrics: metrics::of(before, after, &pairs),
         differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
         only_before,
@@ -115,7 +115,7 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
                 .push(format!("{label} is in the session after only."));
         }
     }
-    whole.overall = geometric_mean(&whole.pairs);
+    whole.overall = pair::overall(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
         "The two sessions have no case in common: no setup that is spelled alike was measured at the same batch size. Pick a setup of each.".to_owned()
     });
@@ -328,15 +328,6 @@ fn about_directions(pairs: &[Pair]) -> Option<String> {
     })
 }
 
-fn geometric_mean(pairs: &[Pair]) -> Option<f64> {
-    let logarithms: Vec<f64> = pairs
-        .iter()
-        .filter_map(|pair| pair.ratio)
-        .map(|ratio| ratio.speed_up.ln())
-        .collect();
-    crate::stats::summary::mean(&logarithms).map(f64::exp)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,7 +380,7 @@ mod tests {
             .map(|pair| (pair.before.setup_label.as_str(), pair.before_batch))
             .collect();
         assert_eq!(pairs, [("tract:cpu", 1), ("tract:cpu", 4)]);
-        assert!((whole.overall.unwrap() - 2.0).abs() < 0.01);
+        assert!((whole.overall.unwrap().speed_up - 2.0).abs() < 0.01);
         assert!(whole.metrics[0].name.starts_with("tract:cpu: "));
         for lone in [
             "ort:cpu is in the session before only.",
@@ -418,7 +409,16 @@ mod tests {
             .collect();
         assert_eq!(comparison.pairs.len(), 2);
         assert!((speed_ups[0] - 2.0).abs() < 1e-4 && (speed_ups[1] - 4.0).abs() < 1e-4);
-        assert!((comparison.overall.unwrap() - 8_f64.sqrt()).abs() < 1e-4);
+        let overall = comparison.overall.unwrap();
+        assert!((overall.speed_up - 8_f64.sqrt()).abs() < 1e-4);
+        // No surer than its pairs are on average.
+        let width = |ratio: Ratio| ratio.ci95.map(|ci| (ci.high / ci.low).ln()).unwrap();
+        let widths: Vec<f64> = comparison
+            .pairs
+            .iter()
+            .map(|pair| width(pair.ratio.unwrap()))
+            .collect();
+        assert!((width(overall) - widths[0].midpoint(widths[1])).abs() < 1e-12);
         assert_eq!(comparison.count(Call::Faster), 2);
         assert_eq!(comparison.only_before, [8]);
         assert!(comparison.only_after.is_empty());

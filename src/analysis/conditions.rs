@@ -198,7 +198,7 @@ pub fn of_machine((session, _): Measured<'_>) -> Conditions {
         ("Governor", cpu.governor.clone()),
         ("Boost", boost.map(str::to_owned)),
         (
-            "Load before",
+            "Load average before",
             environment.load_before.map(|load| format!("{load:.2}")),
         ),
     ]

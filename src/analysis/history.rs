@@ -8,7 +8,7 @@ use super::verdict::Call;
 use crate::domain::session::Session;
 
 /// Conditions that are never the same twice.
-const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load before"];
+const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average before"];
 
 /// Which case is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use super::verdict::{self, Verdict};
 use crate::base::humanize;
 use crate::stats::bootstrap::Interval;
 use crate::stats::ratio::{self, Estimate};
+use crate::stats::summary::mean;
 
 /// Half an interval, as a share, that is narrower than anybody reads off a ratio.
 const FINEST: f64 = 0.01;
@@ -106,6 +107,29 @@ pub(super) fn of(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &
         before: first.clone(),
         after: second.clone(),
     }
+}
+
+/// The geometric mean of the speed-ups of pairs. Nothing where no pair has one.
+///
+/// Pairs of one run share its rounds, so that what is off in one may be off in all in the same direction:
+/// the mean is taken to be as unsure as its pairs are on average, not less.
+pub(super) fn overall(pairs: &[Pair]) -> Option<Ratio> {
+    let ratios: Vec<Ratio> = pairs.iter().filter_map(|pair| pair.ratio).collect();
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.speed_up.ln()).collect();
+    let ln = mean(&logarithms)?;
+    let halves: Option<Vec<f64>> = ratios
+        .iter()
+        .map(|ratio| ratio.ci95.map(|ci| (ci.high / ci.low).ln() / 2.0))
+        .collect();
+    let half = halves.and_then(|halves| mean(&halves));
+    Some(Ratio {
+        speed_up: ln.exp(),
+        ci95: half.map(|half| Interval {
+            low: (ln - half).exp(),
+            high: (ln + half).exp(),
+        }),
+        rounds: ratios.iter().map(|ratio| ratio.rounds).min()?,
+    })
 }
 
 fn ratio_of(

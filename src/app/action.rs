@@ -176,6 +176,8 @@ pub enum Sessions {
     Reload(SessionId),
     /// Makes a session's plan the plan.
     RunAgain(SessionId),
+    /// The same with a session that may not be open, by its file.
+    RunFileAgain(PathBuf),
     /// Writes a session to a file of the user's choice; nothing stands for asking which.
     SaveAs(SessionId, Option<PathBuf>),
 }
@@ -197,6 +199,8 @@ pub enum Curves {
     Examined(SeriesId),
     /// Logarithmic or linear latency.
     LogLatency(bool),
+    /// Logarithmic or linear throughput.
+    LogThroughput(bool),
     /// The latency limit in nanoseconds.
     Limit(Option<f64>),
     /// Shows or hides a series.

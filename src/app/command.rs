@@ -281,9 +281,17 @@ pub const ALL: &[Command] = &[
         "Curves: logarithmic or linear latency",
         "Ctrl+Shift+L",
         |app| {
-            Ok(Action::Curves(Curves::LogLatency(
-                !app.curves.options.log_y,
-            )))
+            let log = !app.curves.options.log_y;
+            Ok(Action::Curves(Curves::LogLatency(log)))
+        },
+    ),
+    command(
+        "log-throughput",
+        "Curves: logarithmic or linear throughput",
+        "",
+        |app| {
+            let log = !app.curves.options.log_throughput;
+            Ok(Action::Curves(Curves::LogThroughput(log)))
         },
     ),
     command("efficiency-best", "Curves: efficiency of best", "", |_| {

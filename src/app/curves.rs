@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::claims;
 use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
+use super::shapes::{self, Shape};
 use super::trade_off::{self, TradeOff};
 use crate::analysis::batch_curve::CurvePoint;
 use crate::analysis::case_rows::CaseRow;
@@ -114,6 +115,8 @@ pub struct Drawn {
     pub energy: ChartSpec,
     /// What each series would need of memory beyond what was measured.
     pub headroom: Vec<Headroom>,
+    /// What can be read from the shape of each curve.
+    pub shapes: Vec<Shape>,
     /// Why no energy is known, where it is not.
     pub no_energy: Option<String>,
     /// Speed beside quality.
@@ -249,10 +252,12 @@ impl CurvesState {
             }
         }
         let headroom = overlays.iter().filter_map(headroom).collect();
+        let shapes = shapes::of(&overlays);
         let no_energy = no_energy(open, legend);
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.memory, drawn.energy] = charts;
         drawn.headroom = headroom;
+        drawn.shapes = shapes;
         drawn.no_energy = no_energy;
     }
 

@@ -42,6 +42,8 @@ pub enum Message {
     InstallStep(String, Option<f32>),
     /// Fetching is over, with what was installed.
     Installed(Result<String, String>),
+    /// The plan of a session, to be run again; or why there is none.
+    PlanFound(Result<Box<Draft>, String>),
     /// What is known of a model.
     Model(String, Result<Box<ModelSummary>, String>),
     /// The library was looked through.

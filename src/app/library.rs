@@ -24,7 +24,9 @@ pub struct LibraryState {
     pub selected: Option<PathBuf>,
     /// What went to the trash in this sitting, last one last.
     pub discarded: Vec<(Discarded, String)>,
-    /// Files by what is shown of them, newest first.
+    /// Every file, the newest session first, those that cannot be read last.
+    newest: Vec<PathBuf>,
+    /// Those of them that have the words.
     listed: Vec<PathBuf>,
 }
 
@@ -40,6 +42,7 @@ impl LibraryState {
         {
             self.selected = None;
         }
+        self.sort();
         self.relist();
     }
 
@@ -52,6 +55,13 @@ impl LibraryState {
     /// Sessions that have the words, newest first, then the files that cannot be read.
     pub fn listed(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
         self.listed
+            .iter()
+            .filter_map(|path| self.found.get_key_value(path))
+    }
+
+    /// Every session whatever is searched for, newest first, then the files that cannot be read.
+    pub fn newest(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
+        self.newest
             .iter()
             .filter_map(|path| self.found.get_key_value(path))
     }
@@ -83,22 +93,10 @@ impl LibraryState {
         tags.into_iter().cloned().collect()
     }
 
-    fn relist(&mut self) {
-        let words: Vec<String> = self
-            .search
-            .split_whitespace()
-            .map(str::to_lowercase)
-            .collect();
-        let mut listed: Vec<(&PathBuf, &Scanned)> = self
-            .found
-            .iter()
-            .filter(|(path, scanned)| {
-                let text = haystack(path, scanned);
-                words.iter().all(|word| text.contains(word))
-            })
-            .collect();
+    fn sort(&mut self) {
+        let mut found: Vec<(&PathBuf, &Scanned)> = self.found.iter().collect();
         // Readable before broken, then by when the run began, newest first.
-        listed.sort_by(|(path_a, a), (path_b, b)| {
+        found.sort_by(|(path_a, a), (path_b, b)| {
             let key = |scanned: &Scanned| {
                 scanned
                     .entry
@@ -108,7 +106,21 @@ impl LibraryState {
             };
             key(b).cmp(&key(a)).then_with(|| path_a.cmp(path_b))
         });
-        self.listed = listed.into_iter().map(|(path, _)| path.clone()).collect();
+        self.newest = found.into_iter().map(|(path, _)| path.clone()).collect();
+    }
+
+    fn relist(&mut self) {
+        let words: Vec<String> = self
+            .search
+            .split_whitespace()
+            .map(str::to_lowercase)
+            .collect();
+        let has_words = |(path, scanned): &(&PathBuf, &Scanned)| {
+            let text = haystack(path, scanned);
+            words.iter().all(|word| text.contains(word))
+        };
+        let listed = self.newest().filter(has_words);
+        self.listed = listed.map(|(path, _)| path.clone()).collect();
     }
 }
 

@@ -4,9 +4,12 @@ use crate::base::cancel::CancelToken;
 use crate::domain::environment::Environment;
 use crate::domain::plan::Profiler;
 use crate::domain::setup::Setup;
-use crate::domain::telemetry::{MissingSource, WatchedDevice};
+use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
 use crate::runner::ladders::Here;
+
+/// The build of ONNX Runtime that runs on any processor.
+pub const EVERYWHERE: &str = "cpu";
 
 /// An engine, in the words of the home screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,17 @@ impl MachineState {
                 .iter()
                 .any(|engine| engine.id == "ort" && engine.is_ready)
         })
+    }
+
+    /// Which build of ONNX Runtime suits this machine, as far as its devices are known.
+    pub fn flavor(&self) -> &'static str {
+        let devices = self.devices.iter().flat_map(|(found, _)| found);
+        let of_card = devices.filter_map(|device| match device.kind {
+            DeviceKind::Nvidia => Some("cuda"),
+            DeviceKind::Amd => Some("migraphx"),
+            DeviceKind::Host | DeviceKind::Package => None,
+        });
+        of_card.min().unwrap_or(EVERYWHERE)
     }
 
     /// Why a setup cannot run here; nothing where it can, or where that is not known yet.

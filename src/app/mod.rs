@@ -28,6 +28,7 @@ pub mod run;
 pub mod screen;
 pub mod sessions;
 pub mod settings;
+pub mod shapes;
 pub mod timeline;
 mod trace_work;
 pub mod trade_off;
@@ -40,10 +41,13 @@ use std::sync::Arc;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{self, Side};
 use crate::base::clock;
-use crate::domain::plan::{MeasureRule, Plan, TimeLimits, WarmUpRule};
+use crate::domain::plan::Plan;
 use crate::domain::session::Session;
+use crate::domain::telemetry::DeviceKind;
+use crate::runner::first;
 pub use crate::runner::prepare::Place;
-use crate::runner::prepare::{self, Rules, Wish};
+use crate::runner::prepare::{self, Wish};
+use crate::runner::wish::preset_rules;
 use crate::telemetry::sampler::USUAL_HZ;
 use compare::CompareState;
 use curves::CurvesState;
@@ -119,6 +123,9 @@ pub struct App {
     pub palette_open: bool,
     /// Whether the log is open.
     pub log_open: bool,
+    /// Whether the library is shown beside the screen all the same where the window has no room for both;
+    /// nothing where it has.
+    library_in_narrow: Option<bool>,
     /// Whether the user is being asked what becomes of the run.
     pub closing: bool,
     /// This machine.
@@ -168,6 +175,7 @@ impl App {
             screen: remembered.screen,
             palette_open: false,
             log_open: false,
+            library_in_narrow: None,
             closing: false,
             machine: MachineState::default(),
             planner: Planner::new(remembered.draft.clone()),
@@ -193,6 +201,7 @@ impl App {
         };
         app.curves.options.limit_ns = app.remembered.limit_ns;
         app.curves.options.log_y = !app.remembered.linear_latency;
+        app.curves.options.log_throughput = app.remembered.log_throughput;
         if let Some(said) = said {
             app.notices
                 .add(Weight::Trouble, said, None, clock::monotonic_ns());
@@ -256,6 +265,34 @@ impl App {
         Some(self.planned_of(self.planner.draft.wish().ok()?))
     }
 
+    /// Whether the library stands beside the screen.
+    pub fn shows_library(&self) -> bool {
+        self.library_in_narrow
+            .unwrap_or(!self.remembered.library_folded)
+    }
+
+    /// Shows the library beside the screen or folds it; in a narrow window for as long as it is narrow.
+    fn show_library(&mut self, shown: bool) {
+        match &mut self.library_in_narrow {
+            Some(in_narrow) => *in_narrow = shown,
+            None => self.remembered.library_folded = !shown,
+        }
+    }
+
+    /// Takes in whether the window has room for screen and library.
+    pub fn fit(&mut self, is_narrow: bool) {
+        if is_narrow != self.library_in_narrow.is_some() {
+            self.library_in_narrow = is_narrow.then_some(false);
+        }
+    }
+
+    /// What the large button measures, as far as it is known yet what this machine has.
+    pub fn first_wish(&self) -> Wish {
+        let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
+        let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
+        first::wish(&self.machine.here(), &kinds)
+    }
+
     /// A wish as it would be run here, for an estimate.
     pub fn planned_of(&self, wish: Wish) -> Plan {
         let mut setups = wish.setups;
@@ -264,11 +301,9 @@ impl App {
             let ids: std::collections::BTreeSet<&str> = ready.map(|engine| engine.id).collect();
             setups = ids.into_iter().filter_map(|id| id.parse().ok()).collect();
         }
-        let mut rules = wish.rules.unwrap_or_else(|| Rules {
-            measure: MeasureRule::of(wish.preset),
-            warm_up: WarmUpRule::for_device(false),
-            limits: TimeLimits::default(),
-        });
+        let mut rules = wish
+            .rules
+            .unwrap_or_else(|| preset_rules(wish.preset, &setups));
         if let Some(rounds) = wish.rounds {
             rules.measure.rounds = rounds;
             rules.measure.target_ci95_rel = None;
@@ -330,6 +365,7 @@ impl App {
             files: self.unkept_files(),
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
+            log_throughput: self.curves.options.log_throughput,
             draft: self.planner.draft.clone(),
             ..self.remembered.clone()
         }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::model::ModelSummary;
-use crate::domain::plan::{Judging, Look, Plan, PresetName, Profiler};
+use crate::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
+use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::engines;
 use crate::onnx::{shapes, zoo};
@@ -33,6 +34,18 @@ pub struct DraftSetup {
     pub colour: Option<usize>,
 }
 
+/// When the runs of a plan start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Requests {
+    /// Each as soon as the one before is over.
+    #[default]
+    OneByOne,
+    /// By themselves, at random.
+    AtRandom,
+    /// By themselves, at even distances.
+    Evenly,
+}
+
 /// A plan as the user types it. It may make no sense yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -51,26 +64,28 @@ pub struct Draft {
     pub preset: PresetName,
     /// Rounds, where the preset's are not wanted; empty for the preset's.
     pub rounds: String,
+    /// When runs start.
+    pub requests: Requests,
+    /// How many requests arrive in a second, where they do.
+    pub rate: String,
     /// Whether each case is measured long enough for its energy to be told.
     pub energy: bool,
     /// Whether the setups' outputs are compared with the network in floats.
     pub accuracy: bool,
     /// Inputs of the user's own for that; empty for made-up ones.
     pub samples: String,
+    /// How many inputs; nothing for the usual number.
+    pub inputs: Option<u64>,
     /// Who watches each case once more, after everything was measured; nobody where there is nothing.
     pub profile: Option<Profiler>,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
     pub rules: Option<Rules>,
-}
-
-/// What the large button at the beginning measures.
-pub fn first_run_wish() -> Wish {
-    Wish {
-        preset: PresetName::Quick,
-        ..Wish::new("resnet50")
-    }
+    /// How the workers of a session that is run again were kept.
+    pub keeping: Keeping,
+    /// Its seed; nothing for a new one.
+    pub seed: Option<u64>,
 }
 
 impl Default for Draft {
@@ -83,23 +98,34 @@ impl Default for Draft {
             journey: false,
             preset: PresetName::Standard,
             rounds: String::new(),
+            requests: Requests::OneByOne,
+            rate: String::new(),
             energy: false,
             accuracy: false,
             samples: String::new(),
+            inputs: None,
             profile: None,
             shapes: String::new(),
             rules: None,
+            keeping: Keeping::Together,
+            seed: None,
         }
     }
 }
 
 impl Draft {
-    /// The plan of a session, to be run again.
-    pub fn of(plan: &Plan, name: &str) -> Self {
-        Self::of_wish(&Wish {
-            name: Some(name.to_owned()),
-            ..Wish::of(plan)
-        })
+    /// The plan of a session, to be run again; or why there is none.
+    pub fn again(session: &Session) -> Result<Self, String> {
+        if session.imported.is_some() || session.is_published_only() {
+            return Err(format!(
+                "{} was not measured by Powerband: there is no plan to run again",
+                session.name
+            ));
+        }
+        Ok(Self::of_wish(&Wish {
+            name: Some(session.name.clone()),
+            ..Wish::of(&session.plan)
+        }))
     }
 
     /// What somebody wishes for, to be changed or run.
@@ -127,8 +153,18 @@ impl Draft {
             journey: wish.journey,
             preset: wish.preset,
             rounds: wish.rounds.map_or_else(String::new, |n| n.to_string()),
+            requests: match wish.load {
+                Load::Closed => Requests::OneByOne,
+                Load::Constant { .. } => Requests::Evenly,
+                Load::Poisson { .. } => Requests::AtRandom,
+            },
+            rate: wish
+                .load
+                .offered_per_s()
+                .map_or_else(String::new, |per_s| per_s.to_string()),
             energy: wish.energy,
             accuracy: wish.judging.is_some(),
+            inputs: wish.judging.as_ref().map(|judging| judging.inputs),
             samples: wish
                 .judging
                 .as_ref()
@@ -145,6 +181,8 @@ impl Draft {
                 .collect::<Vec<_>>()
                 .join("\n"),
             rules: wish.rules.clone(),
+            keeping: wish.keeping,
+            seed: wish.seed,
         }
     }
 
@@ -164,6 +202,10 @@ impl Draft {
             .ok();
         let rounds = parse_rounds(&self.rounds)
             .map_err(|text| note(Field::Rounds, text))
+            .unwrap_or_default();
+        let load = self
+            .load()
+            .map_err(|text| note(Field::Rate, text))
             .unwrap_or_default();
         let shapes = self
             .shapes
@@ -191,6 +233,9 @@ impl Draft {
             shapes,
             preset: self.preset,
             rounds,
+            load,
+            keeping: self.keeping,
+            seed: self.seed,
             energy: self.energy,
             judging: self.judging(),
             profiling: self.profile,
@@ -200,10 +245,19 @@ impl Draft {
         })
     }
 
+    fn load(&self) -> Result<Load, String> {
+        if self.requests == Requests::OneByOne {
+            return Ok(Load::Closed);
+        }
+        let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
+        Load::arriving(per_s, self.requests == Requests::AtRandom)
+            .map_err(|problem| format!("a rate {problem}"))
+    }
+
     fn judging(&self) -> Option<Judging> {
         let samples = Some(self.samples.trim().to_owned()).filter(|path| !path.is_empty());
         self.accuracy.then_some(Judging {
-            inputs: Judging::USUAL,
+            inputs: self.inputs.unwrap_or(Judging::USUAL),
             samples,
         })
     }
@@ -252,6 +306,8 @@ pub enum Field {
     Batches,
     /// The rounds.
     Rounds,
+    /// How many requests arrive in a second.
+    Rate,
     /// The shapes.
     Shapes,
 }
@@ -328,6 +384,7 @@ impl Planner {
             | PlanEdit::Keep
             | PlanEdit::Use(_)
             | PlanEdit::Ladder(_)
+            | PlanEdit::First
             | PlanEdit::Forget(_) => {}
             edit => {
                 let typing = is_typing(&edit).then(|| std::mem::discriminant(&edit));
@@ -449,6 +506,7 @@ mod tests {
             }],
             batches: "0".to_owned(),
             rounds: "x".to_owned(),
+            requests: Requests::AtRandom,
             ..Draft::default()
         };
         let fields: Vec<Field> = draft
@@ -459,7 +517,46 @@ mod tests {
             .collect();
         assert_eq!(
             fields,
-            [Field::Setup(0), Field::Batches, Field::Rounds, Field::Model]
+            [
+                Field::Setup(0),
+                Field::Batches,
+                Field::Rounds,
+                Field::Rate,
+                Field::Model
+            ]
         );
+    }
+
+    #[test]
+    fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
+        let wish = Wish {
+            setups: vec!["tract:cpu,threads=1".parse().unwrap()],
+            looks: vec![Look {
+                label: Some("alone".to_owned()),
+                colour: Some(3),
+            }],
+            batches: Some(vec![1, 4]),
+            journey: true,
+            shapes: [("input".to_owned(), vec![1, 8])].into(),
+            preset: PresetName::Quick,
+            rounds: Some(7),
+            seed: Some(11),
+            load: Load::Constant { per_s: 12.5 },
+            keeping: Keeping::OneAtATime,
+            energy: true,
+            judging: Some(Judging {
+                inputs: 512,
+                samples: Some("pictures".to_owned()),
+            }),
+            profiling: Some(Profiler::Engine),
+            name: Some("again".to_owned()),
+            ..Wish::new("resnet18")
+        };
+        assert_eq!(Draft::of_wish(&wish).wish(), Ok(wish.clone()));
+        let poisson = Wish {
+            load: Load::Poisson { per_s: 0.5 },
+            ..wish
+        };
+        assert_eq!(Draft::of_wish(&poisson).wish(), Ok(poisson));
     }
 }

@@ -61,6 +61,7 @@ impl App {
                     self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
                 }
             }
+            Message::PlanFound(found) => self.plan_found(found.map(|draft| *draft)),
             Message::Plans(plans) => self.planner.kept = plans,
             Message::Compared(before, after, comparison) => {
                 if self.compare.busy == Some((before, after)) {

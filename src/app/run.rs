@@ -13,10 +13,11 @@ use crate::chart::samples;
 use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
-use crate::domain::outcome::Outcome;
+use crate::domain::outcome::{Outcome, Phase};
 use crate::domain::session::Session;
 use crate::domain::telemetry::{Lost, Span};
 use crate::runner::control::Control;
+use crate::runner::visit::{Step, Visits};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;
@@ -82,7 +83,7 @@ pub struct LiveRun {
     pub throughput: ChartSpec,
     /// When the first event came, on the monotonic clock.
     pub began_ns: u64,
-    /// The case that is being measured and what is done with it.
+    /// The case that is being visited and what is done with it.
     pub current: Option<(CaseKey, String)>,
     /// Cases that the user left out.
     pub skipped: Vec<CaseKey>,
@@ -96,6 +97,7 @@ pub struct LiveRun {
     pub progress: Option<Progress>,
     /// Whether the program ends once the run is over.
     pub close_after: bool,
+    visits: Visits,
 }
 
 impl LiveRun {
@@ -116,6 +118,7 @@ impl LiveRun {
             lanes: Lanes::default(),
             progress: None,
             close_after: false,
+            visits: Visits::default(),
         }
     }
 
@@ -203,24 +206,11 @@ impl LiveRun {
     }
 
     fn follow(&mut self, event: &RunEvent) {
+        if let Some(step) = self.visits.follow(event) {
+            let doing = self.words(&step);
+            self.attend(step.case, doing);
+        }
         match event {
-            RunEvent::VisitBegan { case } => {
-                let session = self.session.as_ref();
-                let is_warm = session
-                    .and_then(|session| session.case(*case))
-                    .is_some_and(|case| case.warm_up.is_some());
-                let most_ms = session.map_or(0, |session| session.plan.warm_up.max_time_ms);
-                let doing = if is_warm {
-                    "waking up".to_owned()
-                } else {
-                    let most = humanize::clock_time(most_ms as f64 / 1e3);
-                    format!("warming up, for {most} at most")
-                };
-                self.attend(*case, doing);
-            }
-            RunEvent::RoundStarted { case, round } => {
-                self.attend(*case, format!("round {}", round + 1));
-            }
             RunEvent::CaseEnded { case, .. }
                 if self
                     .current
@@ -233,6 +223,18 @@ impl LiveRun {
             RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
             RunEvent::Ended { .. } => self.current = None,
             _ => {}
+        }
+    }
+
+    /// What is done with the case, and for how long at most where that is known.
+    fn words(&self, step: &Step) -> String {
+        match (step.phase, &self.session) {
+            (Phase::WarmUp, Some(session)) => {
+                let most_ms = session.plan.warm_up.max_time_ms;
+                let most = humanize::clock_time(most_ms as f64 / 1e3);
+                format!("{step}, for {most} at most")
+            }
+            _ => step.to_string(),
         }
     }
 
@@ -261,7 +263,7 @@ impl LiveRun {
             .unwrap_or(setup)
     }
 
-    /// Another case is being measured, or something else is done with it.
+    /// Another case is being visited, or something else is done with it.
     fn attend(&mut self, case: CaseKey, doing: String) {
         let before = self.current.replace((case, doing));
         if before.is_none_or(|(before, _)| before != case) {

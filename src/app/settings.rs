@@ -120,6 +120,8 @@ pub struct Remembered {
     pub limit_ns: Option<f64>,
     /// Whether latency is drawn on a linear axis.
     pub linear_latency: bool,
+    /// Whether throughput is drawn on a logarithmic axis.
+    pub log_throughput: bool,
     /// The plan that was being written.
     pub draft: Draft,
     /// Shortcuts that differ from how they were delivered; nothing stands for none.

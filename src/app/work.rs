@@ -9,7 +9,8 @@ use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
 use super::journey::{Climbed, Looking};
 use super::kernels::{Found, Wanted};
-use super::machine;
+use super::machine::{self, EVERYWHERE};
+use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
 use crate::analysis::breakdown::{self, Level};
 use crate::analysis::case_rows::{self, CaseRow};
@@ -53,24 +54,34 @@ pub fn survey(place: &Place, outlet: &Outlet) {
     outlet.send(Message::Engines(machine::describe(&found)));
 }
 
-/// Fetches ONNX Runtime and looks again.
-pub fn install(place: &Place, cancel: &CancelToken, outlet: &Outlet) {
-    let request = InstallRequest {
-        flavor: "cpu".to_owned(),
-        version: None,
-    };
-    let python = place.python.clone();
-    let installed = equipment::install(
-        &place.paths,
-        &place.program,
-        python,
-        &request,
-        cancel,
-        &mut |step| {
+/// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
+pub fn install(place: &Place, flavor: &str, cancel: &CancelToken, outlet: &Outlet) {
+    let fetch = |flavor: &str| {
+        let request = InstallRequest {
+            flavor: flavor.to_owned(),
+            version: None,
+        };
+        let mut tell = |step: FetchStep| {
             let (words, share) = step_words(&step);
             outlet.send(Message::InstallStep(words, share));
-        },
-    );
+        };
+        let python = place.python.clone();
+        equipment::install(
+            &place.paths,
+            &place.program,
+            python,
+            &request,
+            cancel,
+            &mut tell,
+        )
+    };
+    let mut installed = fetch(flavor);
+    if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
+        outlet.send(Message::Failed(format!(
+            "The ONNX Runtime for this card was not fetched: {reason}. The one for processors is fetched in its place."
+        )));
+        installed = fetch(EVERYWHERE);
+    }
     outlet.send(Message::Installed(
         installed.map(|installed| installed.version),
     ));
@@ -113,6 +124,14 @@ pub fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
         }))),
         Err(error) => outlet.send(Message::NotOpened(path, error.to_string())),
     }
+}
+
+/// Reads the plan of a session, to be run again.
+pub fn plan_of(path: &Path, outlet: &Outlet) {
+    let draft = session_file::read(path)
+        .map_err(|error| error.to_string())
+        .and_then(|read| Draft::again(&read.session));
+    outlet.send(Message::PlanFound(draft.map(Box::new)));
 }
 
 /// Opens one of the built-in examples.

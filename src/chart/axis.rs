@@ -165,6 +165,28 @@ pub fn between(title: &str, lowest: f64, highest: f64) -> Axis {
     }
 }
 
+/// An axis whose ends were moved by hand; nothing where they are the axis's own.
+pub fn moved(axis: &Axis, low: f64, high: f64) -> Option<Axis> {
+    let by = (low - axis.low).abs() + (high - axis.high).abs();
+    let is_view = low.is_finite() && high.is_finite() && low < high;
+    if !is_view || by <= 1e-9 * (axis.high - axis.low).abs() {
+        return None;
+    }
+    let ticks = if axis.scale == Scale::Linear {
+        labelled(round_numbers(low, high))
+    } else {
+        axis.ticks.clone()
+    };
+    let is_seen = |tick: &Tick| (low..=high).contains(&tick.at);
+    Some(Axis {
+        title: axis.title.clone(),
+        scale: axis.scale,
+        low,
+        high,
+        ticks: ticks.into_iter().filter(is_seen).collect(),
+    })
+}
+
 /// A logarithmic axis around values above zero, with 4 to 7 labels at 1, at 1 and 3, or at 1, 2 and 5
 /// of each decade; finer where it is shorter than a decade, coarser where it is long.
 pub fn logarithmic(title: &str, lowest: f64, highest: f64) -> Axis {

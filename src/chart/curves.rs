@@ -29,8 +29,10 @@ pub struct Overlay<'a> {
 pub struct CurveOptions {
     /// Which number stands for latency.
     pub statistic: Statistic,
-    /// Whether the latency axis is logarithmic. Throughput and efficiency begin at zero.
+    /// Whether the latency axis is logarithmic.
     pub log_y: bool,
+    /// Whether the throughput axis is. Efficiency always begins at zero.
+    pub log_throughput: bool,
     /// The longest latency that is acceptable, in nanoseconds.
     pub limit_ns: Option<f64>,
     /// Which efficiency.
@@ -44,6 +46,7 @@ impl Default for CurveOptions {
         Self {
             statistic: Statistic::default(),
             log_y: true,
+            log_throughput: false,
             limit_ns: None,
             efficiency: Efficiency::default(),
             energy: EnergyKind::default(),
@@ -97,7 +100,12 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     let drawn = draw(overlays, |point| {
         Some((point.throughput_per_s, point.throughput_ci95))
     });
-    let y = axis::from_zero("items per second", highest(&drawn));
+    let title = "items per second";
+    let y = if options.log_throughput {
+        axis::logarithmic(title, lowest(&drawn), highest(&drawn))
+    } else {
+        axis::from_zero(title, highest(&drawn))
+    };
     let mut spec = chart("Throughput", &drawn, y);
     let knees = drawn.iter().filter_map(|drawn| {
         let batch = drawn.overlay.curve.knee?;
@@ -307,6 +315,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{end, measure_near, out_of_memory, session};
     use crate::analysis::{batch_curve, case_rows};
+    use crate::chart::spec::Scale;
 
     /// 4 ms and 1 ms an item; the second setup fails at batch 4 and at batch 16.
     fn curves() -> Vec<BatchCurve> {
@@ -421,6 +430,37 @@ mod tests {
     }
 
     #[test]
+    fn throughput_on_a_logarithmic_axis_keeps_its_points_knees_and_rings() {
+        let curves = curves();
+        let overlays = overlays(&curves);
+        let linear = CurveOptions {
+            limit_ns: Some(10e6),
+            ..CurveOptions::default()
+        };
+        let options = CurveOptions {
+            log_throughput: true,
+            ..linear.clone()
+        };
+        let from_zero = throughput(&overlays, &linear);
+        let spec = throughput(&overlays, &options);
+        assert_eq!(spec.y.scale, Scale::Log10);
+        assert_eq!(spec.y.title, from_zero.y.title);
+        for (plain, logarithmic) in from_zero.series.iter().zip(&spec.series) {
+            for (plain, point) in plain.points.iter().zip(&logarithmic.points) {
+                assert!((spec.y.scale.value(point.y) / plain.y - 1.0).abs() < 1e-9);
+                assert!(spec.y.low <= point.y && point.y <= spec.y.high);
+            }
+        }
+        assert_eq!(spec.marks.len(), from_zero.marks.len());
+        assert_eq!(ringed(&spec).len(), 2);
+        for (_, y) in ringed(&spec) {
+            assert!(spec.y.low <= y && y <= spec.y.high);
+        }
+        // The other chart has a switch of its own.
+        assert_eq!(latency(&overlays, &options), latency(&overlays, &linear));
+    }
+
+    #[test]
     fn an_interval_that_says_nothing_does_not_flatten_the_curves() {
         let mut curves = curves();
         let point = &mut curves[0].points[1];
@@ -460,11 +500,17 @@ mod tests {
             limit_ns: Some(5e6),
             ..CurveOptions::default()
         };
+        let logarithmic = CurveOptions {
+            log_throughput: true,
+            ..options.clone()
+        };
         for chart in [latency, throughput, efficiency] {
-            let spec = chart(&overlays(&curves), &options);
-            assert!(spec.is_empty() && spec.y.low < spec.y.high, "{spec:?}");
-            assert_eq!(spec.x.ticks.len(), 2, "planned batch sizes");
-            assert!(chart(&[], &CurveOptions::default()).is_empty());
+            for options in [&options, &logarithmic] {
+                let spec = chart(&overlays(&curves), options);
+                assert!(spec.is_empty() && spec.y.low < spec.y.high, "{spec:?}");
+                assert_eq!(spec.x.ticks.len(), 2, "planned batch sizes");
+                assert!(chart(&[], options).is_empty());
+            }
         }
     }
 }

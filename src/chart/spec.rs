@@ -154,6 +154,24 @@ impl Series {
             run.filter(|run| !run.is_empty())
         })
     }
+
+    /// The points between two coordinates, and one more at either side, so that lines go on to the edge.
+    /// They must ascend in x.
+    fn between(&self, low: f64, high: f64) -> Self {
+        let from = self.points.partition_point(|point| point.x < low);
+        let to = self.points.partition_point(|point| point.x <= high);
+        let (from, to) = (from.saturating_sub(1), (to + 1).min(self.points.len()));
+        let gaps = self
+            .gap_after
+            .iter()
+            .filter(|&&gap| (from..to).contains(&gap));
+        Self {
+            name: self.name.clone(),
+            points: self.points[from..to].to_vec(),
+            gap_after: gaps.map(|gap| gap - from).collect(),
+            ..*self
+        }
+    }
 }
 
 /// Something on the chart that is not a series.
@@ -221,6 +239,20 @@ pub enum Mark {
     },
 }
 
+impl Mark {
+    /// Where along x it stands; nothing where it goes all the way.
+    fn x(&self) -> Option<f64> {
+        match self {
+            Self::Failed { x, .. } | Self::Divider { x } => Some(*x),
+            Self::Drop { at, .. }
+            | Self::Ring { at, .. }
+            | Self::Name { at, .. }
+            | Self::Value { at, .. } => Some(at.0),
+            Self::Edge { .. } | Self::Level { .. } => None,
+        }
+    }
+}
+
 /// A line that the user may drag up and down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
@@ -254,6 +286,21 @@ impl ChartSpec {
     pub fn is_empty(&self) -> bool {
         self.series.iter().all(|series| series.points.is_empty()) && self.marks.is_empty()
     }
+
+    /// What is seen of it once its x axis has been moved to this one.
+    pub fn seen(&self, x: Axis) -> Self {
+        let is_seen = |mark: &&Mark| mark.x().is_none_or(|at| (x.low..=x.high).contains(&at));
+        let series = self.series.iter();
+        Self {
+            title: self.title.clone(),
+            y: self.y.clone(),
+            series: series.map(|one| one.between(x.low, x.high)).collect(),
+            marks: self.marks.iter().filter(is_seen).cloned().collect(),
+            limit: self.limit.clone(),
+            bar_width: self.bar_width,
+            x,
+        }
+    }
 }
 
 impl fmt::Display for Marker {
@@ -265,5 +312,63 @@ impl fmt::Display for Marker {
             Self::Diamond => "◆",
             Self::Cross => "✚",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moved_axis_leaves_what_is_seen_of_a_chart() {
+        let point = |x: f64| Point {
+            x,
+            y: x,
+            band: None,
+            tag: x as u64,
+        };
+        let whole = ChartSpec {
+            series: vec![Series {
+                id: SeriesId(1),
+                name: "times".to_owned(),
+                colour: 0,
+                points: (0..10).map(|x| point(f64::from(x))).collect(),
+                gap_after: vec![1, 4, 8],
+                stroke: Stroke::Thin,
+            }],
+            marks: vec![
+                Mark::Divider { x: 1.0 },
+                Mark::Divider { x: 4.5 },
+                Mark::Level {
+                    y: 3.0,
+                    text: "median".to_owned(),
+                },
+            ],
+            ..ChartSpec::default()
+        };
+        let x = Axis {
+            low: 3.5,
+            high: 6.5,
+            ..Axis::default()
+        };
+        let seen = whole.seen(x.clone());
+        let tags: Vec<u64> = seen.series[0]
+            .points
+            .iter()
+            .map(|point| point.tag)
+            .collect();
+        assert_eq!(tags, [3, 4, 5, 6, 7]);
+        // The line breaks after the same point as before.
+        let runs: Vec<usize> = seen.series[0].runs().map(<[Point]>::len).collect();
+        assert_eq!(runs, [2, 3]);
+        assert_eq!(seen.marks, whole.marks[1..]);
+        assert_eq!(seen.x, x);
+        // A view between two points has both, so that the line between them is seen.
+        let narrow = whole.seen(Axis {
+            low: 2.2,
+            high: 2.4,
+            ..Axis::default()
+        });
+        assert_eq!(narrow.series[0].points.len(), 2);
     }
 }

@@ -29,10 +29,6 @@ use crate::store::session_file;
 
 /// Rounds that are added where nothing says how many.
 const USUAL_ROUNDS: u32 = 5;
-/// Requests a second: one in a hundred seconds.
-const MOST_SELDOM: f64 = 0.01;
-/// Requests a second that nobody could tell apart any more.
-const MOST_OFTEN: f64 = 1e6;
 
 /// Measures and saves.
 pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
@@ -190,13 +186,8 @@ fn load(args: &BenchArgs) -> anyhow::Result<Load> {
     let Some(per_s) = args.rate else {
         return Ok(Load::Closed);
     };
-    if !(MOST_SELDOM..=MOST_OFTEN).contains(&per_s) {
-        bail!("--rate takes requests a second, from {MOST_SELDOM} to {MOST_OFTEN}");
-    }
-    Ok(match args.arrivals {
-        Arrivals::Constant => Load::Constant { per_s },
-        Arrivals::Poisson => Load::Poisson { per_s },
-    })
+    let at_random = args.arrivals == Arrivals::Poisson;
+    Load::arriving(per_s, at_random).map_err(|problem| anyhow::anyhow!("--rate {problem}"))
 }
 
 fn measure_and_save(

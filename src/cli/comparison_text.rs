@@ -115,7 +115,7 @@ fn summary(comparison: &Comparison) -> String {
         Some(overall) if comparison.pairs.len() > 1 => format!(
             "{}; {} overall (geometric mean)\n",
             counts.join(", "),
-            times(overall)
+            overall.words()
         ),
         _ => format!("{}\n", counts.join(", ")),
     }

@@ -58,7 +58,7 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
         .load_before
         .map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2}"));
     output::answer(&format!(
-        "{}Memory     {}, {} available\nSystem     {}, kernel {}\nLoad       {load} over the last minute\n\n{}\n{}",
+        "{}Memory     {}, {} available\nSystem     {}, kernel {}\nLoad avg   {load} over the last minute\n\n{}\n{}",
         devices_text::processor(&environment.cpu),
         humanize::bytes(memory.total_bytes),
         humanize::bytes(memory.available_bytes),

@@ -3,6 +3,7 @@
 //! One reader of the event stream. It repaints when something happened, which is never while a
 //! sample is being taken in this process, and at most four times a second.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,12 +16,14 @@ use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
 use crate::runner::run::RunRequest;
+use crate::runner::visit::Visits;
 use crate::stats::summary::median;
 
 /// Shows how far a run is.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
+    visits: Cell<Visits>,
 }
 
 impl Progress {
@@ -32,7 +35,8 @@ impl Progress {
         let rounds = earlier.map_or(plan.measure.rounds, |earlier| earlier.rounds);
         let visits = plan.cases().len() as u64 * u64::from(rounds);
         let bar = io::stderr().is_terminal().then(|| bar(visits));
-        let progress = Self { bar };
+        let visits = Cell::default();
+        let progress = Self { bar, visits };
         progress.line(&format!(
             "{}: {} × {} × {}{}, preset {}",
             beginning.model.name,
@@ -50,6 +54,7 @@ impl Progress {
 
     /// Takes one event in.
     pub fn tell(&self, stamped: &Stamped, session: &Session) {
+        self.follow_visits(&stamped.event, session);
         match &stamped.event {
             RunEvent::SetupReady { setup, report } => self.line(&format!(
                 "{}: {} loaded the model in {}",
@@ -68,29 +73,16 @@ impl Progress {
                 session.setup_label(*setup),
                 accuracy::in_short(accuracy)
             )),
-            RunEvent::VisitBegan { case } => {
-                self.message(&format!(
-                    "batch {} warming up, {}",
-                    case.batch,
-                    session.setup_label(case.setup)
-                ));
-            }
-            RunEvent::RoundStarted { case, round } => {
-                self.message(&format!(
-                    "batch {} round {}, {}",
-                    case.batch,
-                    round + 1,
-                    session.setup_label(case.setup)
-                ));
-            }
             RunEvent::RoundFinished { case, round } => self.round_done(session, *case, round.round),
             RunEvent::CaseEnded { case, outcome } => self.case_done(session, *case, outcome),
             RunEvent::Warned { text } => self.line(&format!("Note: {text}")),
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
+            | RunEvent::VisitBegan { .. }
             | RunEvent::CaseOpened { .. }
             | RunEvent::WarmedUp { .. }
+            | RunEvent::RoundStarted { .. }
             | RunEvent::Watched { .. }
             | RunEvent::Idled { .. }
             | RunEvent::Read { .. }
@@ -105,6 +97,17 @@ impl Progress {
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+
+    /// Which case is visited, and what is done with it.
+    fn follow_visits(&self, event: &RunEvent, session: &Session) {
+        let mut visits = self.visits.get();
+        let step = visits.follow(event);
+        self.visits.set(visits);
+        if let Some(step) = step {
+            let label = session.setup_label(step.case.setup);
+            self.message(&format!("batch {}, {step}, {label}", step.case.batch));
         }
     }
 

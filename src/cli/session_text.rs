@@ -286,7 +286,7 @@ fn engines(session: &Session) -> String {
             "Threads",
             "Start",
             "Library",
-            "Load",
+            "Loading",
             "Empty run",
             "Clock",
         ],

@@ -12,7 +12,7 @@ use super::case::{CaseKey, Opening, Round, WarmUp};
 use super::environment::Environment;
 use super::examination::Examination;
 use super::model::ModelRef;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
 use super::profile::Profile;
 use super::session::Session;
@@ -106,10 +106,13 @@ pub enum RunEvent {
         /// What it said.
         report: SetupReport,
     },
-    /// A case is turned to: what has to come before measuring comes now.
+    /// A case is turned to: what has to come before measuring comes now, the worker's start included.
     VisitBegan {
         /// Which case.
         case: CaseKey,
+        /// What it begins with; older journals do not tell.
+        #[serde(default)]
+        begins: Option<Phase>,
     },
     /// A case ran for the first time.
     CaseOpened {
@@ -202,4 +205,18 @@ pub struct Stamped {
     pub at_ns: u64,
     /// What happened.
     pub event: RunEvent,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visit_in_a_journal_of_an_older_version_is_read() {
+        let old = r#"{"at_ns":5,"event":{"VisitBegan":{"case":{"setup":1,"batch":4}}}}"#;
+        let read: Stamped = serde_json::from_str(old).unwrap();
+        let case = CaseKey { setup: 1, batch: 4 };
+        let event = RunEvent::VisitBegan { case, begins: None };
+        assert_eq!(read, Stamped { at_ns: 5, event });
+    }
 }

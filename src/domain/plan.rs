@@ -107,6 +107,27 @@ pub enum Load {
 }
 
 impl Load {
+    /// Requests a second: one in a hundred seconds.
+    const MOST_SELDOM: f64 = 0.01;
+    /// Requests a second that nobody could tell apart any more.
+    const MOST_OFTEN: f64 = 1e6;
+
+    /// So many requests a second, at random or at even distances; or how many there may be.
+    pub fn arriving(per_s: f64, at_random: bool) -> Result<Self, String> {
+        if !(Self::MOST_SELDOM..=Self::MOST_OFTEN).contains(&per_s) {
+            return Err(format!(
+                "takes requests a second, from {} to {}",
+                Self::MOST_SELDOM,
+                Self::MOST_OFTEN
+            ));
+        }
+        Ok(if at_random {
+            Self::Poisson { per_s }
+        } else {
+            Self::Constant { per_s }
+        })
+    }
+
     /// Whether requests arrive by themselves, so that times are counted from the intended start.
     pub fn is_open(self) -> bool {
         self.offered_per_s().is_some()

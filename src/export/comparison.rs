@@ -22,7 +22,7 @@ pub fn document(comparison: &Comparison) -> Value {
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         "only_before": comparison.only_before,
         "only_after": comparison.only_after,
-        "overall_speed_up": comparison.overall,
+        "overall_speed_up": comparison.overall.map(|overall| overall.speed_up),
         "more_rounds": comparison.more_rounds(),
         "differences": differences.collect::<Vec<_>>(),
         "remarks": comparison.remarks,

@@ -1,20 +1,25 @@
 //! File dialogs: the desktop's own where its portal answers, a field for the path where not.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{Context, Ui};
+use eframe::egui::{Align2, Area, Context, Id, Order, Ui, vec2};
 
+use super::portal;
 use super::shell::path_field::{self, Answer};
+use super::theme::{self, size, space};
+use super::widgets::{button, label};
 use crate::app::Ask;
 use crate::app::action::{Action, Figures, Sessions};
 use crate::app::plan::PlanEdit;
 
 /// Nobody cancels a dialog faster than this: it was never there.
 const TOO_FAST: Duration = Duration::from_millis(600);
+/// A desktop that has a dialog has shown it by now.
+const SHOWN_BY: Duration = Duration::from_secs(2);
 
 /// What a dialog is called.
 pub fn title(ask: &Ask) -> &'static str {
@@ -50,12 +55,16 @@ pub struct Dialogs {
 struct Asking {
     ask: Ask,
     since: Instant,
-    /// The desktop's dialog; nothing once it turned out that there is none.
-    desktop: Option<Receiver<Option<Vec<PathBuf>>>>,
+    /// What the desktop's dialog will say; nothing once it turned out that there is none.
+    desktop: Option<Receiver<Reply>>,
     typed: String,
     /// Whether there is a file of that name, looked for when it changes and not at every frame.
     exists: bool,
 }
+
+/// What came of the desktop's dialog: the paths, of which there are none where somebody closed it; or
+/// nothing, where there was no dialog.
+type Reply = Option<Vec<PathBuf>>;
 
 impl Dialogs {
     /// Dialogs that never ask the desktop.
@@ -74,7 +83,7 @@ impl Dialogs {
             }
             _ => String::new(),
         };
-        let desktop = (!self.is_alone && has_session_bus())
+        let desktop = (!self.is_alone && portal::has_session_bus())
             .then(|| desktop(ask.clone(), ctx.clone()))
             .flatten();
         self.asking = Some(Asking {
@@ -98,28 +107,61 @@ impl Dialogs {
         let Some(asking) = &mut self.asking else {
             return;
         };
-        let answer = match &asking.desktop {
-            Some(desktop) => match desktop.try_recv() {
-                Ok(Some(paths)) => Some(paths),
-                Ok(None) | Err(TryRecvError::Disconnected) if asking.since.elapsed() < TOO_FAST => {
-                    asking.desktop = None;
-                    None
+        if let Some(desktop) = &asking.desktop {
+            match desktop.try_recv() {
+                Ok(Some(paths)) => {
+                    wishes.extend(wanted(&asking.ask, paths));
+                    self.asking = None;
+                    return;
                 }
-                Ok(None) | Err(TryRecvError::Disconnected) => Some(Vec::new()),
-                Err(TryRecvError::Empty) => None,
-            },
-            None => path_field::show(ui, &asking.ask, &mut asking.typed, &mut asking.exists).map(
-                |answer| match answer {
-                    Answer::Path(path) => vec![path],
-                    Answer::None => Vec::new(),
-                },
-            ),
-        };
-        if let Some(paths) = answer {
+                // A thread that is gone without a word had no dialog either.
+                Ok(None) | Err(TryRecvError::Disconnected) => asking.desktop = None,
+                Err(TryRecvError::Empty) => {
+                    if waiting(ui, asking.since) {
+                        asking.desktop = None;
+                    }
+                    return;
+                }
+            }
+        }
+        let field = path_field::show(ui, &asking.ask, &mut asking.typed, &mut asking.exists);
+        if let Some(answer) = field {
+            let paths = match answer {
+                Answer::Path(path) => vec![path],
+                Answer::None => Vec::new(),
+            };
             wishes.extend(wanted(&asking.ask, paths));
             self.asking = None;
         }
     }
+}
+
+/// Says that the desktop was asked, once its dialog should be there, and tells whether the user would
+/// rather have the field: a portal that hangs says so only after half a minute, if ever.
+fn waiting(ui: &Ui, since: Instant) -> bool {
+    let left = SHOWN_BY.saturating_sub(since.elapsed());
+    if !left.is_zero() {
+        ui.ctx().request_repaint_after(left);
+        return false;
+    }
+    let foot = vec2(0.0, -(size::STRIP + space::MEDIUM));
+    Area::new(Id::unique("waiting-for-dialog"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_BOTTOM, foot)
+        .show(ui.ctx(), |ui| {
+            let frame = theme::card(ui).inner_margin(10);
+            frame.show(ui, says_wait).inner
+        })
+        .inner
+}
+
+fn says_wait(ui: &mut Ui) -> bool {
+    ui.set_width(440.0);
+    ui.horizontal(|ui| {
+        label::quiet_line(ui, "Waiting for the desktop's file dialog.");
+        button::plain(ui, None, "Type the path instead").clicked()
+    })
+    .inner
 }
 
 fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
@@ -134,57 +176,71 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
     })
 }
 
-/// The portal is reached over the session bus; without one, waiting for it would be a dead button.
-fn has_session_bus() -> bool {
-    let named =
-        std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
-    let usual = std::env::var_os("XDG_RUNTIME_DIR")
-        .is_some_and(|folder| Path::new(&folder).join("bus").exists());
-    named || usual
-}
-
-fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Option<Vec<PathBuf>>>> {
+fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Reply>> {
     let (sender, receiver) = sync_channel(1);
     let started = thread::Builder::new()
         .name("file-dialog".to_owned())
         .spawn(move || {
-            let dialog = rfd::FileDialog::new().set_title(title(&ask));
-            let picked = match &ask {
-                Ask::Open => dialog
-                    .add_filter("Sessions and models", &["ron", "onnx"])
-                    .add_filter("Everything, with traces of profilers", &["*"])
-                    .pick_files(),
-                Ask::Model => dialog
-                    .add_filter("ONNX", &["onnx"])
-                    .pick_file()
-                    .map(|path| vec![path]),
-                Ask::Trace => dialog.pick_file().map(|path| vec![path]),
-                Ask::SaveFigure(_, name) => dialog
-                    .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
-                    .set_file_name(name)
-                    .save_file()
-                    .map(|path| vec![path]),
-                Ask::SaveReport(_, name) => dialog
-                    .add_filter("Report", &["html", "md"])
-                    .set_file_name(name)
-                    .save_file()
-                    .map(|path| vec![path]),
-                Ask::SaveSession(_, name) => dialog
-                    .add_filter("Session", &["ron"])
-                    .set_file_name(name)
-                    .save_file()
-                    .map(|path| vec![path]),
-            };
+            let since = Instant::now();
+            let reply = pick(&ask).or_else(|| {
+                was_closed(since.elapsed(), portal::has_file_dialogs, has_zenity).then(Vec::new)
+            });
             // The window may have gone meanwhile; then nobody wants the answer.
-            if sender.send(picked).is_ok() {
+            if sender.send(reply).is_ok() {
                 ctx.request_repaint();
             }
         });
     started.is_ok().then_some(receiver)
 }
 
+/// Has the desktop show its dialog. Nothing where somebody closed it, and where there is none.
+fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
+    let dialog = rfd::FileDialog::new().set_title(title(ask));
+    let picked = match ask {
+        Ask::Open => {
+            return dialog
+                .add_filter("Sessions and models", &["ron", "onnx"])
+                .add_filter("Everything, with traces of profilers", &["*"])
+                .pick_files();
+        }
+        Ask::Model => dialog.add_filter("ONNX", &["onnx"]).pick_file(),
+        Ask::Trace => dialog.pick_file(),
+        Ask::SaveFigure(_, name) => dialog
+            .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
+            .set_file_name(name)
+            .save_file(),
+        Ask::SaveReport(_, name) => dialog
+            .add_filter("Report", &["html", "md"])
+            .set_file_name(name)
+            .save_file(),
+        Ask::SaveSession(_, name) => dialog
+            .add_filter("Session", &["ron"])
+            .set_file_name(name)
+            .save_file(),
+    };
+    picked.map(|path| vec![path])
+}
+
+/// Whether a dialog that gave no path was there and somebody closed it. That there was none is known
+/// where nobody could have shown it, and guessed where it went too fast for a hand.
+fn was_closed(
+    took: Duration,
+    has_portal: impl FnOnce() -> bool,
+    has_zenity: impl FnOnce() -> bool,
+) -> bool {
+    took >= TOO_FAST && (has_portal() || has_zenity())
+}
+
+/// Where no portal answers, the dialogs' crate starts this program, if it is here.
+fn has_zenity() -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file())
+}
+
 #[cfg(test)]
 mod tests {
+    use eframe::egui::RawInput;
+
     use super::*;
 
     #[test]
@@ -197,5 +253,72 @@ mod tests {
         assert_eq!(expand_home("~"), home);
         assert_eq!(expand_home("/a/~b"), PathBuf::from("/a/~b"));
         assert_eq!(expand_home("~b"), PathBuf::from("~b"));
+    }
+
+    #[test]
+    fn a_dialog_was_closed_only_where_one_could_be_shown_and_seen() {
+        let late = Duration::from_secs(25);
+        for (took, has_portal, has_zenity, wanted) in [
+            (late, true, false, true),
+            (late, true, true, true),
+            // A portal that failed at last, or was never there.
+            (late, false, false, false),
+            (TOO_FAST, false, false, false),
+            // Zenity takes the place of the portal.
+            (TOO_FAST, false, true, true),
+            (TOO_FAST, true, false, true),
+            // Whoever is there, no hand is so fast.
+            (TOO_FAST / 2, true, true, false),
+            (Duration::ZERO, true, false, false),
+            (Duration::ZERO, false, false, false),
+        ] {
+            assert_eq!(
+                was_closed(took, || has_portal, || has_zenity),
+                wanted,
+                "{took:?}, portal {has_portal}, zenity {has_zenity}"
+            );
+        }
+    }
+
+    /// A question whose dialog said this, if anything, and whose thread is gone.
+    fn asked(said: &[Reply]) -> Dialogs {
+        let (sender, receiver) = sync_channel(1);
+        for reply in said {
+            sender.send(reply.clone()).unwrap();
+        }
+        Dialogs {
+            asking: Some(Asking {
+                ask: Ask::Open,
+                since: Instant::now(),
+                desktop: Some(receiver),
+                typed: String::new(),
+                exists: false,
+            }),
+            is_alone: false,
+        }
+    }
+
+    #[test]
+    fn the_field_comes_where_there_was_no_dialog() {
+        let path = PathBuf::from("/a.ron");
+        for (said, is_field, n_wishes) in [
+            (vec![Some(vec![path])], false, 1),
+            // Closed by somebody.
+            (vec![Some(Vec::new())], false, 0),
+            // There was none.
+            (vec![None], true, 0),
+            // It failed without a word.
+            (Vec::new(), true, 0),
+        ] {
+            let mut dialogs = asked(&said);
+            let mut wishes = Vec::new();
+            let ctx = Context::default();
+            theme::install(&ctx);
+            let output = ctx.run_ui(RawInput::default(), |ui| dialogs.show(ui, &mut wishes));
+            output.drop_without_applying_deltas();
+            assert_eq!(dialogs.is_field_up(), is_field, "{said:?}");
+            assert_eq!(wishes.len(), n_wishes, "{said:?}");
+            assert_eq!(dialogs.asking.is_some(), is_field, "{said:?}");
+        }
     }
 }

@@ -3,7 +3,9 @@
 mod dialogs;
 mod icon;
 mod keyboard;
+mod portal;
 mod shell;
+mod system_theme;
 mod theme;
 mod views;
 mod widgets;

@@ -186,13 +186,16 @@ pub fn numbers(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
 
+/// The theme where neither the user nor the desktop wants one.
+pub const FALLBACK: Theme = Theme::Dark;
+
 /// Gives the window its fonts and both themes. Before this nothing can be drawn.
 pub fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
     for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
         ctx.set_style_of(theme, style(theme, roles));
     }
-    ctx.options_mut(|options| options.fallback_theme = Theme::Dark);
+    ctx.options_mut(|options| options.fallback_theme = FALLBACK);
 }
 
 fn definitions() -> FontDefinitions {

@@ -11,7 +11,7 @@ use eframe::egui::{
 use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
 use super::widgets::figure;
-use super::{keyboard, shell, views};
+use super::{keyboard, shell, system_theme, views};
 use crate::app::action::{Action, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
 use crate::app::settings::{self, Placement, Theme};
@@ -54,6 +54,7 @@ pub fn run(started: Started) -> Result<(), String> {
         Box::new(move |creation| {
             let mut window = Window::new(&creation.egui_ctx, started);
             window.since = since;
+            window.follows_system = true;
             Ok(Box::new(window))
         }),
     )
@@ -119,6 +120,8 @@ pub struct Window {
     /// Sessions to open once the first frame has been seen.
     waking: Option<Vec<PathBuf>>,
     shown: Option<(Theme, f32)>,
+    /// Whether the desktop is asked for its theme. Tests and benches look the same on every desktop.
+    follows_system: bool,
     is_closing: bool,
     /// When the start began, until the first frame was told about; nothing where nobody wants to know.
     since: Option<Instant>,
@@ -137,6 +140,7 @@ impl Window {
             dialogs: Dialogs::default(),
             waking: Some(started.files),
             shown: None,
+            follows_system: false,
             is_closing: false,
             was_typing: false,
             wished: Vec::new(),
@@ -229,6 +233,9 @@ impl Window {
             && let Some(files) = self.waking.take()
         {
             self.app.wake_up(files);
+            if self.follows_system {
+                system_theme::follow(ctx);
+            }
         }
         if self.app.receive(DRAIN) {
             ctx.request_repaint();
@@ -241,6 +248,7 @@ impl Window {
                 self.is_closing = true;
             }
         }
+        self.app.fit(ctx.content_rect().width() < size::NARROW);
         self.note_placement(ctx);
         self.apply_looks(ctx);
         self.do_outputs(ctx);
@@ -336,11 +344,7 @@ impl Window {
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, wishes));
-        let is_wide = ui.ctx().content_rect().width() >= size::NARROW;
-        if !app.remembered.library_folded
-            && is_wide
-            && app.screen != crate::app::screen::Screen::Library
-        {
+        if app.shows_library() && app.screen != crate::app::screen::Screen::Library {
             Panel::left("library")
                 .exact_size(size::LIBRARY)
                 .resizable(false)

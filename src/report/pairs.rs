@@ -138,7 +138,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
     if let (Some(overall), true) = (found.overall, found.pairs.len() > 1) {
         text = text
             .plain("The geometric mean of the speed-ups is ")
-            .strong(format!("{} ×", humanize::within(overall, Some(0.01))))
+            .strong(overall.words())
             .plain("; it hides what single cases do, so read it with the table. ");
     }
     let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);

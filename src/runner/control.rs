@@ -1,7 +1,7 @@
 //! What may be asked of a run while it goes on: a rest, leaving a case out, stopping.
 //!
 //! Copies share one state: one is with the run, the others with whoever watches it. The run looks
-//! at it between visits; only `skip_now` and a cancelled token reach into a visit.
+//! at it between visits; only leaving a case out and a cancelled token reach into a visit.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,17 @@ struct State {
     paused: bool,
     /// Cases that are not wanted any more, until the run has taken note.
     unwanted: BTreeSet<CaseKey>,
-    /// The case that is being visited, and what ends the visit.
-    visit: Option<(CaseKey, CancelToken)>,
+    visit: Option<Visit>,
+}
+
+/// The visit that is going on.
+#[derive(Debug)]
+struct Visit {
+    case: CaseKey,
+    /// Ends it.
+    stop: CancelToken,
+    /// Whether it still waits for a worker that starts or loads the model.
+    is_starting: bool,
 }
 
 impl Control {
@@ -76,20 +85,26 @@ impl Control {
         self.state().paused
     }
 
-    /// Leaves a case out from its next visit on.
+    /// Leaves a case out from its next visit on, or at once where its worker is not ready yet.
+    ///
+    /// Nothing is measured by then, and where the worker hangs that visit would not come to its end.
     pub fn skip(&self, case: CaseKey) {
-        self.state().unwanted.insert(case);
-        self.shared.changed.notify_all();
+        self.leave_out(case, |visit| visit.is_starting);
     }
 
     /// Leaves a case out; a visit to it that is going on is ended with its worker.
     pub fn skip_now(&self, case: CaseKey) {
+        self.leave_out(case, |_visit| true);
+    }
+
+    fn leave_out(&self, case: CaseKey, ends: impl Fn(&Visit) -> bool) {
         let mut state = self.state();
         state.unwanted.insert(case);
-        if let Some((visited, token)) = &state.visit
-            && *visited == case
+        if let Some(visit) = &state.visit
+            && visit.case == case
+            && ends(visit)
         {
-            token.cancel();
+            visit.stop.cancel();
         }
         drop(state);
         self.shared.changed.notify_all();
@@ -100,15 +115,41 @@ impl Control {
         std::mem::take(&mut self.state().unwanted)
     }
 
-    /// Opens a visit. Its token is raised with the run's, or by [`Self::skip_now`].
+    /// Opens a visit. Its token is raised with the run's, or by who leaves the case out.
     pub(super) fn begin_visit(&self, case: CaseKey) -> CancelToken {
-        let token = self.cancel.part();
+        let stop = self.cancel.part();
         let mut state = self.state();
         if state.unwanted.contains(&case) {
-            token.cancel();
+            stop.cancel();
         }
-        state.visit = Some((case, token.clone()));
-        token
+        state.visit = Some(Visit {
+            case,
+            stop: stop.clone(),
+            is_starting: false,
+        });
+        stop
+    }
+
+    /// The visit has to wait for a worker; outside a visit this means nothing.
+    pub(super) fn begin_start(&self) {
+        let State {
+            unwanted, visit, ..
+        } = &mut *self.state();
+        let Some(visit) = visit else {
+            return;
+        };
+        visit.is_starting = true;
+        // Whoever was told of the visit may have answered before the start.
+        if unwanted.contains(&visit.case) {
+            visit.stop.cancel();
+        }
+    }
+
+    /// The worker is ready.
+    pub(super) fn end_start(&self) {
+        if let Some(visit) = &mut self.state().visit {
+            visit.is_starting = false;
+        }
     }
 
     /// Closes the visit.
@@ -184,6 +225,28 @@ mod tests {
         control.end_visit();
         assert_eq!(control.take_unwanted().len(), 2);
         assert!(control.take_unwanted().is_empty());
+    }
+
+    #[test]
+    fn a_visit_that_waits_for_its_worker_ends_when_it_is_asked_once() {
+        let control = Control::default();
+        control.begin_start();
+        let token = control.begin_visit(CASE);
+        control.begin_start();
+        control.skip(CaseKey { setup: 0, batch: 2 });
+        assert!(!token.is_cancelled());
+        control.skip(CASE);
+        assert!(token.is_cancelled() && !control.is_cancelled());
+
+        let control = Control::default();
+        let token = control.begin_visit(CASE);
+        control.begin_start();
+        control.end_start();
+        control.skip(CASE);
+        assert!(!token.is_cancelled());
+        // Another worker is started in the same visit.
+        control.begin_start();
+        assert!(token.is_cancelled());
     }
 
     #[test]

@@ -110,12 +110,19 @@ impl Here {
         card.unwrap_or("cpu")
     }
 
-    fn has(&self, engine: &str) -> bool {
+    /// The card that an engine says it can compute on.
+    pub(super) fn card_of(&self, engine: &str) -> Option<&str> {
+        let own = self.engines.iter().filter(|(id, _)| *id == engine);
+        let devices = own.flat_map(|(_, info)| &info.devices);
+        devices.map(String::as_str).find(|device| *device != "cpu")
+    }
+
+    pub(super) fn has(&self, engine: &str) -> bool {
         self.engines.iter().any(|(id, _)| *id == engine)
     }
 
     /// Whether a library of ONNX Runtime has a provider.
-    fn has_provider(&self, title: &str) -> bool {
+    pub(super) fn has_provider(&self, title: &str) -> bool {
         let providers = self.engines.iter().flat_map(|(_, info)| &info.providers);
         providers.into_iter().any(|provider| provider == title)
     }

@@ -339,8 +339,10 @@ impl Run<'_, '_> {
         round: u32,
         phase: &mut Phase,
     ) -> Result<(), WorkerError> {
+        // Told before its worker is started, so that one that hangs there can be named and left out.
+        let begins = Some(self.first_phase(case));
+        self.tell(RunEvent::VisitBegan { case, begins });
         self.ensure_worker(case.setup, phase)?;
-        self.tell(RunEvent::VisitBegan { case });
         self.open_smaller(case, phase)?;
         *phase = Phase::Open;
         self.ensure_open(case)?;
@@ -370,6 +372,19 @@ impl Run<'_, '_> {
                 Ok(())
             }
             other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    /// What a visit to the case has to begin with.
+    fn first_phase(&self, case: CaseKey) -> Phase {
+        if !self.workers.contains_key(&case.setup) {
+            Phase::Start
+        } else if !self.opened.contains(&case) {
+            Phase::Open
+        } else if !self.warmed.contains(&case) {
+            Phase::WarmUp
+        } else {
+            Phase::Measure
         }
     }
 

@@ -112,7 +112,7 @@ impl Wish {
 }
 
 /// What a preset asks for on these devices.
-pub(super) fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
+pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
     let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
     Rules {
         measure: MeasureRule::of(preset),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use powerband::base::paths::Paths;
 use powerband::domain::case::CaseKey;
 use powerband::domain::event::{RunEvent, Stamped};
-use powerband::domain::outcome::Outcome;
+use powerband::domain::outcome::{Outcome, Phase};
 use powerband::domain::plan::{Keeping, PresetName};
 use powerband::domain::session::{Completion, Session};
 use powerband::runner::control::Control;
@@ -17,7 +17,7 @@ use powerband::runner::record::{self, Recorded, Target};
 use powerband::store::session_file;
 use powerband::store::settings::Settings;
 
-use crate::support;
+use crate::support::{self, Home};
 
 /// Long enough for a loaded machine, too short for a worker's own time limits.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -80,14 +80,19 @@ impl Running {
 
     /// Waits for an event of this kind.
     fn until(&self, what: &str, is_it: impl Fn(&RunEvent) -> bool) {
+        self.hear(what, |event| is_it(event).then_some(()));
+    }
+
+    /// Waits for an event that tells what is wanted.
+    fn hear<T>(&self, what: &str, told: impl Fn(&RunEvent) -> Option<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(stamped) = self.events.recv_timeout(left) else {
                 panic!("waited in vain until {what}");
             };
-            if is_it(&stamped.event) {
-                return;
+            if let Some(told) = told(&stamped.event) {
+                return told;
             }
         }
     }
@@ -208,6 +213,55 @@ fn a_case_that_hangs_is_left_out_at_once_and_the_rest_is_measured() {
         .iter()
         .filter(|event| matches!(event, RunEvent::WorkerStarted { setup: 0, .. }));
     assert_eq!(started.count(), 1, "the other case gets another worker");
+}
+
+/// Leaves both cases of the first setup out, asking once for each while its worker hangs.
+fn leave_out_hanging(running: &Running, has_process: bool) {
+    for _ in [1, 2] {
+        let case = running.hear("its visit begins", |event| match event {
+            RunEvent::VisitBegan { case, begins } if case.setup == 0 => {
+                assert_eq!(*begins, Some(Phase::Start));
+                Some(*case)
+            }
+            _ => None,
+        });
+        if has_process {
+            running.until("its worker is to load the model", |event| {
+                matches!(event, RunEvent::WorkerStarted { setup: 0, .. })
+            });
+        }
+        // Asked before it hangs, it would have to end as well; but that is not what is looked at here.
+        thread::sleep(Duration::from_millis(300));
+        running.control.skip(case);
+        let is_it = |ended: &CaseKey| *ended == case;
+        let outcome = running.hear("it is over", |event| match event {
+            RunEvent::CaseEnded { case, outcome } if is_it(case) => Some(outcome.clone()),
+            _ => None,
+        });
+        assert_eq!(outcome, Outcome::Cancelled);
+    }
+}
+
+#[test]
+fn a_case_whose_worker_never_gets_ready_is_left_out_when_asked_once() {
+    let home = Home::new();
+    let asleep = home.script("asleep", "sleep 600");
+    let asleep = asleep.display().to_string();
+    let never_starts = format!("fake,worker={asleep}");
+    let cases = [
+        ("fake,fail=load-hang", true),
+        (never_starts.as_str(), false),
+    ];
+    for (hanging, has_process) in cases {
+        let running = Running::start(&[hanging, "fake"], 2, &Control::default());
+        leave_out_hanging(&running, has_process);
+        let (session, _) = running.end();
+        let expected = [vec![Outcome::Cancelled; 2], vec![Outcome::Finished; 2]];
+        assert_eq!(outcomes(&session), expected.concat(), "{hanging}");
+        assert_eq!(session.completion, Completion::Complete);
+        assert!(session.cases[2..].iter().all(|case| case.rounds.len() == 2));
+    }
+    assert_eq!(support::processes_with(&asleep), Vec::<String>::new());
 }
 
 /// How many workers of a setup were started, and which warnings there were.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Draft, DraftSetup, first_run_wish, parse_batches, show_batches};
+use super::{Draft, DraftSetup, Requests, parse_batches, show_batches};
 use crate::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
@@ -38,6 +38,10 @@ pub enum PlanEdit {
     Preset(PresetName),
     /// The rounds.
     Rounds(String),
+    /// When runs start.
+    Requests(Requests),
+    /// How many requests arrive in a second.
+    Rate(String),
     /// Whether each case is measured long enough for its energy.
     Energy(bool),
     /// Whether outputs are compared with the network in floats.
@@ -76,6 +80,7 @@ pub(super) fn is_typing(edit: &PlanEdit) -> bool {
             | PlanEdit::Label(..)
             | PlanEdit::Batches(_)
             | PlanEdit::Rounds(_)
+            | PlanEdit::Rate(_)
             | PlanEdit::Samples(_)
             | PlanEdit::Shapes(_)
     )
@@ -96,13 +101,14 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
             draft.rounds = rounds;
             draft.rules = None;
         }
+        PlanEdit::Requests(requests) => draft.requests = requests,
+        PlanEdit::Rate(rate) => draft.rate = rate,
         PlanEdit::Energy(energy) => draft.energy = energy,
         PlanEdit::Accuracy(accuracy) => draft.accuracy = accuracy,
         PlanEdit::Profile(profile) => draft.profile = profile,
         PlanEdit::Samples(samples) => draft.samples = samples,
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
-        PlanEdit::First => *draft = Draft::of_wish(&first_run_wish()),
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
     }

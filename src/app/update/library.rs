@@ -13,7 +13,7 @@ impl App {
         match change {
             Library::Search(words) => self.library.search(words),
             Library::FocusSearch => {
-                self.remembered.library_folded = false;
+                self.show_library(true);
                 self.library.focus_search = true;
             }
             Library::SearchFocused => self.library.focus_search = false,

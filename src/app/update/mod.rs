@@ -138,7 +138,7 @@ impl App {
             Shell::Palette(open) => self.palette_open = open,
             Shell::Log(open) => self.log_open = open,
             Shell::ToggleLibrary => {
-                self.remembered.library_folded = !self.remembered.library_folded;
+                self.show_library(!self.shows_library());
             }
             Shell::Theme(theme) => self.remembered.theme = theme,
             Shell::NextTheme => self.remembered.theme = self.remembered.theme.next(),
@@ -193,9 +193,9 @@ impl App {
                     share: None,
                     cancel: cancel.clone(),
                 });
-                let place = self.place.clone();
+                let (place, flavor) = (self.place.clone(), self.machine.flavor());
                 self.jobs.spawn("install", move |outlet| {
-                    work::install(&place, &cancel, outlet);
+                    work::install(&place, flavor, &cancel, outlet);
                 });
             }
             Machine::InstallOnnxRuntime => {}
@@ -235,6 +235,10 @@ impl App {
                     self.planner.replace(Draft::of_wish(&wish));
                 }
             }
+            PlanEdit::First => {
+                let wish = self.first_wish();
+                self.planner.replace(Draft::of_wish(&wish));
+            }
             PlanEdit::Forget(path) => {
                 let (path, paths) = (path.clone(), self.place.paths.clone());
                 self.jobs.spawn("forget-plan", move |outlet| {
@@ -257,6 +261,18 @@ impl App {
         self.planner.edit(edit);
         if self.planner.draft.model != model {
             self.inspect_model();
+        }
+    }
+
+    /// The plan of a session becomes the plan.
+    pub(super) fn plan_found(&mut self, found: Result<Draft, String>) {
+        match found {
+            Ok(draft) => {
+                self.planner.replace(draft);
+                self.screen = Screen::Plan;
+                self.inspect_model();
+            }
+            Err(reason) => self.say(Weight::Trouble, format!("{reason}.")),
         }
     }
 
@@ -336,11 +352,13 @@ impl App {
             }
             Sessions::RunAgain(id) => {
                 if let Some(open) = self.sessions.get(id) {
-                    let draft = Draft::of(&open.session.plan, &open.session.name);
-                    self.planner.replace(draft);
-                    self.screen = Screen::Plan;
-                    self.inspect_model();
+                    let found = Draft::again(&open.session);
+                    self.plan_found(found);
                 }
+            }
+            Sessions::RunFileAgain(path) => {
+                self.jobs
+                    .spawn("plan", move |outlet| work::plan_of(&path, outlet));
             }
             Sessions::SaveAs(id, path) => self.save_as(id, path),
         }
@@ -438,6 +456,7 @@ impl App {
             Curves::At(at) => state.at = at,
             Curves::Examined(series) => state.examined = Some(series),
             Curves::LogLatency(log) => state.options.log_y = log,
+            Curves::LogThroughput(log) => state.options.log_throughput = log,
             Curves::Limit(limit) => {
                 state.options.limit_ns = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
             }

@@ -3,7 +3,6 @@
 use crate::app::action::Run;
 use crate::app::jobs::Outlet;
 use crate::app::notices::Weight;
-use crate::app::plan::first_run_wish;
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, SessionId};
@@ -28,7 +27,7 @@ impl App {
                     self.screen = Screen::Plan;
                 }
             },
-            Run::StartFirst => self.start(first_run_wish()),
+            Run::StartFirst => self.start(self.first_wish()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds),
             Run::Recover => {
                 let paths = self.place.paths.clone();

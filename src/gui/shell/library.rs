@@ -48,7 +48,7 @@ fn height_of_open(count: usize, all: f32) -> f32 {
 fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     heading(ui, app, wishes);
     if let Some(trouble) = &app.library.trouble {
-        ui.colored_label(theme::roles(ui).bad, trouble);
+        label::trouble(ui, trouble);
     }
     let count = app.library.listed_len();
     if count == 0 {
@@ -245,6 +245,10 @@ fn menu(response: &egui::Response, path: &Path, wishes: &mut Vec<Action>) {
             (
                 "Open alone",
                 Action::Sessions(Sessions::OpenOnly(path.clone())),
+            ),
+            (
+                "Run again…",
+                Action::Sessions(Sessions::RunFileAgain(path.clone())),
             ),
             (
                 "Duplicate",

@@ -1,4 +1,4 @@
-//! A field for a path, where the system offers no file dialog.
+//! A field for a path, where the desktop shows no file dialog or the user would rather type.
 
 use std::path::PathBuf;
 
@@ -26,10 +26,7 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option
             ui.set_width(520.0);
             label::card_title(ui, dialogs::title(ask));
             ui.add_space(space::TINY);
-            label::quiet(
-                ui,
-                "This system offers no file dialog. ~ stands for your home folder.",
-            );
+            label::quiet(ui, "Type the path; ~ stands for your home folder.");
             ui.add_space(space::SMALL);
             let field = egui::TextEdit::singleline(typed)
                 .desired_width(f32::INFINITY)

@@ -31,11 +31,10 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             if entry(ui, app, Screen::Settings, icon::SETTINGS) {
                 wishes.push(Action::Go(Screen::Settings));
             }
-            let folded = app.remembered.library_folded;
-            let name = if folded {
-                "Show the library"
-            } else {
+            let name = if app.shows_library() {
                 "Hide the library"
+            } else {
+                "Show the library"
             };
             if square(ui, icon::PANEL, roles.faint, name, "", false) {
                 wishes.push(Action::Shell(Shell::ToggleLibrary));

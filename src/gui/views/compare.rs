@@ -1,9 +1,8 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
-use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 use crate::analysis::comparison::{Better, Comparison, Metric};
-use crate::analysis::metrics;
 use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Run, Sessions};
@@ -20,6 +19,11 @@ use crate::gui::widgets::{button, flags, label, marker, verdict};
 const REASONS: usize = 3;
 /// Width of the cards at the side.
 const SIDE: f32 = 320.0;
+/// Where there is no more room than this, those cards stand in the one column.
+const NARROW: f32 = 860.0;
+/// Where there is less room than this, cards stand below each other that stood side by side. It is less
+/// than what the charts have beside those at the side.
+const HALVES: f32 = 520.0;
 
 const METRICS: [ColumnSpec; 5] = [
     ColumnSpec::words("Metric", 150.0).growing(),
@@ -36,7 +40,7 @@ const PAIRS: [ColumnSpec; 6] = [
     ColumnSpec::numbers("After", 88.0).with_help("Median latency after"),
     ColumnSpec::numbers("Speed-up", 84.0).with_help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two took turns"),
     ColumnSpec::numbers("95 % interval", 138.0).with_help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the rounds' ratios, Welch's where the two took no turns"),
-    ColumnSpec::words("Verdict", 108.0).with_help("Faster or slower where the interval excludes 1 and the change is beyond the noise floor, same where the interval lies within it, else inconclusive"),
+    ColumnSpec::words("Verdict", 108.0).with_help("Faster or slower where the whole interval lies beyond the noise floor, same where it lies within, else inconclusive"),
 ];
 
 /// Shows it.
@@ -80,32 +84,36 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
+    let sentence = "Matched case by case; a ratio above 1 means that after is better";
+    if ui.available_width() <= NARROW {
+        label::screen_title(ui, "Before and after", sentence);
+        ui.horizontal_wrapped(|ui| doing(ui, app, changes, wishes));
+        return;
+    }
     ui.horizontal(|ui| {
-        label::screen_title(
-            ui,
-            "Before and after",
-            "Matched case by case; a ratio above 1 means that after is better",
-        );
+        label::screen_title(ui, "Before and after", sentence);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if let Some(subject) = app.compare.subject()
-                && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
-            {
-                wishes.push(Action::Report(subject, None));
-            }
-            if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() {
-                changes.push(Compare::CopyTable);
-            }
-            if button::plain(ui, Some(icon::SWAP), "Swap").clicked() {
-                changes.push(Compare::Swap);
-            }
+            doing(ui, app, changes, wishes);
         });
     });
 }
 
+fn doing(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
+    if let Some(subject) = app.compare.subject()
+        && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
+    {
+        wishes.push(Action::Report(subject, None));
+    }
+    if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() {
+        changes.push(Compare::CopyTable);
+    }
+    if button::plain(ui, Some(icon::SWAP), "Swap").clicked() {
+        changes.push(Compare::Swap);
+    }
+}
+
 fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
-    let width = (ui.available_width() - space::MEDIUM) / 2.0;
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+    both(ui, |ui, width| {
         for (title, pick, wrap) in [
             (
                 "Before",
@@ -116,6 +124,7 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
         ] {
             theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
+                ui.spacing_mut().item_spacing.y = space::TINY;
                 ui.vertical(|ui| {
                     label::caption(ui, title);
                     if let Some(pick) = pick {
@@ -124,6 +133,22 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
                 });
             });
         }
+    });
+}
+
+/// Two things side by side, or below each other where there is no room for that. They get their width.
+fn both(ui: &mut Ui, content: impl FnOnce(&mut Ui, f32)) {
+    let whole = ui.available_width();
+    if whole < HALVES {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            content(ui, whole);
+        });
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        content(ui, (whole - space::MEDIUM) / 2.0);
     });
 }
 
@@ -193,15 +218,17 @@ fn side(
 }
 
 fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
-    let wide = ui.available_width() > 860.0;
+    let is_narrow = ui.available_width() <= NARROW;
     if !comparison.remarks.is_empty() {
         remarks(ui, comparison);
         ui.add_space(space::MEDIUM);
     }
+    if is_narrow {
+        return one_column(ui, app, comparison, wishes);
+    }
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let side = if wide { SIDE } else { 0.0 };
-        let width = ui.available_width() - if wide { side + space::MEDIUM } else { 0.0 };
+        let width = ui.available_width() - SIDE - space::MEDIUM;
         ui.allocate_ui(vec2(width, 0.0), |ui| {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -210,19 +237,48 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action
                 metric_table(ui, comparison);
             });
         });
-        if wide {
-            ui.vertical(|ui| {
-                ui.set_width(side - 2.0);
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                super::card(ui, |ui| overall(ui, comparison));
-                super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
-                if !app.compare.drawn.flags.is_empty() {
-                    super::card(ui, |ui| raised(ui, &app.compare.drawn.flags));
-                }
-                super::card(ui, |ui| differences(ui, comparison));
-            });
-        }
+        ui.vertical(|ui| {
+            ui.set_width(SIDE - 2.0);
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            super::card(ui, |ui| overall(ui, comparison));
+            super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
+            care(ui, app);
+            super::card(ui, |ui| differences(ui, comparison));
+        });
     });
+}
+
+/// The answer first, because it is what the screen is for; then the cases, and what may be behind it.
+fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+        answer(ui, app, comparison, wishes);
+        overlaid(ui, app);
+        pairs(ui, app, comparison);
+        super::card(ui, |ui| differences(ui, comparison));
+        metric_table(ui, comparison);
+    });
+}
+
+/// The ratio with what to be careful about, and the verdicts.
+fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+    both(ui, |ui, width| {
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                super::card(ui, |ui| overall(ui, comparison));
+                care(ui, app);
+            });
+        });
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| super::card(ui, |ui| verdicts(ui, app, comparison, wishes)));
+        });
+    });
+}
+
+fn care(ui: &mut Ui, app: &App) {
+    if !app.compare.drawn.flags.is_empty() {
+        super::card(ui, |ui| raised(ui, &app.compare.drawn.flags));
+    }
 }
 
 fn remarks(ui: &mut Ui, comparison: &Comparison) {
@@ -241,7 +297,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
     label::card_title(ui, "Speed-up over all pairs")
         .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
     if let Some(overall) = comparison.overall {
-        label::number(ui, &metrics::times(overall), text::HUGE);
+        label::number(ui, &overall.words(), text::HUGE);
         let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
         let open = match comparison.count(Call::Inconclusive) {
             0 => String::new(),
@@ -383,10 +439,8 @@ fn whole_name(open: &OpenSession) -> String {
 }
 
 fn overlaid(ui: &mut Ui, app: &App) {
-    let width = (ui.available_width() - space::MEDIUM) / 2.0;
     let drawn = &app.compare.drawn;
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+    both(ui, |ui, width| {
         for (id, title, spec) in [
             ("compare-latency", "Latency", &drawn.latency),
             ("compare-ratios", "Speed-up", &drawn.speed_ups),
@@ -413,93 +467,98 @@ fn overlaid(ui: &mut Ui, app: &App) {
 
 fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let is_whole = app.compare.before.is_some_and(|pick| pick.whole);
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            let table = Table {
-                id: "pairs",
-                columns: &PAIRS,
-                sort: None,
-                sorts: false,
-                rows: comparison.pairs.len(),
-                selected: None,
-                height: 420.0,
-            };
-            table.show(ui, |ui, index, place| {
-                let Some(pair) = comparison.pairs.get(index) else {
-                    return;
-                };
-                let median = |row: &crate::analysis::case_rows::CaseRow| {
-                    row.latency_ns
-                        .as_ref()
-                        .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
-                };
-                let ratio = pair.ratio.as_ref();
-                let batch = |size: usize| {
-                    let size = humanize::count(size as u64);
-                    if is_whole {
-                        format!("{}, batch {size}", pair.before.setup_label)
-                    } else {
-                        size
-                    }
-                };
-                let words = match place {
-                    0 if pair.before_batch == pair.after_batch => batch(pair.before_batch),
-                    0 => format!("{} → {}", pair.before_batch, pair.after_batch),
-                    1 => median(&pair.before),
-                    2 => median(&pair.after),
-                    3 => ratio.map_or_else(|| UNKNOWN.to_owned(), |ratio| ratio.words()),
-                    _ => ratio.and_then(|ratio| ratio.ci95).map_or_else(
-                        || UNKNOWN.to_owned(),
-                        |ci| {
-                            format!(
-                                "{} to {}",
-                                humanize::significant(ci.low, 4),
-                                humanize::significant(ci.high, 4)
-                            )
-                        },
-                    ),
-                };
-                if place == 5 {
-                    verdict::pill(ui, &pair.verdict);
-                    return;
-                }
-                let response = if place == 0 {
-                    table::words(ui, &words)
-                } else {
-                    table::number(ui, &words)
-                };
-                match place {
-                    1 => flags::mark(ui, &pair.before.flags),
-                    2 => flags::mark(ui, &pair.after.flags),
-                    _ => {}
-                }
-                if place == 4 && words == UNKNOWN {
-                    response.on_hover_text("An interval needs two rounds on either side");
-                }
-            });
-        });
+    let table = Table {
+        id: "pairs",
+        columns: &PAIRS,
+        sort: None,
+        sorts: false,
+        rows: comparison.pairs.len(),
+        selected: None,
+        height: 420.0,
+    };
+    table_card(ui, &table, |ui, index, place| {
+        let Some(pair) = comparison.pairs.get(index) else {
+            return;
+        };
+        let median = |row: &crate::analysis::case_rows::CaseRow| {
+            row.latency_ns
+                .as_ref()
+                .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
+        };
+        let ratio = pair.ratio.as_ref();
+        let batch = |size: usize| {
+            let size = humanize::count(size as u64);
+            if is_whole {
+                format!("{}, batch {size}", pair.before.setup_label)
+            } else {
+                size
+            }
+        };
+        let words = match place {
+            0 if pair.before_batch == pair.after_batch => batch(pair.before_batch),
+            0 => format!("{} → {}", pair.before_batch, pair.after_batch),
+            1 => median(&pair.before),
+            2 => median(&pair.after),
+            3 => ratio.map_or_else(|| UNKNOWN.to_owned(), |ratio| ratio.words()),
+            _ => ratio.and_then(|ratio| ratio.ci95).map_or_else(
+                || UNKNOWN.to_owned(),
+                |ci| {
+                    format!(
+                        "{} to {}",
+                        humanize::significant(ci.low, 4),
+                        humanize::significant(ci.high, 4)
+                    )
+                },
+            ),
+        };
+        if place == 5 {
+            verdict::pill(ui, &pair.verdict);
+            return;
+        }
+        let response = if place == 0 {
+            table::words(ui, &words)
+        } else {
+            table::number(ui, &words)
+        };
+        match place {
+            1 => flags::mark(ui, &pair.before.flags),
+            2 => flags::mark(ui, &pair.after.flags),
+            _ => {}
+        }
+        if place == 4 && words == UNKNOWN {
+            response.on_hover_text("An interval needs two rounds on either side");
+        }
+    });
 }
 
 fn metric_table(ui: &mut Ui, comparison: &Comparison) {
+    let table = Table {
+        id: "metrics",
+        columns: &METRICS,
+        sort: None,
+        sorts: false,
+        rows: comparison.metrics.len(),
+        selected: None,
+        height: 420.0,
+    };
+    table_card(ui, &table, |ui, index, place| {
+        if let Some(metric) = comparison.metrics.get(index) {
+            metric_cell(ui, metric, place);
+        }
+    });
+}
+
+/// A table in a card; where it is wider than the card it is moved sideways, and no column is lost.
+fn table_card(ui: &mut Ui, table: &Table<'_>, cell: impl FnMut(&mut Ui, usize, usize)) {
+    let needed: f32 = table.columns.iter().map(|column| column.width).sum();
     theme::card(ui)
         .inner_margin(egui::Margin::symmetric(6, 6))
         .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            let table = Table {
-                id: "metrics",
-                columns: &METRICS,
-                sort: None,
-                sorts: false,
-                rows: comparison.metrics.len(),
-                selected: None,
-                height: 420.0,
-            };
-            table.show(ui, |ui, index, place| {
-                if let Some(metric) = comparison.metrics.get(index) {
-                    metric_cell(ui, metric, place);
-                }
+            let width = ui.available_width();
+            ui.set_width(width);
+            ScrollArea::horizontal().id_salt(table.id).show(ui, |ui| {
+                ui.set_width(width.max(needed));
+                table.show(ui, cell);
             });
         });
 }

@@ -167,7 +167,13 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
                 selected: None,
                 height: 520.0,
             };
-            let touched = table.show(ui, |ui, row, column| {
+            let name = |row| {
+                let point: Option<&Point> = found.history.points.get(row);
+                let name = point.map_or("", |point| &point.name);
+                let moment = point.map(|point| humanize::moment(&point.created));
+                format!("Session {name}, {}", moment.unwrap_or_default())
+            };
+            let touched = table.show_clickable(ui, name, |ui, row, column| {
                 if let Some(point) = found.history.points.get(row) {
                     cell(ui, point, column);
                 }

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions};
 use crate::app::library::examples;
 use crate::app::machine::EngineState;
-use crate::app::plan::{PlanEdit, first_run_wish};
+use crate::app::plan::PlanEdit;
 use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::domain::environment::Environment;
@@ -20,6 +20,10 @@ use crate::gui::widgets::{button, label};
 
 /// Sessions that are shown here; the library has them all.
 const RECENT: usize = 5;
+/// Width of the area to drop files on, beside the large button.
+const DROP: f32 = 340.0;
+/// Where there is no more room than this, it stands below the button.
+const NARROW: f32 = 760.0;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -48,19 +52,25 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn begin(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let wide = ui.available_width() > 760.0;
-    let drop_width = if wide { 340.0 } else { 0.0 };
+    let whole = ui.available_width();
+    if whole <= NARROW {
+        large_button(ui, whole, app, wishes);
+        ui.add_space(space::SMALL);
+        drop_area(ui, whole, wishes);
+        return;
+    }
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = ui.available_width() - drop_width - if wide { space::MEDIUM } else { 0.0 };
-        theme::card(ui).inner_margin(22).show(ui, |ui| {
-            ui.set_width(width - 46.0);
-            ui.set_min_height(108.0);
-            ui.vertical(|ui| first_run(ui, app, wishes));
-        });
-        if wide {
-            drop_area(ui, drop_width, wishes);
-        }
+        large_button(ui, whole - DROP - space::MEDIUM, app, wishes);
+        drop_area(ui, DROP, wishes);
+    });
+}
+
+fn large_button(ui: &mut Ui, width: f32, app: &App, wishes: &mut Vec<Action>) {
+    theme::card(ui).inner_margin(22).show(ui, |ui| {
+        ui.set_width(width - 46.0);
+        ui.set_min_height(108.0);
+        ui.vertical(|ui| first_run(ui, app, wishes));
     });
 }
 
@@ -77,17 +87,19 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         (None, _) => "Looking for engines…".to_owned(),
         (Some(_), None) => "No engine can run here.".to_owned(),
         (Some(engines), Some(best)) => {
+            let wish = app.first_wish();
+            let setups: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
             let ready = engines.iter().filter(|engine| engine.is_ready).count();
-            let others = if ready > 1 {
-                format!(" and {} more", ready - 1)
-            } else {
-                String::new()
+            let who = match (setups.is_empty(), ready) {
+                (false, _) => setups.join(" and "),
+                (true, 1) => format!("{} on the processor", best.title),
+                (true, _) => format!("{} and {} more on the processor", best.title, ready - 1),
             };
-            let estimate = plan_estimate::estimate(&app.planned_of(first_run_wish()));
+            let estimate = plan_estimate::estimate(&app.planned_of(wish));
             let takes = [estimate.low_s, estimate.high_s].map(humanize::clock_time);
             format!(
-                "{}{others} on the processor, batches 1 to 16, quick preset: {} to {}",
-                best.title, takes[0], takes[1]
+                "{who}, batches 1 to 16, quick preset: {} to {}",
+                takes[0], takes[1]
             )
         }
     };
@@ -332,7 +344,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
 
 fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     section(ui, "Recent sessions", |_| ());
-    if app.library.listed_len() == 0 {
+    if app.library.found.is_empty() {
         let words = if app.library.is_scanned {
             "None yet. The first run makes the first one."
         } else {
@@ -342,7 +354,7 @@ fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         return;
     }
     rows(ui, |ui| {
-        for (path, scanned) in app.library.listed().take(RECENT) {
+        for (path, scanned) in app.library.newest().take(RECENT) {
             let [name, below, moment] = shelf::words(path, scanned);
             if session_row(ui, "Recent session", &name, &format!("{below}   {moment}")) {
                 wishes.push(Action::Library(Library::Select(Some(path.clone()))));

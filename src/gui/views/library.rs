@@ -1,6 +1,8 @@
 //! Library: every session with its details, and what can be done with its file.
 
-use eframe::egui::{self, Align, Id, Label, Layout, RichText, Ui};
+use std::path::Path;
+
+use eframe::egui::{self, Align, Id, Label, Layout, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Library, Run, Sessions};
@@ -10,12 +12,19 @@ use crate::app::screen::Screen;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Completion;
 use crate::gui::icon;
+use crate::gui::shell;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, label, marker};
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
+/// Where there is no more room than this, they stand below the list.
+const NARROW: f32 = 800.0;
+/// The share of the height that the list then has, so that the details are in sight.
+const LIST_SHARE: f32 = 0.4;
+/// The list's height at the least.
+const LIST_LEAST: f32 = 170.0;
 
 const COLUMNS: [ColumnSpec; 6] = [
     ColumnSpec::words("Session", 200.0).growing(),
@@ -31,61 +40,61 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     head(ui, app, wishes);
     ui.add_space(space::MEDIUM);
     if let Some(trouble) = &app.library.trouble {
-        ui.colored_label(theme::roles(ui).bad, trouble);
+        label::trouble(ui, trouble);
         ui.add_space(space::SMALL);
     }
     if app.library.found.is_empty() {
         return empty(ui, app, wishes);
     }
     let selected = app.library.selected.clone();
-    let wide = ui.available_width() > 800.0 && selected.is_some();
+    match selected {
+        Some(path) if ui.available_width() <= NARROW => stacked(ui, app, &path, wishes),
+        selected => beside(ui, app, selected.as_deref(), wishes),
+    }
+}
+
+fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, wishes: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = ui.available_width() - if wide { SIDE + space::MEDIUM } else { 0.0 };
-        let height = ui.available_height();
-        ui.allocate_ui(egui::vec2(width, height), |ui| {
-            ui.vertical(|ui| list(ui, app, wishes))
-        });
-        if let (true, Some(path)) = (wide, selected) {
+        let side = selected.map_or(0.0, |_| SIDE + space::MEDIUM);
+        let size = vec2(ui.available_width() - side, ui.available_height());
+        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, wishes)));
+        if let Some(path) = selected {
             ui.vertical(|ui| {
                 ui.set_width(SIDE - 2.0);
-                details(ui, app, &path, wishes);
+                // A window can be wide enough and too low for all of it.
+                let scrolled = ScrollArea::vertical().id_salt("details");
+                scrolled.show(ui, |ui| details(ui, app, path, wishes));
             });
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        let count = humanize::of_many(app.library.found.len() as u64, "session");
-        let folder = app.place.paths.library.display();
-        label::screen_title(ui, "Library", &format!("{count} in {folder}"));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
-                wishes.push(Action::Sessions(Sessions::Choose));
-            }
-            let restore = if app.library.discarded.is_empty() {
-                Err("nothing was moved to the trash")
-            } else {
-                Ok(())
-            };
-            if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
-                wishes.push(Action::Library(Library::Restore));
-            }
-            let (response, typed) = field::line(
-                ui,
-                "Search the library",
-                &app.library.search,
-                "Words, or #tag",
-                220.0,
-            );
-            if app.library.focus_search {
-                response.request_focus();
-                wishes.push(Action::Library(Library::SearchFocused));
-            }
-            wishes.extend(typed.map(|words| Action::Library(Library::Search(words))));
-        });
+fn stacked(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
+    let height = (ui.available_height() * LIST_SHARE).max(LIST_LEAST);
+    super::scrolled(ui, |ui| {
+        let size = vec2(ui.available_width(), height);
+        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, wishes)));
+        ui.add_space(space::SMALL);
+        details(ui, app, path, wishes);
     });
+}
+
+fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let count = humanize::of_many(app.library.found.len() as u64, "session");
+    let folder = app.place.paths.library.display();
+    let sentence = format!("{count} in {folder}");
+    if ui.available_width() > NARROW {
+        ui.horizontal(|ui| {
+            label::screen_title(ui, "Library", &sentence);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                finding(ui, app, wishes);
+            });
+        });
+    } else {
+        label::screen_title(ui, "Library", &sentence);
+        ui.horizontal_wrapped(|ui| finding(ui, app, wishes));
+    }
     let tags = app.library.tags();
     if !tags.is_empty() {
         ui.horizontal_wrapped(|ui| {
@@ -99,6 +108,32 @@ fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             }
         });
     }
+}
+
+fn finding(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+        wishes.push(Action::Sessions(Sessions::Choose));
+    }
+    let restore = if app.library.discarded.is_empty() {
+        Err("nothing was moved to the trash")
+    } else {
+        Ok(())
+    };
+    if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
+        wishes.push(Action::Library(Library::Restore));
+    }
+    let (response, typed) = field::line(
+        ui,
+        "Search the library",
+        &app.library.search,
+        "Words, or #tag",
+        220.0,
+    );
+    if app.library.focus_search {
+        response.request_focus();
+        wishes.push(Action::Library(Library::SearchFocused));
+    }
+    wishes.extend(typed.map(|words| Action::Library(Library::Search(words))));
 }
 
 fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -142,7 +177,7 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 selected: app.library.selected.as_ref().and_then(place_of),
                 height: ui.available_height() - 40.0,
             };
-            let touched = table.show(ui, |ui, index, place| {
+            let fill = |ui: &mut Ui, index: usize, place: usize| {
                 let Some((path, scanned)) = app.library.listed_at(index) else {
                     return;
                 };
@@ -158,7 +193,16 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     }
                     Err(_) => {}
                 }
+            };
+            // Where the table is wider than the card it is moved sideways, and no column is lost.
+            let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
+            let width = ui.available_width().max(needed);
+            let sideways = ScrollArea::horizontal().id_salt("sideways");
+            let shown = sideways.show(ui, |ui| {
+                ui.set_width(width);
+                table.show_clickable(ui, |index| row_name(app, index), fill)
             });
+            let touched = shown.inner;
             if let Some((path, _)) = touched
                 .clicked
                 .and_then(|index| app.library.listed_at(index))
@@ -178,6 +222,16 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 }
             }
         });
+}
+
+/// What a row is called.
+fn row_name(app: &App, index: usize) -> String {
+    let listed = app.library.listed_at(index);
+    let name = listed.map(|(path, scanned)| {
+        let [name, ..] = shell::library::words(path, scanned);
+        name
+    });
+    format!("Session {}", name.unwrap_or_default())
 }
 
 /// When it was measured; what was published was not measured here.
@@ -225,7 +279,7 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
     }
 }
 
-fn details(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action>) {
+fn details(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
@@ -240,7 +294,7 @@ fn details(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Acti
     });
 }
 
-fn unreadable(ui: &mut Ui, app: &App, path: &std::path::Path) {
+fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
     label::card_title(ui, "Cannot be read");
     let reason = app
         .library
@@ -248,13 +302,14 @@ fn unreadable(ui: &mut Ui, app: &App, path: &std::path::Path) {
         .get(path)
         .and_then(|scanned| scanned.entry.as_ref().err());
     let words = reason.map_or("", String::as_str);
-    ui.add(Label::new(words).wrap().selectable(true));
+    label::copyable(ui, words.into());
 }
 
 fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     let path = entry.path.clone();
     let id = |what: &str| Id::unique((what, &entry.path));
-    let width = ui.available_width();
+    // What else is asked for in this frame may take the screen away, with what is typed on it.
+    let is_leaving = !wishes.is_empty();
     label::caption(ui, "Name");
     if let Some(name) = field::draft(
         ui,
@@ -262,8 +317,8 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
         "Session name",
         &entry.name,
         "name",
-        width,
         1,
+        is_leaving,
     ) {
         wishes.push(Action::Library(Library::Rename(path.clone(), name)));
     }
@@ -275,8 +330,8 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
         "Tags",
         &tags,
         "words, with spaces between",
-        width,
         1,
+        is_leaving,
     ) {
         let tags = tags
             .split_whitespace()
@@ -291,8 +346,8 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
         "Notes",
         &entry.notes,
         "what this run was about",
-        width,
         4,
+        is_leaving,
     ) {
         wishes.push(Action::Library(Library::Notes(path, notes)));
     }
@@ -318,7 +373,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     }
 }
 
-fn doing(ui: &mut Ui, app: &App, path: &std::path::Path, wishes: &mut Vec<Action>) {
+fn doing(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
         if let Some(open) = app.sessions.by_path(&path) {

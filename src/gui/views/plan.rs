@@ -131,7 +131,7 @@ fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
             ui.add_space(indent);
-            ui.add(egui::Label::new(RichText::new(words).size(text::CAPTION).color(color)).wrap());
+            label::copyable(ui, RichText::new(words).size(text::CAPTION).color(color));
         });
     });
 }
@@ -175,7 +175,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
             label::quiet(ui, "Reading the model…");
         }
         ModelFacts::Refused(reason) => {
-            ui.colored_label(theme::roles(ui).bad, reason);
+            label::trouble(ui, reason);
         }
         ModelFacts::Known(summary) => facts(ui, summary),
     }

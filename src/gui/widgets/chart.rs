@@ -19,9 +19,7 @@ use super::{figure, marker, names};
 use crate::chart::axis;
 use crate::chart::figure::Drawing as Figure;
 use crate::chart::palette;
-use crate::chart::spec::{
-    Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke as Drawing, Tick,
-};
+use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, Roles, text};
 
 /// How near the hand must be to a point, or to the limit.
@@ -101,7 +99,9 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     if let Some((series, point)) = nearest {
         canvas.halo(series, point);
     }
-    figure::offer(ui, id, outer, || Figure::Chart(Box::new(spec.clone())));
+    let moved = canvas.moved(&spec.x);
+    let seen = || moved.clone().map_or_else(|| spec.clone(), |x| spec.seen(x));
+    figure::offer(ui, id, outer, || Figure::Chart(Box::new(seen())));
     Touched {
         clicked: hovered.filter(|_| plot.clicked()),
         failed: hand.and_then(|hand| canvas.failed_at(spec, hand)),
@@ -288,7 +288,8 @@ impl Canvas<'_> {
     /// The words below the x axis: the last one always, the others where there is room.
     fn x_words(&self, spec: &ChartSpec, font: &FontId) {
         let mut taken: Vec<(f32, f32)> = Vec::new();
-        let ticks = self.x_ticks(&spec.x);
+        let moved = self.moved(&spec.x);
+        let ticks = &moved.as_ref().unwrap_or(&spec.x).ticks;
         let order = ticks
             .last()
             .into_iter()
@@ -316,17 +317,10 @@ impl Canvas<'_> {
             .add(Shape::Text(TextShape::new(at, galley, self.roles.quiet)));
     }
 
-    fn x_ticks(&self, spec: &Axis) -> Vec<Tick> {
-        let (low, high) = (
-            self.transform.bounds().min()[0],
-            self.transform.bounds().max()[0],
-        );
-        let is_moved =
-            (low - spec.low).abs() + (high - spec.high).abs() > 1e-9 * (spec.high - spec.low).abs();
-        if is_moved && spec.scale == Scale::Linear {
-            return axis::between(&spec.title, low, high).ticks;
-        }
-        spec.ticks.clone()
+    /// The x axis as it is seen, where the user has moved it.
+    fn moved(&self, x: &Axis) -> Option<Axis> {
+        let bounds = self.transform.bounds();
+        axis::moved(x, bounds.min()[0], bounds.max()[0])
     }
 
     fn markers(&self, series: &Series) {

@@ -1,6 +1,6 @@
 //! Text fields that a view does not own: they show what the application has and say what the user typed.
 
-use eframe::egui::{Id, Response, RichText, TextEdit, Ui};
+use eframe::egui::{Id, Key, Response, RichText, TextEdit, Ui};
 
 use crate::gui::theme;
 
@@ -84,19 +84,25 @@ fn edit(
     (response, news)
 }
 
-/// A field that is finished by Enter or by leaving it: what is typed lives in the window until then.
+/// A field over the width that there is, finished by Enter or by leaving it; Escape gives back what was
+/// there. What is typed lives in the window until then.
+///
+/// With `is_leaving` it is finished although the cursor is still in it: the screen may be gone in the next
+/// frame, and nobody could ask the field then.
 pub fn draft(
     ui: &mut Ui,
     id: Id,
     name: &str,
     value: &str,
     hint: &str,
-    width: f32,
     rows: usize,
+    is_leaving: bool,
 ) -> Option<String> {
-    let mut typed = ui
-        .data_mut(|data| data.get_temp::<String>(id))
-        .unwrap_or_else(|| value.to_owned());
+    let pass = ui.ctx().cumulative_pass_nr();
+    let kept = ui.data(|data| data.get_temp::<(u64, String)>(id));
+    // What was typed before the field was out of sight was never finished: it must not look as if it were.
+    let kept = kept.filter(|(last, _)| last + 1 >= pass);
+    let mut typed = kept.map_or_else(|| value.to_owned(), |(_, typed)| typed);
     let roles = theme::roles(ui);
     let edit = if rows > 1 {
         TextEdit::multiline(&mut typed).desired_rows(rows)
@@ -105,19 +111,21 @@ pub fn draft(
     };
     let response = ui
         .add(
-            edit.desired_width(width)
+            edit.desired_width(ui.available_width())
                 .hint_text(RichText::new(hint).color(roles.faint))
                 .margin(eframe::egui::Margin::symmetric(8, 5)),
         )
         .accessible_name(name);
-    if response.has_focus() {
-        ui.data_mut(|data| data.insert_temp(id, typed.clone()));
+    // Not the response's answer, which is no while another window of the desktop is in front.
+    let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
+    if has_cursor {
+        ui.data_mut(|data| data.insert_temp(id, (pass, typed.clone())));
     }
-    if response.lost_focus() {
-        ui.data_mut(|data| data.remove::<String>(id));
-        if typed != value {
-            return Some(typed);
-        }
+    let is_left = response.lost_focus();
+    if is_left {
+        ui.data_mut(|data| data.remove::<(u64, String)>(id));
     }
-    None
+    let is_given_up = is_left && ui.input(|input| input.key_pressed(Key::Escape));
+    let is_finished = (is_left && !is_given_up) || (has_cursor && is_leaving);
+    (is_finished && typed != value).then_some(typed)
 }

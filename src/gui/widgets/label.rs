@@ -51,6 +51,17 @@ pub fn quiet(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap())
 }
 
+/// What went wrong, in words that can be selected and copied: somebody will look for them elsewhere.
+pub fn trouble(ui: &mut Ui, words: &str) -> Response {
+    let color = theme::roles(ui).bad;
+    copyable(ui, RichText::new(words).color(color))
+}
+
+/// Words that can be selected and copied, over as many lines as they need.
+pub fn copyable(ui: &mut Ui, words: RichText) -> Response {
+    ui.add(Label::new(words).wrap().selectable(true))
+}
+
 /// Words that matter less, on one line, cut off where there is no room; all of them on hover.
 pub fn quiet_line(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);

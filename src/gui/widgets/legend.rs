@@ -1,7 +1,8 @@
 //! A legend that acts: a click shows or hides, a double click shows one alone, the hand brings one forward.
+//! Of very many series those beyond the first are shown when they are asked for.
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{CursorIcon, Response, Sense, Ui, WidgetInfo, vec2};
+use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use super::marker;
 use crate::app::action::Curves;
@@ -10,17 +11,20 @@ use crate::app::curves::LegendEntry;
 use crate::base::humanize;
 use crate::gui::theme::{self, space, text};
 
-/// Entries beyond this are said by their number; the table has them all.
+/// More entries than this would push the charts down, so they are shown when they are asked for.
 const MOST: usize = 24;
 /// Room for a marker.
 const MARKER: f32 = 16.0;
 
 /// Shows it; the answers are what the user did.
 pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
+    let id = ui.scope_id().with("legend");
+    let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let seen = if has_all { entries.len() } else { MOST };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
         let mut hovered = None;
-        for item in entries.iter().take(MOST) {
+        for item in entries.iter().take(seen) {
             let response = entry(ui, item);
             if response.hovered() {
                 hovered = Some(item.id);
@@ -31,13 +35,25 @@ pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
                 wishes.push(Curves::ToggleSeries(item.id));
             }
         }
-        if entries.len() > MOST {
-            super::label::faint(ui, &format!("and {} more", entries.len() - MOST));
+        if entries.len() > MOST && rest(ui, entries.len() - MOST, has_all) {
+            ui.data_mut(|data| data.insert_temp(id, !has_all));
         }
         if let Some(id) = hovered {
             wishes.push(Curves::Highlight(Some(id)));
         }
     });
+}
+
+/// The way to the entries beyond the first, and back; tells whether it was taken.
+fn rest(ui: &mut Ui, count: usize, has_all: bool) -> bool {
+    let words = if has_all {
+        "Show fewer".to_owned()
+    } else {
+        format!("Show {} more", humanize::count(count as u64))
+    };
+    let words = RichText::new(words).color(theme::roles(ui).quiet);
+    // As low as the entries beside it.
+    ui.add(Button::new(words).small()).clicked()
 }
 
 /// One piece of the row, painted by hand so that the row wraps between entries and never inside one.

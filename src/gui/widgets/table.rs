@@ -1,9 +1,10 @@
 //! Tables: a header that sorts, numbers to the right, rows that are only made while they are seen.
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, Sense, Stroke, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -69,6 +70,16 @@ pub struct Touched {
     pub hovered: Option<usize>,
 }
 
+/// What all rows of a table have in common while they are made.
+struct Rows<'a> {
+    /// What each is called; nothing where a click on a row does nothing.
+    name: Option<&'a dyn Fn(usize) -> String>,
+    /// Width of all columns.
+    width: f32,
+    /// What of the table is seen.
+    seen: Rect,
+}
+
 /// How a table is shown.
 pub struct Table<'a> {
     /// Names it among the tables of a screen.
@@ -88,8 +99,28 @@ pub struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Shows it; `cell` draws one cell by its row and column.
-    pub fn show(&self, ui: &mut Ui, mut cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
+    /// Shows it; `cell` draws one cell by its row and column. Its rows cannot be clicked.
+    pub fn show(&self, ui: &mut Ui, cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
+        self.shown(ui, None, cell)
+    }
+
+    /// Shows it with rows that can be clicked, by hand or by Enter and Space; `name` tells what a row is
+    /// called to those who do not see it.
+    pub fn show_clickable(
+        &self,
+        ui: &mut Ui,
+        name: impl Fn(usize) -> String,
+        cell: impl FnMut(&mut Ui, usize, usize),
+    ) -> Touched {
+        self.shown(ui, Some(&name), cell)
+    }
+
+    fn shown(
+        &self,
+        ui: &mut Ui,
+        name: Option<&dyn Fn(usize) -> String>,
+        mut cell: impl FnMut(&mut Ui, usize, usize),
+    ) -> Touched {
         let mut touched = Touched::default();
         let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
         ui.push_id(self.id, |ui| {
@@ -98,8 +129,8 @@ impl Table<'_> {
             let selection = &mut ui.visuals_mut().selection;
             selection.bg_fill = roles.raised;
             selection.stroke.color = roles.text;
+            // Cells do not listen themselves: each would be a stop of the keyboard, and none has a name.
             let mut builder = TableBuilder::new(ui)
-                .sense(Sense::click())
                 .auto_shrink([false, true])
                 .max_scroll_height(height)
                 .min_scrolled_height(height)
@@ -114,9 +145,14 @@ impl Table<'_> {
             }
             builder
                 .header(size::ROW, |header| touched.sorted = self.header(header))
-                .body(|body| {
+                .body(|mut body| {
+                    let rows = Rows {
+                        name,
+                        width: body.widths().iter().sum(),
+                        seen: body.ui_mut().clip_rect(),
+                    };
                     body.rows(size::ROW, self.rows, |row| {
-                        self.row(row, &mut cell, &mut touched);
+                        self.row(row, &rows, &mut cell, &mut touched);
                     });
                 });
         });
@@ -139,25 +175,32 @@ impl Table<'_> {
     fn row(
         &self,
         mut row: TableRow<'_, '_>,
+        rows: &Rows<'_>,
         cell: &mut impl FnMut(&mut Ui, usize, usize),
         touched: &mut Touched,
     ) {
         let index = row.index();
-        row.set_selected(self.selected == Some(index));
+        let is_selected = self.selected == Some(index);
+        row.set_selected(is_selected);
+        let mut whole = None;
         for (place, column) in self.columns.iter().enumerate() {
             row.col(|ui| {
+                let whole = whole.get_or_insert_with(|| rows.hand(ui, index, is_selected));
+                marks(ui, whole, is_selected);
                 line_below(ui);
-                if place == 0 && self.selected == Some(index) {
+                if place == 0 && is_selected {
                     selection_bar(ui);
                 }
                 side(ui, column, |ui| cell(ui, index, place));
             });
         }
-        let response = row.response();
-        if response.hovered() {
+        let Some(whole) = whole else {
+            return;
+        };
+        if whole.hovered() {
             touched.hovered = Some(index);
         }
-        if response.clicked() {
+        if whole.clicked() {
             touched.clicked = Some(index);
         }
     }
@@ -205,6 +248,50 @@ impl Table<'_> {
         } else {
             response.on_hover_text(column.help)
         }
+    }
+}
+
+impl Rows<'_> {
+    /// What the hand and the keyboard do with a row, asked in its first cell, before there is anything in
+    /// the row: what stands in its cells lies above it and is reached first.
+    fn hand(&self, ui: &mut Ui, index: usize, is_selected: bool) -> Response {
+        let cell = ui.max_rect();
+        let right = (cell.left() + self.width).min(self.seen.right());
+        let whole = Rect::from_min_max(cell.min, pos2(right, cell.bottom()));
+        let sense = if self.name.is_some() {
+            Sense::click()
+        } else {
+            Sense::hover()
+        };
+        // The row is wider than the cell, beyond which nothing would be felt.
+        let cell_seen = ui.clip_rect();
+        ui.set_clip_rect(self.seen);
+        let hand = ui.interact(whole, ui.scope_id().with("row"), sense);
+        ui.set_clip_rect(cell_seen);
+        if let Some(name) = self.name {
+            hand.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name(index)));
+        }
+        // The next rows are only made once this one is in sight.
+        if hand.gained_focus() {
+            hand.scroll_to_me(None);
+        }
+        hand
+    }
+}
+
+/// The ground of the row under the hand, and a line around the one that the keyboard is at. Each cell
+/// paints what of them lies in it, because it cuts off what does not.
+fn marks(ui: &Ui, row: &Response, is_selected: bool) {
+    let roles = theme::roles(ui);
+    if row.hovered() && !is_selected {
+        let ground = ui.max_rect().round_ui();
+        ui.painter().rect_filled(ground, 0.0, roles.raised);
+    }
+    if row.has_focus() {
+        let edge = Stroke::new(1.0, roles.accent);
+        let around = row.rect.shrink(1.0);
+        ui.painter()
+            .rect_stroke(around, 4.0, edge, StrokeKind::Inside);
     }
 }
 

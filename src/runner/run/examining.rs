@@ -30,7 +30,17 @@ impl Run<'_, '_> {
                 self.tell(RunEvent::Examined { setup, examination });
                 Ok(())
             }
-            Err(WorkerError::Cancelled) => Err(WorkerError::Cancelled),
+            Err(WorkerError::Cancelled) => {
+                // Not tried again, because it may be what hangs.
+                if !self.control.is_cancelled() {
+                    let label = self.session.setup_label(setup);
+                    let text = format!(
+                        "What the engine of {label} makes of the model was not looked at to the end, because the case was left out meanwhile."
+                    );
+                    self.tell(RunEvent::Warned { text });
+                }
+                Err(WorkerError::Cancelled)
+            }
             Err(WorkerError::Refused(_) | WorkerError::Start(_)) => Ok(()),
             Err(error) => {
                 let label = self.session.setup_label(setup);

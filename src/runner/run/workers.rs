@@ -28,6 +28,7 @@ impl Run<'_, '_> {
             return Err(WorkerError::Start("the plan has no such setup".to_owned()));
         };
         let limits = plan.limits.clone();
+        self.control.begin_start();
         self.make_room(setup);
         self.examine(setup)?;
         let start_limit = Duration::from_millis(limits.start_ms);
@@ -49,6 +50,7 @@ impl Run<'_, '_> {
         };
         match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
             Reply::Loaded(mut report) => {
+                self.control.end_start();
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
                 for pid in pids {

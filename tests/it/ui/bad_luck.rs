@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{
     Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, ViewportCommand, vec2,
 };
+use powerband::app::App;
 use powerband::app::action::{Action, Run as RunAction};
 use powerband::app::run::Stage;
 use powerband::app::screen::Screen;
@@ -14,6 +15,7 @@ use powerband::store::session_file;
 
 use super::behaviour::{draft, is_saved, long_run};
 use super::data::{Made, Speed, speed};
+use super::hanging::is_at;
 use super::{Desk, PATIENCE, shelve};
 use crate::support::{self, Home};
 
@@ -99,14 +101,16 @@ fn a_worker_that_hangs_stops_nothing_else() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.app_mut().planner.draft = draft("fake,fail=run-hang", "1", 3);
     desk.act(Action::Run(RunAction::Start));
-    desk.until("the worker hangs", |app| {
-        app.run
-            .as_ref()
-            .is_some_and(|run| run.stage == Stage::Measuring)
+    let is_first_run = |app: &App| is_at(app, "the first run");
+    desk.until("the worker is asked for its first run", is_first_run);
+    let asked = Instant::now();
+    desk.step_until("it hangs in it", PATIENCE, |_| {
+        asked.elapsed() >= Duration::from_millis(500)
     });
     for screen in Screen::ALL {
         desk.act(Action::Go(screen));
         assert!(frame(&mut desk) < Duration::from_millis(250), "{screen:?}");
+        assert!(is_first_run(desk.app()), "{screen:?}");
     }
     desk.press("Ctrl+3");
     desk.click("Stop");

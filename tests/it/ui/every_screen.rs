@@ -1,6 +1,9 @@
 //! What holds of every screen: controls have names, and no two widgets share a number.
 
 use eframe::egui::Vec2;
+use eframe::egui::accessibility::is_input;
+use eframe::egui::accesskit::{Action as Listens, Role};
+use egui_kittest::kittest::AccessKitNode;
 use powerband::app::action::{Action, Library, Sessions, Shell};
 use powerband::app::reports::Subject;
 use powerband::app::screen::Screen;
@@ -23,7 +26,7 @@ pub fn faults(desk: &Desk, at: &str) -> Vec<String> {
     let controls = desk
         .nodes()
         .into_iter()
-        .filter(|node| node.role() != eframe::egui::accesskit::Role::Label);
+        .filter(|node| node.role() != Role::Label);
     let signs = controls
         .filter_map(|node| name_of(&node))
         .filter(|name| name.chars().any(icon))
@@ -35,9 +38,39 @@ pub fn faults(desk: &Desk, at: &str) -> Vec<String> {
     let clashes = desk.clashes().into_iter();
     clashes
         .chain(unnamed)
+        .chain(nameless(desk))
         .chain(signs)
         .map(|fault| format!("{at}: {fault}"))
         .collect()
+}
+
+/// What can be clicked or reached by keyboard and has no name, although it is nothing that egui asks a name
+/// of: a place that listens, such as a row of a table.
+fn nameless(desk: &Desk) -> Vec<String> {
+    let listens = |node: &AccessKitNode<'_>| {
+        let data = node.data();
+        data.supports_action(Listens::Click) || data.supports_action(Listens::Focus)
+    };
+    let nodes = desk.nodes().into_iter().filter(|node| {
+        // Bars that scroll are egui's own.
+        let is_ours = node.role() != Role::ScrollBar && !is_plot(node);
+        listens(node) && !is_input(node.role()) && name_of(node).is_none() && is_ours
+    });
+    nodes
+        .map(|node| {
+            let place = node.raw_bounds();
+            format!("listens without a name: {:?} at {place:?}", node.role())
+        })
+        .collect()
+}
+
+/// Whether it is what a chart draws into: the chart around it has the name.
+fn is_plot(node: &AccessKitNode<'_>) -> bool {
+    let around = node.parent().and_then(|within| within.parent());
+    around.is_some_and(|around| {
+        let mut names = around.children().filter_map(|child| child.label());
+        names.any(|name| name.contains(" chart, "))
+    })
 }
 
 #[test]

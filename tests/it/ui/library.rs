@@ -2,10 +2,12 @@
 
 use std::fs;
 
-use powerband::app::action::{Action, Library};
+use powerband::app::action::{Action, Library, Sessions};
 use powerband::app::plan::PlanEdit;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::OnDisk;
+use powerband::domain::plan::{Keeping, Load};
+use powerband::domain::profile::Tool;
 use powerband::domain::session::Session;
 use powerband::store::session_file;
 
@@ -211,4 +213,41 @@ fn what_others_do_to_an_open_file_is_noticed() {
     desk.press("Enter");
     desk.hear("Saved to");
     assert_eq!(on_disk(&desk, "alpha").name, "Elsewhere");
+}
+
+#[test]
+fn any_session_is_planned_again_as_it_was_measured() {
+    let home = Home::new();
+    let mut loaded = session("Loaded", "green");
+    loaded.plan.load = Load::Poisson { per_s: 25.0 };
+    loaded.plan.keeping = Keeping::OneAtATime;
+    loaded.plan.seed = 77;
+    shelve(&home, "loaded", &loaded);
+    let mut foreign = session("Foreign", "green");
+    foreign.imported = Some(Tool {
+        name: "hyperfine".to_owned(),
+        ..Tool::default()
+    });
+    shelve(&home, "foreign", &foreign);
+    let mut desk = Desk::awake(home, Vec::new());
+    // Neither is open.
+    let path = desk.path("home/sessions/loaded.ron");
+    desk.act(Action::Sessions(Sessions::RunFileAgain(path)));
+    desk.until("the plan is there", |app| app.screen == Screen::Plan);
+    let wish = desk.app().planner.draft.wish().expect("a plan");
+    assert_eq!(wish.load, Load::Poisson { per_s: 25.0 });
+    assert_eq!(wish.keeping, Keeping::OneAtATime);
+    assert_eq!(wish.seed, Some(77));
+    assert_eq!(wish.batches, Some(vec![1, 2]));
+    // It is seen, and can be changed by hand.
+    desk.fill("Rate", "40");
+    let wish = desk.app().planner.draft.wish().expect("a plan");
+    assert_eq!(wish.load, Load::Poisson { per_s: 40.0 });
+    desk.click("Requests: in turn");
+    let wish = desk.app().planner.draft.wish().expect("a plan");
+    assert_eq!(wish.load, Load::Closed);
+    // What another tool measured has no plan.
+    let path = desk.path("home/sessions/foreign.ron");
+    desk.act(Action::Sessions(Sessions::RunFileAgain(path)));
+    desk.hear("no plan to run again");
 }

@@ -1,13 +1,14 @@
 //! Curves: latency, throughput and efficiency against batch size, the best within a limit, one case's
-//! samples, the table of all, memory and energy, speed beside accuracy, and what the engine made of the
-//! network.
+//! samples, the table of all, what the shapes say, memory and energy, speed beside accuracy, and what the
+//! engine made of the network.
 
 mod cards;
 mod claims;
 mod graph;
+mod shapes;
 mod trade_off;
 
-use eframe::egui::{self, Align, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{self, Align, Label, Layout, RichText, TextWrapMode, Ui, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
@@ -29,6 +30,8 @@ use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented
 
 /// Least height of the charts.
 const CHART: f32 = 240.0;
+/// Height of what stands above them: that of a switch.
+const CHART_HEAD: f32 = 32.0;
 /// What the column of the setups takes beyond its least width before that of the outcomes grows.
 const SETUP_SPARE: f32 = 40.0;
 /// By how much that grows at most.
@@ -58,6 +61,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             cases(ui, app, &mut changes);
             ui.add_space(space::MEDIUM);
         }
+        shapes::show(ui, app, &mut changes);
         resources(ui, app, &mut changes);
         trade_off::show(ui, app, &mut changes);
         graph::show(ui, app, &mut changes);
@@ -116,21 +120,6 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 .collect();
             let taken = segmented::show(ui, "Efficiency", options.efficiency, &efficiencies);
             changes.extend(taken.map(Curves::Efficiency));
-            let axes = [
-                (
-                    true,
-                    "log".to_owned(),
-                    "Equal steps for equal ratios: curves over orders of magnitude",
-                ),
-                (
-                    false,
-                    "linear".to_owned(),
-                    "Equal steps for equal times, from zero",
-                ),
-            ];
-            changes.extend(
-                segmented::show(ui, "Latency axis", options.log_y, &axes).map(Curves::LogLatency),
-            );
             let statistics: Vec<(Statistic, String, &str)> = Statistic::ALL
                 .iter()
                 .map(|statistic| {
@@ -231,17 +220,7 @@ fn chart_card(
     theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
         ui.vertical(|ui| {
-            ui.horizontal(|ui| {
-                let title = label::card_title(ui, &spec.title);
-                if id == "efficiency" {
-                    title.on_hover_text(app.curves.options.efficiency.sentence());
-                }
-                if id == "latency" {
-                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        limit_button(ui, app, changes);
-                    });
-                }
-            });
+            chart_head(ui, id, &spec.title, app, changes);
             if spec.is_empty() {
                 let why = no_peak(app).filter(|_| id == "efficiency");
                 nothing(ui, height, app, why);
@@ -259,6 +238,50 @@ fn chart_card(
             react(touched, app, changes);
         });
     });
+}
+
+/// What a chart is called, and at its right what can be chosen of it alone: each axis has a switch of
+/// its own, so that it is seen which one it turns.
+fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<Curves>) {
+    let options = &app.curves.options;
+    let size = vec2(ui.available_width(), CHART_HEAD);
+    // As high with a switch as without, so that charts beside each other begin at one height.
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_height(CHART_HEAD);
+        match id {
+            "latency" => {
+                limit_button(ui, app, changes);
+                let taken = axis(ui, "Latency axis", options.log_y, "times");
+                changes.extend(taken.map(Curves::LogLatency));
+            }
+            "throughput" => {
+                let taken = axis(ui, "Throughput axis", options.log_throughput, "rates");
+                changes.extend(taken.map(Curves::LogThroughput));
+            }
+            _ => {}
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+            let title = label::card_title(ui, title);
+            if id == "efficiency" {
+                title.on_hover_text(options.efficiency.sentence());
+            }
+        });
+    });
+}
+
+/// Whether an axis is logarithmic; the answer is what was chosen instead.
+fn axis(ui: &mut Ui, name: &str, is_logarithmic: bool, of: &str) -> Option<bool> {
+    let linear = format!("Equal steps for equal {of}, from zero");
+    let choices = [
+        (
+            true,
+            "log".to_owned(),
+            "Equal steps for equal ratios: curves over orders of magnitude",
+        ),
+        (false, "linear".to_owned(), linear.as_str()),
+    ];
+    segmented::show(ui, name, is_logarithmic, &choices)
 }
 
 /// Why there is nothing on a chart.
@@ -422,11 +445,15 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                     .and_then(|pin| rows.iter().position(|row| row.pin == pin)),
                 height: (ui.ctx().content_rect().height() * 0.42).max(240.0),
             };
-            let touched = table.show(ui, |ui, index, place| {
-                if let Some(row) = rows.get(index) {
-                    cell(ui, row, place);
-                }
-            });
+            let touched = table.show_clickable(
+                ui,
+                |index| rows.get(index).map_or_else(String::new, row_name),
+                |ui, index, place| {
+                    if let Some(row) = rows.get(index) {
+                        cell(ui, row, place);
+                    }
+                },
+            );
             changes.extend(touched.sorted.map(Curves::Sort));
             if let Some(row) = touched.clicked.and_then(|index| rows.get(index)) {
                 changes.push(Curves::Pin(
@@ -438,6 +465,11 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 changes.push(Curves::Highlight(Some(series)));
             }
         });
+}
+
+/// What a row is called.
+fn row_name(row: &TableRow) -> String {
+    format!("Case of {}, batch {}", row.cells[0], row.cells[1])
 }
 
 fn cell(ui: &mut Ui, row: &TableRow, place: usize) {

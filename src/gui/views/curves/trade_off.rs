@@ -134,7 +134,11 @@ fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             .and_then(|pin| rows.iter().position(|row| row.pin == Some(pin))),
         height: TABLE,
     };
-    let touched = table.show(ui, |ui, index, place| {
+    let name = |index| {
+        let row: Option<&Row> = rows.get(index);
+        format!("Setup {}", row.map_or("", |row| &row.cells[0]))
+    };
+    let touched = table.show_clickable(ui, name, |ui, index, place| {
         if let Some(row) = rows.get(index) {
             cell(ui, row, place);
         }

@@ -4,8 +4,9 @@ use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
 use super::fault;
 use crate::app::App;
-use crate::app::plan::{Draft, Fault, Field, PlanEdit};
-use crate::domain::plan::{MeasureRule, PresetName, Profiler};
+use crate::app::plan::{Draft, Fault, Field, PlanEdit, Requests};
+use crate::base::humanize;
+use crate::domain::plan::{Judging, Keeping, MeasureRule, PresetName, Profiler};
 use crate::gui::widgets::{field, label, segmented};
 
 /// Width of the names.
@@ -34,6 +35,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
         edits.extend(typed.map(PlanEdit::Rounds));
     });
     fault(ui, faults, Field::Rounds);
+    requests(ui, draft, faults, edits);
     named(ui, "Energy", |ui| {
         let choices = [
             (
@@ -55,6 +57,50 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     if draft.rules.is_some() {
         label::faint(ui, "Rules as in the session that is run again");
     }
+    if draft.keeping == Keeping::OneAtATime {
+        label::faint(
+            ui,
+            "One worker at a time, as in the session that is run again",
+        );
+    }
+}
+
+/// When runs start.
+fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    named(ui, "Requests", |ui| {
+        let choices = [
+            (
+                Requests::OneByOne,
+                "in turn".to_owned(),
+                "Each run starts as soon as the one before is over: service time",
+            ),
+            (
+                Requests::AtRandom,
+                "random".to_owned(),
+                "Requests arrive by themselves, independently of each other: response time",
+            ),
+            (
+                Requests::Evenly,
+                "even".to_owned(),
+                "Requests arrive by themselves, at even distances: response time",
+            ),
+        ];
+        let taken = segmented::show(ui, "Requests", draft.requests, &choices);
+        edits.extend(taken.map(PlanEdit::Requests));
+    });
+    if draft.requests == Requests::OneByOne {
+        return;
+    }
+    named(ui, "Rate", |ui| {
+        let (_, typed) = field::code(ui, "Rate", &draft.rate, "100", 60.0);
+        edits.extend(typed.map(PlanEdit::Rate));
+        label::quiet_line(ui, "requests/s");
+    });
+    fault(ui, faults, Field::Rate);
+    label::quiet(
+        ui,
+        "Times count from each arrival, and are not to be compared with service times.",
+    );
 }
 
 /// A choice with its name before it, each in line with the others.
@@ -73,13 +119,14 @@ fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 /// Whether outputs are compared, and on what.
 fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     named(ui, "Accuracy", |ui| {
+        let inputs = draft.inputs.unwrap_or(Judging::USUAL);
+        let compared = format!(
+            "What each setup computes is compared with the network in floats, on {}, once everything is measured",
+            humanize::of_many(inputs, "input")
+        );
         let choices = [
             (false, "not told".to_owned(), "Outputs are not looked at"),
-            (
-                true,
-                "compared".to_owned(),
-                "What each setup computes is compared with the network in floats, on 64 inputs, once everything is measured",
-            ),
+            (true, "compared".to_owned(), compared.as_str()),
         ];
         let taken = segmented::show(ui, "Accuracy", draft.accuracy, &choices);
         edits.extend(taken.map(PlanEdit::Accuracy));

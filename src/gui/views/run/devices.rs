@@ -139,7 +139,7 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
         ui.allocate_exact_size(vec2(ui.available_width(), CORES), Sense::hover());
     let count = cores.len();
     response.widget_info(|| {
-        let words = format!("Load of {}", humanize::of_many(count as u64, "core"));
+        let words = format!("How busy {} are", humanize::of_many(count as u64, "core"));
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let roles = theme::roles(ui);

@@ -23,17 +23,29 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, marker};
 
 const COLUMNS: [ColumnSpec; 7] = [
-    ColumnSpec::words("Setup", 110.0).growing(),
-    ColumnSpec::numbers("Batch", 54.0),
-    ColumnSpec::numbers("Rounds", 64.0),
-    ColumnSpec::numbers("Median", 82.0),
-    ColumnSpec::numbers("Throughput", 92.0),
-    ColumnSpec::words("Outcome", 92.0),
+    ColumnSpec::words("Setup", 110.0)
+        .growing()
+        .with_help("One way to run the model: engine, device and options"),
+    ColumnSpec::numbers("Batch", 54.0).with_help("Items that go through the network in one run"),
+    ColumnSpec::numbers("Rounds", 64.0).with_help(
+        "Rounds measured so far, of those that are planned; a case that is still unsure may get more",
+    ),
+    ColumnSpec::numbers("Median", 82.0).with_help("Half of all runs so far were faster"),
+    ColumnSpec::numbers("Throughput", 92.0).with_help("Items done over time spent, so far"),
+    ColumnSpec::words("Outcome", 92.0)
+        .with_help("How far the case is or how it ended, and what is suspicious about it"),
     ColumnSpec::words("", 34.0),
 ];
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
+/// Where there is no more room than this, those cards stand in the one column.
+const NARROW: f32 = 820.0;
+
+/// What happened has this height at the most.
+const EVENTS: f32 = 170.0;
+/// At the side it shrinks to this where the window is low.
+const EVENTS_LEAST: f32 = 64.0;
 
 /// The strip of the current case's samples.
 const STRIP_HEIGHT: f32 = 130.0;
@@ -46,42 +58,78 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     head(ui, app, run, wishes);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
-        let side = if ui.available_width() > 820.0 {
-            SIDE
+        if ui.available_width() > NARROW {
+            two_columns(ui, run, wishes);
         } else {
-            0.0
-        };
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = space::MEDIUM;
-            let width = ui.available_width()
-                - if side > 0.0 {
-                    side + space::MEDIUM
-                } else {
-                    0.0
-                };
-            ui.allocate_ui(vec2(width, 0.0), |ui| {
-                ui.vertical(|ui| {
-                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                    super::card(ui, |ui| curve(ui, run));
-                    if !run.lanes.is_empty() {
-                        super::card(ui, |ui| devices::over_time(ui, run));
-                    }
-                    super::card(ui, |ui| cases(ui, run, wishes));
-                });
+            one_column(ui, run, wishes);
+        }
+    });
+}
+
+fn two_columns(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let width = ui.available_width() - SIDE - space::MEDIUM;
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                super::card(ui, |ui| curve(ui, run));
+                over_time(ui, run);
+                super::card(ui, |ui| cases(ui, run, wishes));
             });
-            if side > 0.0 {
-                ui.vertical(|ui| {
-                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                    ui.set_width(side - 2.0);
-                    if run.stage.is_going_on() {
-                        super::card(ui, |ui| current(ui, run, wishes));
-                    }
-                    super::card(ui, |ui| devices::tiles(ui, run));
-                    super::card(ui, |ui| events(ui, run));
-                });
-            }
+        });
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            ui.set_width(SIDE - 2.0);
+            visit(ui, run, wishes);
+            super::card(ui, |ui| devices::tiles(ui, run));
+            super::card(ui, |ui| events(ui, run, EVENTS_LEAST));
         });
     });
+}
+
+/// What changes by the second stands right below the curve, the long table last. The curve stays where it
+/// is when the run ends and the card of what is being measured goes.
+fn one_column(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+        super::card(ui, |ui| curve(ui, run));
+        let whole = ui.available_width();
+        if whole < 2.0 * SIDE + space::MEDIUM {
+            visit(ui, run, wishes);
+            super::card(ui, |ui| devices::tiles(ui, run));
+            super::card(ui, |ui| events(ui, run, EVENTS));
+        } else {
+            let half = vec2((whole - space::MEDIUM) / 2.0, 0.0);
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = space::MEDIUM;
+                ui.allocate_ui(half, |ui| {
+                    ui.vertical(|ui| {
+                        visit(ui, run, wishes);
+                        super::card(ui, |ui| events(ui, run, EVENTS));
+                    });
+                });
+                ui.allocate_ui(half, |ui| {
+                    ui.vertical(|ui| super::card(ui, |ui| devices::tiles(ui, run)));
+                });
+            });
+        }
+        over_time(ui, run);
+        super::card(ui, |ui| cases(ui, run, wishes));
+    });
+}
+
+/// The case that is being measured, while the run goes on.
+fn visit(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    if run.stage.is_going_on() {
+        super::card(ui, |ui| current(ui, run, wishes));
+    }
+}
+
+fn over_time(ui: &mut Ui, run: &LiveRun) {
+    if !run.lanes.is_empty() {
+        super::card(ui, |ui| devices::over_time(ui, run));
+    }
 }
 
 fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
@@ -105,16 +153,22 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        label::screen_title(ui, &run.title, &state_words(run));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if run.stage.is_going_on() {
-                steering(ui, run, wishes);
-            } else {
-                after(ui, app, wishes);
-            }
+    let doing = |ui: &mut Ui, wishes: &mut Vec<Action>| {
+        if run.stage.is_going_on() {
+            steering(ui, run, wishes);
+        } else {
+            after(ui, app, wishes);
+        }
+    };
+    if ui.available_width() > NARROW {
+        ui.horizontal(|ui| {
+            label::screen_title(ui, &run.title, &state_words(run));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| doing(ui, wishes));
         });
-    });
+    } else {
+        label::screen_title(ui, &run.title, &state_words(run));
+        ui.horizontal_wrapped(|ui| doing(ui, wishes));
+    }
     if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
         ui.add_space(space::SMALL);
         let width = ui.available_width();
@@ -286,11 +340,12 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     chart::show(ui, "live-strip", &run.strip, look);
 }
 
-fn events(ui: &mut Ui, run: &LiveRun) {
+fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
     label::card_title(ui, "What happened");
     ScrollArea::vertical()
         .id_salt("events")
-        .max_height(170.0)
+        .min_scrolled_height(least)
+        .max_height(EVENTS)
         .auto_shrink([false, true])
         .stick_to_bottom(true)
         .show(ui, |ui| {
@@ -324,7 +379,7 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             .position(|case| Some(case.key()) == current),
         height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
     };
-    table.show(ui, |ui, index, place| {
+    let cell = |ui: &mut Ui, index: usize, place: usize| {
         let Some(case) = session.cases.get(index) else {
             return;
         };
@@ -343,6 +398,14 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             return;
         }
         case_cell(ui, session, case, row_of(key), place, run);
+    };
+    // Where the table is wider than the card it is moved sideways, and no column is lost.
+    let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
+    let width = ui.available_width().max(needed);
+    let sideways = ScrollArea::horizontal().id_salt("sideways");
+    sideways.show(ui, |ui| {
+        ui.set_width(width);
+        table.show(ui, cell);
     });
 }
 

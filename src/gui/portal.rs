@@ -1,0 +1,196 @@
+//! The desktop's portal: whether it wants dark or light, and whether it has file dialogs.
+//!
+//! It is asked over the session bus. Where there is no bus or no portal there is no answer either, and
+//! that is no error: whoever asks has a way without the desktop. Everything here but the look for a bus
+//! waits for others, so it belongs in threads and never in the window's own.
+
+use std::path::Path;
+use std::time::Duration;
+
+use zbus::blocking::{Connection, MessageIterator, connection};
+use zbus::message::{self, Message};
+use zbus::zvariant::Value;
+
+/// Who answers for the desktop, and where.
+const PORTAL: &str = "org.freedesktop.portal.Desktop";
+const OBJECT: &str = "/org/freedesktop/portal/desktop";
+/// What it is asked about.
+const SETTINGS: &str = "org.freedesktop.portal.Settings";
+const DIALOGS: &str = "org.freedesktop.portal.FileChooser";
+/// The one setting that is read here.
+const APPEARANCE: &str = "org.freedesktop.appearance";
+const SCHEME: &str = "color-scheme";
+/// A portal that is not running is started by the question; the bus itself gives it about so long.
+const STARTING: Duration = Duration::from_secs(30);
+/// One that is running answers far faster than this, or hangs.
+const RUNNING: Duration = Duration::from_secs(3);
+
+/// What the desktop wants windows to look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Either is fine.
+    Any,
+    /// Light on dark.
+    Dark,
+    /// Dark on light.
+    Light,
+}
+
+/// Whether there is a session bus to reach the portal over.
+pub fn has_session_bus() -> bool {
+    let named =
+        std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
+    let usual = std::env::var_os("XDG_RUNTIME_DIR")
+        .is_some_and(|folder| Path::new(&folder).join("bus").exists());
+    named || usual
+}
+
+/// Tells what the desktop wants, now and whenever that changes. Comes back where nobody says so, or once
+/// the bus is gone.
+pub fn follow_scheme(mut tell: impl FnMut(Scheme)) {
+    let Some(connection) = connect(STARTING) else {
+        return;
+    };
+    // Listened for before it is asked for, so that no change falls between.
+    let Ok(mut changes) = changes(&connection) else {
+        return;
+    };
+    let Some(scheme) = ask_scheme(&connection) else {
+        return;
+    };
+    tell(scheme);
+    while let Some(Ok(signal)) = changes.next() {
+        if let Some(scheme) = changed(&signal) {
+            tell(scheme);
+        }
+    }
+}
+
+/// Whether a portal is running that has file dialogs and answers. One that could be started does not
+/// count: whoever wanted a dialog has tried that.
+pub fn has_file_dialogs() -> bool {
+    connect(RUNNING).is_some_and(|connection| is_running(&connection) && has_dialogs(&connection))
+}
+
+fn connect(patience: Duration) -> Option<Connection> {
+    let session = connection::Builder::session().ok()?;
+    session.method_timeout(patience).build().ok()
+}
+
+fn changes(connection: &Connection) -> zbus::Result<MessageIterator> {
+    let rule = zbus::MatchRule::builder()
+        .msg_type(message::Type::Signal)
+        .sender(PORTAL)?
+        .path(OBJECT)?
+        .interface(SETTINGS)?
+        .member("SettingChanged")?
+        .add_arg(APPEARANCE)?
+        .add_arg(SCHEME)?
+        .build();
+    MessageIterator::for_match_rule(rule, connection, None)
+}
+
+/// Older portals do not know `ReadOne`.
+fn ask_scheme(connection: &Connection) -> Option<Scheme> {
+    let setting = (APPEARANCE, SCHEME);
+    ["ReadOne", "Read"].into_iter().find_map(|method| {
+        let reply = connection.call_method(Some(PORTAL), OBJECT, Some(SETTINGS), method, &setting);
+        answered(&reply.ok()?)
+    })
+}
+
+fn is_running(connection: &Connection) -> bool {
+    const BUS: &str = "org.freedesktop.DBus";
+    let path = "/org/freedesktop/DBus";
+    connection
+        .call_method(Some(BUS), path, Some(BUS), "NameHasOwner", &PORTAL)
+        .is_ok_and(|reply| reply.body().deserialize().unwrap_or(false))
+}
+
+/// A portal without a program for dialogs behind it does not have the interface.
+fn has_dialogs(connection: &Connection) -> bool {
+    let properties = Some("org.freedesktop.DBus.Properties");
+    let version = (DIALOGS, "version");
+    connection
+        .call_method(Some(PORTAL), OBJECT, properties, "Get", &version)
+        .is_ok()
+}
+
+fn answered(reply: &Message) -> Option<Scheme> {
+    let body = reply.body();
+    let value: Value<'_> = body.deserialize().ok()?;
+    scheme(&value)
+}
+
+fn changed(signal: &Message) -> Option<Scheme> {
+    let body = signal.body();
+    let (group, key, value): (&str, &str, Value<'_>) = body.deserialize().ok()?;
+    if (group, key) == (APPEARANCE, SCHEME) {
+        scheme(&value)
+    } else {
+        None
+    }
+}
+
+/// `Read` wraps its answer once more than `ReadOne`. The portal's documentation says that numbers which
+/// it does not list mean the same as 0.
+fn scheme(value: &Value<'_>) -> Option<Scheme> {
+    match value {
+        Value::Value(inner) => scheme(inner),
+        Value::U32(1) => Some(Scheme::Dark),
+        Value::U32(2) => Some(Scheme::Light),
+        Value::U32(_) => Some(Scheme::Any),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message as it comes over the bus, with this answer.
+    fn reply(value: &Value<'_>) -> Message {
+        let message = Message::method_call(OBJECT, "Answer").unwrap();
+        message.build(value).unwrap()
+    }
+
+    fn signal(group: &str, key: &str, value: Value<'_>) -> Message {
+        let message = Message::signal(OBJECT, SETTINGS, "SettingChanged").unwrap();
+        message.build(&(group, key, value)).unwrap()
+    }
+
+    #[test]
+    fn answers_are_read_however_they_are_wrapped() {
+        for (number, wanted) in [
+            (0, Scheme::Any),
+            (1, Scheme::Dark),
+            (2, Scheme::Light),
+            (3, Scheme::Any),
+        ] {
+            let once = reply(&Value::U32(number));
+            assert_eq!(once.body().signature().to_string(), "v");
+            assert_eq!(answered(&once), Some(wanted), "ReadOne {number}");
+            let twice = reply(&Value::Value(Box::new(Value::U32(number))));
+            assert_ne!(once.body().data().bytes(), twice.body().data().bytes());
+            assert_eq!(answered(&twice), Some(wanted), "Read {number}");
+        }
+    }
+
+    #[test]
+    fn answers_of_another_kind_are_none() {
+        assert_eq!(answered(&reply(&Value::from("dark"))), None);
+        assert_eq!(answered(&reply(&Value::I32(1))), None);
+        let empty = Message::method_call(OBJECT, "Answer").unwrap();
+        assert_eq!(answered(&empty.build(&()).unwrap()), None);
+    }
+
+    #[test]
+    fn only_changes_of_the_scheme_count() {
+        let light = || Value::U32(2);
+        let change = signal(APPEARANCE, SCHEME, light());
+        assert_eq!(changed(&change), Some(Scheme::Light));
+        assert_eq!(changed(&signal(APPEARANCE, "contrast", light())), None);
+        assert_eq!(changed(&signal("org.kde", SCHEME, light())), None);
+        assert_eq!(changed(&reply(&light())), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Curves by hand: each axis with its own switch, what the shapes of the curves say; and Home's sessions while
+//! something else is searched for.
+
+use eframe::egui::vec2;
+use powerband::analysis::{batch_curve, case_rows};
+use powerband::app::action::{Action, Figures, Library, Sessions};
+use powerband::app::library::examples;
+use powerband::app::shapes::Shape;
+use powerband::base::humanize::{self, UNKNOWN};
+use powerband::chart::figure::Drawing;
+use powerband::chart::spec::Scale::{self, Linear, Log10};
+use powerband::domain::session::Session;
+
+use super::data::{Made, Speed, speed};
+use super::pictures::small_session;
+use super::{Desk, shelve, write};
+use crate::support::Home;
+
+/// Of latency, throughput and efficiency.
+fn axes(desk: &Desk) -> [Scale; 3] {
+    let drawn = &desk.app().curves.drawn;
+    [&drawn.latency, &drawn.throughput, &drawn.efficiency].map(|chart| chart.y.scale)
+}
+
+/// The axis of the picture that is copied of the throughput chart.
+fn copied_scale(desk: &mut Desk) -> Scale {
+    let inside = desk.get("Throughput").rect().left_bottom() + vec2(120.0, 90.0);
+    desk.harness.hover_at(inside);
+    desk.steps(3);
+    desk.wishes();
+    desk.press("Ctrl+I");
+    desk.steps(2);
+    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
+        Action::Figures(Figures::Copy(shown)) => Some(shown),
+        _ => None,
+    });
+    let shown = copied.expect("a wish to copy");
+    let Drawing::Chart(spec) = &shown.drawing else {
+        panic!("no chart is copied");
+    };
+    assert_eq!(spec.title, "Throughput");
+    spec.y.scale
+}
+
+#[test]
+fn each_axis_has_a_switch_of_its_own() {
+    let home = Home::new();
+    let file = small_session(&home, "Axes");
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    assert_eq!(axes(&desk), [Log10, Linear, Linear], "as delivered");
+    let before = desk.app().curves.drawn.throughput.clone();
+    desk.click("Throughput axis: log");
+    assert_eq!(axes(&desk), [Log10, Log10, Linear]);
+    let after = &desk.app().curves.drawn.throughput;
+    for (plain, logarithmic) in before.series.iter().zip(&after.series) {
+        for (plain, point) in plain.points.iter().zip(&logarithmic.points) {
+            assert!((point.y - plain.y.log10()).abs() < 1e-9);
+        }
+    }
+    assert_eq!(copied_scale(&mut desk), Log10);
+    desk.click("Latency axis: linear");
+    assert_eq!(axes(&desk), [Linear, Log10, Linear]);
+    desk.press("Ctrl+Shift+L");
+    assert_eq!(axes(&desk), [Log10, Log10, Linear]);
+    desk.press("Ctrl+K");
+    desk.type_text("Curves: logarithmic or linear throughput");
+    desk.press("Enter");
+    assert_eq!(axes(&desk), [Log10, Linear, Linear]);
+}
+
+#[test]
+fn both_switches_are_remembered() {
+    let home = Home::new();
+    let file = small_session(&home, "Axes");
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk.click("Throughput axis: log");
+    desk.click("Latency axis: linear");
+    desk.app().remember().expect("it is written down");
+    let mut desk = Desk::awake(desk.home, Vec::new());
+    desk.until("it is open again", |app| app.sessions.len() == 1);
+    assert_eq!(axes(&desk), [Linear, Log10, Linear]);
+}
+
+/// The words of a row.
+fn words(shape: &Shape) -> Vec<&str> {
+    let cells = shape.cells.iter();
+    cells.map(|cell| cell.words.as_str()).collect()
+}
+
+#[test]
+fn what_the_shapes_say_stands_below_the_cases() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let is_it = |example: &examples::Example| example.file == "resnet50-two-engines.ron";
+    let place = examples::ALL.iter().position(is_it).expect("an example");
+    desk.act(Action::Sessions(Sessions::OpenExample(place)));
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    for header in ["Shape of the curves", "Time per item", "Saturation", "Knee"] {
+        desk.see(header);
+    }
+    let session = examples::ALL[place].open().expect("a session").session;
+    let curves = batch_curve::of(&case_rows::of(&session));
+    let shapes = desk.app().curves.drawn.shapes.clone();
+    assert_eq!((shapes.len(), curves.len()), (2, 2));
+    for (shape, curve) in shapes.iter().zip(&curves) {
+        let said = words(shape);
+        let times = curve.line.map(|line| [line.fixed, line.per_item]);
+        let times = times.map(|both| both.map(humanize::duration_ns));
+        let unknown = || [UNKNOWN; 2].map(str::to_owned);
+        assert_eq!(said[1..3], times.unwrap_or_else(unknown));
+        let knee = curve.knee.map(|batch| batch.to_string());
+        assert_eq!(said[4], knee.unwrap_or_else(|| "≥ 8".to_owned()));
+        assert_eq!(said[5..], ["8", "none planned"]);
+    }
+    // On tract batch 2 takes six times as long as batch 1: no line. The other engine has one.
+    let [tract, ort] = [words(&shapes[0]), words(&shapes[1])];
+    assert_eq!((tract[2], tract[4]), (UNKNOWN, "1"));
+    assert_ne!(ort[2], UNKNOWN);
+    desk.reach("Shape of the curves");
+    assert!(desk.sees(ort[2]), "{ort:?} in {:#?}", desk.names());
+    // Its rows are those of the curves that are drawn.
+    for left in [1, 0] {
+        let legend = &desk.app().curves.drawn.legend;
+        let name = format!("Series {}", legend[left].name);
+        desk.click(&name);
+        assert_eq!(desk.app().curves.drawn.shapes.len(), left);
+    }
+    desk.steps(2);
+    assert!(!desk.sees("Shape of the curves"));
+}
+
+fn made(name: &str, speeds: &[Speed], batches: &[usize]) -> Session {
+    Made {
+        name,
+        created: "2026-09-14T18:22:07Z",
+        model: "resnet50",
+        speeds,
+        batches,
+        rounds: 2,
+        samples: 12,
+    }
+    .session()
+}
+
+fn opened(home: Home, session: &Session) -> Desk {
+    let file = home.path("one.ron");
+    write(&file, session);
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk
+}
+
+#[test]
+fn a_larger_batch_that_failed_is_told() {
+    let speeds = [
+        speed("ort:cpu", "", 2_900.0, 4_150.0),
+        Speed {
+            out_of_memory: Some(8),
+            ..speed("tract:cpu", "", 900.0, 9_800.0)
+        },
+    ];
+    let session = made("Larger", &speeds, &[1, 2, 4, 8]);
+    let mut desk = opened(Home::new(), &session);
+    desk.reach("Shape of the curves");
+    desk.see("8: out-of-memory");
+    let shapes = &desk.app().curves.drawn.shapes;
+    assert_eq!(words(&shapes[0])[5..], ["8", "none planned"]);
+    assert_eq!(words(&shapes[1])[5..], ["4", "8: out-of-memory"]);
+    assert_eq!([shapes[0].has_failed, shapes[1].has_failed], [false, true]);
+    assert!(words(&shapes[0])[1..4].iter().all(|said| *said != UNKNOWN));
+}
+
+#[test]
+fn two_batch_sizes_have_no_shape() {
+    let session = made("Short", &[speed("ort:cpu", "", 900.0, 4_150.0)], &[1, 2]);
+    let mut desk = opened(Home::new(), &session);
+    desk.see("Filter the table");
+    assert!(desk.app().curves.drawn.shapes.is_empty());
+    assert!(!desk.sees("Shape of the curves"));
+}
+
+#[test]
+fn a_search_without_hits_leaves_the_recent_sessions_of_home() {
+    let none = "None yet. The first run makes the first one.";
+    let mut empty = Desk::awake(Home::new(), Vec::new());
+    empty.press("Ctrl+1");
+    empty.see(none);
+
+    let home = Home::new();
+    for (name, created) in [
+        ("Alpha", "2026-09-14T18:22:07Z"),
+        ("Beta", "2026-10-01T09:00:00Z"),
+    ] {
+        let mut session = made(name, &[speed("tract:cpu", "", 900.0, 9_800.0)], &[1, 2]);
+        created.clone_into(&mut session.created);
+        shelve(&home, name, &session);
+    }
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+1");
+    desk.act(Action::Library(Library::Search("no such words".to_owned())));
+    desk.steps(2);
+    assert_eq!(desk.app().library.listed_len(), 0);
+    desk.see("No session has these words.");
+    let names = desk.names();
+    let place = |name: &str| names.iter().position(|said| said == name);
+    let (newer, older) = (place("Recent session Beta"), place("Recent session Alpha"));
+    assert!(newer.is_some() && newer < older, "{names:#?}");
+    assert!(!desk.sees(none));
+    // A search with hits takes none away either.
+    desk.act(Action::Library(Library::Search("alpha".to_owned())));
+    desk.steps(2);
+    assert_eq!(desk.app().library.listed_len(), 1);
+    assert!(desk.sees("Recent session Beta"));
+}

@@ -1,0 +1,261 @@
+//! Windows without room for a second column, small ones and those made larger by Ctrl+Plus: what stands at
+//! the side of a wide window stands in the one column, and a hand reaches it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eframe::egui::{Rect, Vec2, pos2};
+use powerband::analysis::flags::Weight;
+use powerband::analysis::verdict::Call;
+use powerband::app::action::{Action, Library, Run, Sessions};
+use powerband::app::compare::RaisedFlag;
+use powerband::app::run::{LiveRun, Stage};
+use powerband::app::screen::Screen;
+use powerband::base::clock;
+use powerband::store::session_file;
+
+use super::data::{Made, speed};
+use super::pictures::{State, desk};
+use super::{Desk, shelve};
+use crate::support::Home;
+
+/// The last one is the smallest that the window can be made.
+const WINDOWS: [(f32, f32); 3] = [(900.0, 700.0), (700.0, 600.0), (720.0, 480.0)];
+/// What 1280 × 800 is after one Ctrl+Plus: the library still stands beside the screen.
+const LARGER: (f32, f32) = (1_163.0, 727.0);
+/// What 720 is after four: tables are wider than their cards.
+const NARROWEST: (f32, f32) = (514.0, 600.0);
+
+fn resize(desk: &mut Desk, size: (f32, f32)) {
+    desk.harness.set_size(Vec2::from(size));
+    desk.steps(3);
+}
+
+/// What a screen may have of a window: not the rail at its left, nor the strip at its foot.
+fn screen(size: (f32, f32)) -> Rect {
+    Rect::from_min_max(pos2(56.0, 0.0), pos2(size.0, size.1 - 32.0)).expand(0.6)
+}
+
+/// Scrolls to it as a keyboard does, and tells where it stands then: on the screen, all of it.
+fn reach(desk: &mut Desk, size: (f32, f32), name: &str) -> Rect {
+    desk.get(name).scroll_to_me();
+    desk.steps(3);
+    let rect = desk.get(name).rect();
+    assert!(
+        screen(size).contains_rect(rect),
+        "\"{name}\" cannot be brought onto the screen in a window of {size:?}: {rect:?}"
+    );
+    rect
+}
+
+fn top(desk: &Desk, name: &str) -> f32 {
+    desk.get(name).rect().top()
+}
+
+/// A run in its middle, whose case under way is left out after this visit.
+fn live() -> LiveRun {
+    let made = Made {
+        name: "resnet50",
+        created: "2026-10-04T09:00:00Z",
+        model: "resnet50",
+        speeds: &[
+            speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
+            speed("tract:cpu", "tract", 900.0, 9_800.0),
+        ],
+        batches: &[1, 2, 4, 8],
+        rounds: 5,
+        samples: 60,
+    };
+    let mut run = made.live();
+    run.began_ns = clock::monotonic_ns();
+    let current = run.current.as_ref().map(|(case, _)| *case);
+    run.skipped.extend(current);
+    run
+}
+
+#[test]
+fn a_run_keeps_what_goes_on_now() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    for size in WINDOWS.into_iter().chain([LARGER]) {
+        resize(&mut desk, size);
+        let run = live();
+        let (case, _) = run.current.clone().expect("a case under way");
+        desk.app_mut().run = Some(run);
+        desk.act(Action::Go(Screen::Run));
+        desk.steps(2);
+        for name in ["Being measured", "Devices", "What happened", "Now"] {
+            reach(&mut desk, size, name);
+        }
+        assert!(top(&desk, "Throughput so far") < top(&desk, "Being measured"));
+        desk.wishes();
+        desk.get("Now").click();
+        desk.steps(2);
+        let wishes = desk.wishes();
+        assert!(
+            wishes.contains(&Action::Run(Run::Skip(case))),
+            "{size:?}: {wishes:?}"
+        );
+        let clashes = desk.clashes();
+        assert!(clashes.is_empty(), "{size:?}: {clashes:?}");
+
+        let run = desk.app_mut().run.as_mut().expect("the run");
+        run.stage = Stage::Saved(PathBuf::from("/resnet50.ron"));
+        run.current = None;
+        desk.steps(2);
+        assert!(desk.find("Being measured").is_none());
+        for name in ["Devices", "What happened"] {
+            reach(&mut desk, size, name);
+        }
+    }
+}
+
+/// Two setups of one session; every answer is open, and a flag is raised.
+fn undecided() -> Desk {
+    let mut desk = desk(State::Small, 1.0);
+    desk.act(Action::Go(Screen::Compare));
+    let compare = &mut desk.app_mut().compare;
+    let (_, _, comparison) = compare.result.as_mut().expect("a comparison");
+    for pair in &mut Arc::make_mut(comparison).pairs {
+        pair.verdict.call = Call::Inconclusive;
+        pair.verdict.reason = Some("the rounds scatter".to_owned());
+        pair.verdict.more_rounds = Some(7);
+    }
+    compare.drawn.flags = vec![RaisedFlag {
+        name: "noisy",
+        weight: Weight::Amber,
+        cases: 2,
+        meaning: "Times scatter more than usual.",
+        advice: "close other programs".to_owned(),
+    }];
+    desk.steps(2);
+    desk
+}
+
+#[test]
+fn a_comparison_keeps_its_answer_and_what_is_behind_it() {
+    let mut desk = undecided();
+    for size in WINDOWS.into_iter().chain([LARGER]) {
+        resize(&mut desk, size);
+        for name in [
+            "Speed-up over all pairs",
+            "Did it get faster?",
+            "Measure 7 more rounds",
+            "To be taken with care",
+            "What differs",
+        ] {
+            reach(&mut desk, size, name);
+        }
+        // The answer comes before what it was drawn from.
+        for name in ["Speed-up over all pairs", "Measure 7 more rounds"] {
+            assert!(top(&desk, name) < top(&desk, "Latency"), "{name}, {size:?}");
+        }
+        let clashes = desk.clashes();
+        assert!(clashes.is_empty(), "{size:?}: {clashes:?}");
+    }
+}
+
+#[test]
+fn columns_of_a_table_are_moved_into_sight() {
+    let is_in_sight = |desk: &mut Desk, column: &str| {
+        desk.get(column).scroll_to_me();
+        desk.steps(3);
+        desk.get(column).rect().right() < NARROWEST.0 - 22.0
+    };
+    let mut desk = undecided();
+    resize(&mut desk, NARROWEST);
+    assert!(is_in_sight(&mut desk, "Verdict"));
+    desk.app_mut().run = Some(live());
+    desk.act(Action::Go(Screen::Run));
+    desk.steps(2);
+    assert!(is_in_sight(&mut desk, "Outcome"));
+}
+
+/// The library with more sessions than are in sight, and the file of one of them.
+fn in_library() -> (Desk, PathBuf) {
+    let home = Home::new();
+    for number in 0..14 {
+        let session = Made {
+            name: &format!("Session {number}"),
+            created: "2026-09-14T18:22:07Z",
+            model: "resnet50",
+            speeds: &[speed("tract:cpu", "", 900.0, 9_800.0)],
+            batches: &[1, 2],
+            rounds: 2,
+            samples: 12,
+        }
+        .session();
+        shelve(&home, &format!("session-{number:02}"), &session);
+    }
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.act(Action::Go(Screen::Library));
+    let path = desk.path("home/sessions/session-02.ron");
+    (desk, path)
+}
+
+#[test]
+fn a_session_of_the_library_keeps_its_details() {
+    for size in WINDOWS {
+        let (mut desk, path) = in_library();
+        resize(&mut desk, size);
+        desk.act(Action::Library(Library::Select(Some(path.clone()))));
+        desk.steps(2);
+        // In sight as soon as it is selected, without any scrolling.
+        let field = desk.get("Session name").rect();
+        assert!(screen(size).contains_rect(field), "{size:?}: {field:?}");
+        for name in ["Move to the trash", "Notes", "Tags", "Session name"] {
+            reach(&mut desk, size, name);
+        }
+        let clashes = desk.clashes();
+        assert!(clashes.is_empty(), "{size:?}: {clashes:?}");
+        desk.fill("Session name", "Renamed");
+        desk.press("Enter");
+        desk.until("the name is taken in", |app| {
+            let entry = app.library.entry(&path);
+            entry.is_some_and(|entry| entry.name == "Renamed")
+        });
+        let renamed = session_file::read(&path).expect("a session").session;
+        assert_eq!(renamed.name, "Renamed");
+    }
+}
+
+#[test]
+fn home_keeps_the_area_to_drop_files_on() {
+    let mut desk = desk(State::Small, 1.0);
+    desk.act(Action::Go(Screen::Home));
+    for size in [(850.0, 700.0), (700.0, 600.0), (720.0, 480.0)] {
+        resize(&mut desk, size);
+        let area = reach(&mut desk, size, "Open files…");
+        assert!(area.width() > 300.0, "{size:?}: {area:?}");
+        assert!(
+            area.top() > desk.get("Start").rect().bottom(),
+            "{size:?}: {area:?}"
+        );
+    }
+    desk.wishes();
+    desk.get("Open files…").click();
+    desk.steps(2);
+    let wishes = desk.wishes();
+    assert!(
+        wishes.contains(&Action::Sessions(Sessions::Choose)),
+        "{wishes:?}"
+    );
+}
+
+#[test]
+fn the_library_can_be_shown_where_it_is_folded_for_want_of_room() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let is_shown = |desk: &Desk| desk.find("Hide the library").is_some();
+    resize(&mut desk, (1_200.0, 700.0));
+    assert!(is_shown(&desk));
+    resize(&mut desk, WINDOWS[0]);
+    assert!(!is_shown(&desk));
+    let before = desk.app().remembered.library_folded;
+    desk.click("Show the library");
+    assert!(is_shown(&desk));
+    desk.get("Find a session");
+    // What a narrow window shows is not what a wide one is to show.
+    assert_eq!(desk.app().remembered.library_folded, before);
+    resize(&mut desk, (1_200.0, 700.0));
+    resize(&mut desk, WINDOWS[0]);
+    assert!(!is_shown(&desk));
+}
