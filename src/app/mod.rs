@@ -20,6 +20,7 @@ pub mod keys;
 pub mod library;
 pub mod machine;
 pub mod notices;
+pub mod offers;
 pub mod plan;
 pub mod plans;
 mod receive;

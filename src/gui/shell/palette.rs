@@ -7,13 +7,15 @@ use eframe::egui::{
 
 use crate::app::App;
 use crate::app::action::{Action, Sessions, Shell};
-use crate::app::command;
+use crate::app::{command, offers};
 use crate::gui::theme::{self, text};
 
 /// Height of a line.
 const LINE: f32 = 30.0;
 /// Sessions that are offered.
 const MOST_SESSIONS: usize = 20;
+/// Things that are offered beyond commands and sessions.
+const MOST_OFFERED: usize = 40;
 
 #[derive(Clone, Default)]
 struct Memory {
@@ -24,7 +26,7 @@ struct Memory {
 struct Offer {
     title: String,
     keys: String,
-    act: Result<Action, &'static str>,
+    act: Result<Vec<Action>, &'static str>,
 }
 
 /// Shows it while it is open.
@@ -60,10 +62,10 @@ pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
         taken.and_then(|place| offers.into_iter().nth(place))
     });
     if let Some(offer) = modal.inner
-        && let Ok(action) = offer.act
+        && let Ok(actions) = offer.act
     {
         wishes.push(Action::Shell(Shell::Palette(false)));
-        wishes.push(action);
+        wishes.extend(actions);
     }
     if modal.backdrop_response.clicked() {
         wishes.push(Action::Shell(Shell::Palette(false)));
@@ -86,7 +88,7 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
     let commands = command::find(words).into_iter().map(|command| Offer {
         title: command.title.to_owned(),
         keys: app.keys_of(command.id),
-        act: (command.act)(app),
+        act: (command.act)(app).map(|action| vec![action]),
     });
     let sessions = app.library.found.iter().filter_map(|(path, scanned)| {
         let entry = scanned.entry.as_ref().ok()?;
@@ -95,12 +97,36 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
         Some(Offer {
             title,
             keys: crate::base::humanize::short_moment(&entry.created),
-            act: Ok(Action::Sessions(Sessions::Open(vec![path.clone()]))),
+            act: Ok(vec![Action::Sessions(Sessions::Open(vec![path.clone()]))]),
         })
     });
-    let mut offers: Vec<Offer> = commands.chain(sessions.take(MOST_SESSIONS)).collect();
+    let mut offers: Vec<Offer> = commands
+        .chain(sessions.take(MOST_SESSIONS))
+        .chain(offered(app, words))
+        .collect();
     offers.sort_by_key(|offer| offer.act.is_err());
     offers
+}
+
+/// What depends on what is open; only for who looks for it, because it is much.
+fn offered(app: &App, words: &str) -> Vec<Offer> {
+    if words.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, Offer)> = offers::of(app)
+        .into_iter()
+        .filter_map(|offered| {
+            let offer = Offer {
+                keys: String::new(),
+                act: Ok(offered.actions),
+                title: offered.title,
+            };
+            Some((command::distance(&offer.title, words)?, offer))
+        })
+        .collect();
+    found.sort_by_key(|(distance, _)| *distance);
+    let closest = found.into_iter().take(MOST_OFFERED);
+    closest.map(|(_, offer)| offer).collect()
 }
 
 fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {

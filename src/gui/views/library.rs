@@ -389,6 +389,9 @@ fn doing(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
         } else if button::primary(ui, None, "Open").clicked() {
             wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
         }
+        if button::plain(ui, Some(icon::AGAIN), "Run again…").clicked() {
+            wishes.push(Action::Sessions(Sessions::RunFileAgain(path.clone())));
+        }
         for (glyph, name, action) in [
             (icon::COPY, "Duplicate", Library::Duplicate(path.clone())),
             (icon::OPEN, "Show the file", Library::Reveal(path.clone())),

@@ -232,7 +232,9 @@ fn any_session_is_planned_again_as_it_was_measured() {
     let mut desk = Desk::awake(home, Vec::new());
     // Neither is open.
     let path = desk.path("home/sessions/loaded.ron");
-    desk.act(Action::Sessions(Sessions::RunFileAgain(path)));
+    desk.press("Ctrl+9");
+    desk.act(Action::Library(Library::Select(Some(path))));
+    desk.click("Run again…");
     desk.until("the plan is there", |app| app.screen == Screen::Plan);
     let wish = desk.app().planner.draft.wish().expect("a plan");
     assert_eq!(wish.load, Load::Poisson { per_s: 25.0 });

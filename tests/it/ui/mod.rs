@@ -17,6 +17,7 @@ mod journey;
 mod kernels;
 mod library;
 mod narrow;
+mod offers;
 mod pictures;
 mod reports;
 mod timeline;

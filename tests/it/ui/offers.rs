@@ -1,0 +1,83 @@
+//! What the palette offers beyond commands: what is open, planned or kept, found by a few letters.
+
+use std::collections::BTreeSet;
+
+use powerband::app::App;
+use powerband::app::offers;
+use powerband::app::plan::Requests;
+use powerband::app::screen::Screen;
+
+use super::Desk;
+use super::pictures::{State, desk};
+
+/// By the palette, as a hand does it.
+fn give(desk: &mut Desk, words: &str) {
+    desk.press("Ctrl+K");
+    desk.steps(2);
+    desk.type_text(words);
+    desk.press("Enter");
+    desk.steps(3);
+}
+
+fn titles(app: &App) -> BTreeSet<String> {
+    offers::of(app)
+        .into_iter()
+        .map(|offer| offer.title)
+        .collect()
+}
+
+#[test]
+fn curves_sides_and_plans_are_reached_by_letters() {
+    let mut desk = desk(State::Full, 1.0);
+    let name = desk.app().curves.drawn.legend[1].name.clone();
+    give(&mut desk, &format!("curves: hide {name}"));
+    assert_eq!(desk.app().screen, Screen::Curves);
+    let shown: Vec<bool> = desk
+        .app()
+        .curves
+        .drawn
+        .legend
+        .iter()
+        .map(|one| one.shown)
+        .collect();
+    assert!(shown[0] && !shown[1], "{shown:?}");
+    give(&mut desk, &format!("compare: after is {name}"));
+    assert_eq!(desk.app().screen, Screen::Compare);
+    let after = desk.app().compare.after.expect("a side");
+    assert_eq!(
+        desk.app().sessions.series_name(after.session, after.setup),
+        name
+    );
+    give(&mut desk, "plan: requests at random");
+    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.app().planner.draft.requests, Requests::AtRandom);
+    give(&mut desk, "plan: add tract");
+    let setups = &desk.app().planner.draft.setups;
+    assert_eq!(
+        setups.last().map(|setup| setup.spec.as_str()),
+        Some("tract")
+    );
+}
+
+#[test]
+fn every_offer_has_a_title_of_its_own() {
+    let desk = desk(State::Full, 1.0);
+    let all = offers::of(desk.app());
+    assert!(all.len() > 60, "{}", all.len());
+    assert_eq!(titles(desk.app()).len(), all.len(), "two offers read alike");
+}
+
+#[test]
+fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
+    let full = desk(State::Full, 1.0);
+    let mut small = desk(State::Empty, 1.0);
+    for offer in offers::of(full.app()) {
+        for action in offer.actions {
+            small.act(action);
+        }
+        small.steps(1);
+    }
+    small.until("examples are open", |app| {
+        app.sessions.iter().next().is_some()
+    });
+}
