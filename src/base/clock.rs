@@ -25,6 +25,12 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Time of the processor that this process has used, all its threads together, in nanoseconds.
+pub fn used_by_process_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// A number that differs from one run to the next, for seeds that nobody chose.
 pub fn entropy() -> u64 {
     SystemTime::now()

@@ -1,5 +1,6 @@
 //! The window: the only folder that knows egui. It reads the application, and gives it actions back.
 
+mod calm;
 mod dialogs;
 mod icon;
 mod keyboard;

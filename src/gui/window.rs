@@ -8,6 +8,7 @@ use eframe::egui::{
     self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
 };
 
+use super::calm::{Calm, Pace};
 use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
 use super::widgets::figure;
@@ -16,11 +17,10 @@ use crate::app::action::{Action, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
 use crate::app::settings::{self, Placement, Theme};
 use crate::app::{App, Output, Place};
+use crate::base::clock;
 
 /// Most time a frame may spend on what background work reported.
 const DRAIN: Duration = Duration::from_millis(10);
-/// While something is being measured the window paints no more often than this.
-const CALM: Duration = Duration::from_millis(250);
 /// Wishes that are kept for tests.
 const WISHES_KEPT: usize = 16;
 /// Size of the first window of a new user.
@@ -123,6 +123,7 @@ pub struct Window {
     /// Whether the desktop is asked for its theme. Tests and benches look the same on every desktop.
     follows_system: bool,
     is_closing: bool,
+    calm: Calm,
     /// When the start began, until the first frame was told about; nothing where nobody wants to know.
     since: Option<Instant>,
     /// Whether the cursor was in a text field when the last frame ended.
@@ -135,8 +136,10 @@ impl Window {
     /// The window before its first frame. Nothing is looked up yet.
     pub fn new(ctx: &Context, started: Started) -> Self {
         theme::install(ctx);
+        let pace = Pace::default();
         let mut window = Self {
-            app: App::new(started.place, waker(ctx)),
+            app: App::new(started.place, waker(ctx, pace.clone())),
+            calm: Calm::new(pace),
             dialogs: Dialogs::default(),
             waking: Some(started.files),
             shown: None,
@@ -228,6 +231,8 @@ impl Window {
 
     /// Everything that happens without painting.
     pub fn before_frame(&mut self, ctx: &Context) {
+        self.calm
+            .frame(clock::monotonic_ns(), clock::used_by_process_ns());
         // Looking around starts processes and reads large files; the first frame goes before.
         if ctx.cumulative_frame_nr() > 0
             && let Some(files) = self.waking.take()
@@ -386,11 +391,11 @@ impl eframe::App for Window {
     }
 }
 
-fn waker(ctx: &Context) -> Waker {
+fn waker(ctx: &Context, pace: Pace) -> Waker {
     let ctx = ctx.clone();
     Arc::new(move |urgency| match urgency {
         Urgency::Now => ctx.request_repaint(),
-        Urgency::Soon => ctx.request_repaint_after(CALM),
+        Urgency::Soon => ctx.request_repaint_after(pace.get()),
         Urgency::Whenever => {}
     })
 }

@@ -165,8 +165,7 @@ mod tests {
 
     /// Time that all threads took so far; the machine may be busy with other things.
     fn processor() -> std::time::Duration {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        std::time::Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        std::time::Duration::from_nanos(crate::base::clock::used_by_process_ns())
     }
 
     #[test]

@@ -29,6 +29,8 @@ const LINES_WAITING: usize = 64;
 const GRACE: Duration = Duration::from_millis(700);
 /// How often somebody who waits for a child to finish looks around.
 const FINISH_LOOK: Duration = Duration::from_millis(100);
+/// How long a program that shows a folder is watched for failing.
+const OPENING: Duration = Duration::from_secs(2);
 
 /// What came from a child's standard output.
 #[derive(Debug)]
@@ -325,7 +327,8 @@ pub fn run_watched(
 
 /// Shows a file's folder, or a folder, in the desktop's file manager.
 ///
-/// Does not wait for it: the file manager outlives us, and what it says is nobody's business.
+/// Waits for a moment, because what cannot show anything says so at once. A file manager outlives us, and
+/// what it says is nobody's business.
 pub fn open_outside(path: &Path) -> io::Result<()> {
     open_with(Path::new("xdg-open"), path)
 }
@@ -355,6 +358,20 @@ fn open_with(opener: &Path, path: &Path) -> io::Result<()> {
         };
         io::Error::new(error.kind(), reason)
     })?;
+    let until = Instant::now() + OPENING;
+    while Instant::now() < until {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => {
+                return Err(io::Error::other(format!(
+                    "{} did not show {}: {status}; open the folder by hand",
+                    opener.display(),
+                    folder.display()
+                )));
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
     // Waited for in the background, so that no zombie is left.
     named("open-outside", move || drop(child.wait()))
 }
@@ -560,6 +577,11 @@ mod tests {
             missing.to_string().contains("install xdg-utils"),
             "{missing}"
         );
+        let failing = home.path().join("failing");
+        fs::write(&failing, "#!/bin/sh\nexit 3\n").unwrap();
+        fs::set_permissions(&failing, fs::Permissions::from_mode(0o755)).unwrap();
+        let failed = open_with(&failing, home.path()).unwrap_err();
+        assert!(failed.to_string().contains("by hand"), "{failed}");
         let gone = open_with(&opener, Path::new("/nowhere/at/all.ron")).unwrap_err();
         assert!(gone.to_string().contains("no folder"), "{gone}");
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::action::Library;
-use crate::app::notices::Weight;
+use crate::app::inbox::Message;
 use crate::app::{App, work};
 use crate::domain::session::Session;
 use crate::runner::equipment;
@@ -41,12 +41,12 @@ impl App {
                 }
             }
             Library::Reveal(path) => {
-                if let Err(error) = equipment::open_outside(&path) {
-                    self.say(
-                        Weight::Trouble,
-                        format!("{} cannot be shown: {error}", path.display()),
-                    );
-                }
+                self.jobs.spawn("reveal", move |outlet| {
+                    if let Err(error) = equipment::open_outside(&path) {
+                        let path = path.display();
+                        outlet.send(Message::Failed(format!("{path} cannot be shown: {error}")));
+                    }
+                });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The card of what can be read from the shape of each curve: its line, its saturation, its knee, and what
 //! ran.
 
-use eframe::egui::{Label, RichText, Ui};
+use eframe::egui::{self, Label, RichText, Ui};
 
 use crate::app::App;
 use crate::app::action::Curves;
@@ -21,10 +21,13 @@ pub fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     if shapes.is_empty() {
         return;
     }
-    theme::card(ui).show(ui, |ui| {
+    // The rows of a table stand a little in from its edge; the title stands above their words.
+    let margin = egui::Margin::symmetric(6, 8);
+    theme::card(ui).inner_margin(margin).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
+                ui.add_space(10.0);
                 label::card_title(ui, "Shape of the curves");
                 label::faint(
                     ui,
