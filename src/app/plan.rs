@@ -249,6 +249,9 @@ impl Draft {
         if self.requests == Requests::OneByOne {
             return Ok(Load::Closed);
         }
+        if self.rate.trim().is_empty() {
+            return Err("say how many requests arrive in a second".to_owned());
+        }
         let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
         Load::arriving(per_s, self.requests == Requests::AtRandom)
             .map_err(|problem| format!("a rate {problem}"))

@@ -138,6 +138,8 @@ fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
     }
     ScrollArea::vertical()
         .max_height(LINE * 11.0)
+        // Else a list that was short for a letter stays as short when it grows again.
+        .min_scrolled_height(LINE * 11.0)
         .auto_shrink([false, true])
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;

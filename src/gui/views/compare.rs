@@ -255,19 +255,17 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<
         answer(ui, app, comparison, wishes);
         overlaid(ui, app);
         pairs(ui, app, comparison);
+        care(ui, app);
         super::card(ui, |ui| differences(ui, comparison));
         metric_table(ui, comparison);
     });
 }
 
-/// The ratio with what to be careful about, and the verdicts.
+/// The ratio, and the verdicts.
 fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
     both(ui, |ui, width| {
         ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| {
-                super::card(ui, |ui| overall(ui, comparison));
-                care(ui, app);
-            });
+            ui.vertical(|ui| super::card(ui, |ui| overall(ui, comparison)));
         });
         ui.allocate_ui(vec2(width, 0.0), |ui| {
             ui.vertical(|ui| super::card(ui, |ui| verdicts(ui, app, comparison, wishes)));

@@ -81,3 +81,24 @@ fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
         app.sessions.iter().next().is_some()
     });
 }
+
+#[test]
+fn a_list_that_was_short_grows_again() {
+    let mut desk = desk(State::Full, 1.0);
+    let last = "Plan: use Everything this machine can do";
+    desk.press("Ctrl+K");
+    desk.type_text(&last.to_lowercase());
+    desk.steps(3);
+    for _ in 0.."everything this machine can do".len() {
+        desk.press("Backspace");
+    }
+    desk.steps(3);
+    // A hand reaches the last of the plans that come ready.
+    desk.get(last).click();
+    desk.steps(3);
+    assert!(!desk.app().palette_open, "the last line is out of reach");
+    assert_eq!(
+        desk.app().planner.draft.name,
+        "Everything this machine can do"
+    );
+}
