@@ -14,7 +14,7 @@ use crate::stats::fit::Line;
 /// The knee is where the throughput reaches this share of the best.
 const KNEE_SHARE: f64 = 0.9;
 /// With fewer points a curve has no shape.
-const FEWEST_POINTS: usize = 3;
+pub const FEWEST_POINTS: usize = 3;
 /// Saturation is named only where this share of it was seen; below, it would be a guess.
 const LEAST_SEEN_OF_SATURATION: f64 = 0.5;
 

@@ -137,7 +137,7 @@ pub enum Machine {
 pub enum Run {
     /// Measures the plan.
     Start,
-    /// Measures ResNet-50 on every engine that is here, with the quick preset.
+    /// Measures ResNet-50 on the best that is here, with the quick preset: see `runner::first`.
     StartFirst,
     /// Rests after the visit that is going on.
     Pause,

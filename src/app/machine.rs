@@ -116,7 +116,7 @@ impl MachineState {
         }
     }
 
-    /// The first engine that is ready: the one that the large button uses first.
+    /// The first engine that is ready.
     pub fn best(&self) -> Option<&EngineState> {
         self.engines.as_ref()?.iter().find(|engine| engine.is_ready)
     }

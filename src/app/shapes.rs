@@ -1,13 +1,11 @@
 //! The table of what can be read from the shapes of the curves: fixed and per-item time, saturation, knee,
 //! and how large a batch could be.
 
-use crate::analysis::batch_curve::{BatchCurve, Failure};
+use crate::analysis::batch_curve::{BatchCurve, FEWEST_POINTS, Failure};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::Overlay;
 use crate::chart::spec::SeriesId;
 
-/// With fewer batch sizes the analysis reads nothing from a shape.
-const FEWEST_POINTS: usize = 3;
 /// Why there is nothing, where they are fewer.
 const TOO_FEW: &str =
     "Fewer than three batch sizes were measured: too few for the shape of a curve";
