@@ -157,3 +157,45 @@ fn ready_words(info: &EngineInfo, library: Option<String>) -> String {
     let place = library.unwrap_or_else(|| "built in".to_owned());
     format!("{} · {place}", info.devices.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(kind: DeviceKind) -> WatchedDevice {
+        WatchedDevice {
+            source: "replay".to_owned(),
+            id: "0000:43:00.0".to_owned(),
+            name: "Card".to_owned(),
+            kind,
+            number: 0,
+            memory_bytes: None,
+            max_clock_mhz: None,
+            max_memory_clock_mhz: None,
+            power_limit_w: None,
+            driver: None,
+            settings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_fetched_suits_the_card() {
+        let flavor = |kinds: &[DeviceKind]| {
+            let machine = MachineState {
+                devices: Some((kinds.iter().map(|kind| card(*kind)).collect(), Vec::new())),
+                ..MachineState::default()
+            };
+            machine.flavor()
+        };
+        assert_eq!(MachineState::default().flavor(), EVERYWHERE);
+        assert_eq!(flavor(&[DeviceKind::Host, DeviceKind::Package]), EVERYWHERE);
+        assert_eq!(flavor(&[DeviceKind::Host, DeviceKind::Amd]), "migraphx");
+        assert_eq!(flavor(&[DeviceKind::Nvidia, DeviceKind::Host]), "cuda");
+        assert_eq!(flavor(&[DeviceKind::Amd, DeviceKind::Nvidia]), "cuda");
+        for kinds in [[DeviceKind::Host], [DeviceKind::Amd], [DeviceKind::Nvidia]] {
+            let asked = flavor(&kinds);
+            let known = crate::engines::install::FLAVORS;
+            assert!(known.iter().any(|known| known.id == asked), "{asked}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
-use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
 
 use crate::analysis::comparison::{Better, Comparison, Metric};
 use crate::analysis::verdict::Call;
@@ -474,7 +474,7 @@ fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
         selected: None,
         height: 420.0,
     };
-    table_card(ui, &table, |ui, index, place| {
+    let cell = |ui: &mut Ui, index: usize, place: usize| {
         let Some(pair) = comparison.pairs.get(index) else {
             return;
         };
@@ -526,7 +526,8 @@ fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
         if place == 4 && words == UNKNOWN {
             response.on_hover_text("An interval needs two rounds on either side");
         }
-    });
+    };
+    super::rows_card(ui, |ui| table.show(ui, cell));
 }
 
 fn metric_table(ui: &mut Ui, comparison: &Comparison) {
@@ -539,26 +540,12 @@ fn metric_table(ui: &mut Ui, comparison: &Comparison) {
         selected: None,
         height: 420.0,
     };
-    table_card(ui, &table, |ui, index, place| {
+    let cell = |ui: &mut Ui, index: usize, place: usize| {
         if let Some(metric) = comparison.metrics.get(index) {
             metric_cell(ui, metric, place);
         }
-    });
-}
-
-/// A table in a card; where it is wider than the card it is moved sideways, and no column is lost.
-fn table_card(ui: &mut Ui, table: &Table<'_>, cell: impl FnMut(&mut Ui, usize, usize)) {
-    let needed: f32 = table.columns.iter().map(|column| column.width).sum();
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            let width = ui.available_width();
-            ui.set_width(width);
-            ScrollArea::horizontal().id_salt(table.id).show(ui, |ui| {
-                ui.set_width(width.max(needed));
-                table.show(ui, cell);
-            });
-        });
+    };
+    super::rows_card(ui, |ui| table.show(ui, cell));
 }
 
 fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {

@@ -1,6 +1,6 @@
 //! History: one case through the sessions of the library, and where it changed.
 
-use eframe::egui::{self, Align, ComboBox, Layout, Ui};
+use eframe::egui::{Align, ComboBox, Layout, Ui};
 
 use crate::analysis::history::Point;
 use crate::app::App;
@@ -9,7 +9,7 @@ use crate::app::history::{Followed, Following};
 use crate::app::sessions::{LIVE, OpenSession};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::icon;
-use crate::gui::theme::{self, space};
+use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, label, verdict};
@@ -154,38 +154,35 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
         }
     });
     ui.add_space(space::MEDIUM);
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            let table = Table {
-                id: "history",
-                columns: &COLUMNS,
-                sort: None,
-                sorts: false,
-                rows: found.history.points.len(),
-                selected: None,
-                height: 520.0,
-            };
-            let name = |row| {
-                let point: Option<&Point> = found.history.points.get(row);
-                let name = point.map_or("", |point| &point.name);
-                let moment = point.map(|point| humanize::moment(&point.created));
-                format!("Session {name}, {}", moment.unwrap_or_default())
-            };
-            let touched = table.show_clickable(ui, name, |ui, row, column| {
-                if let Some(point) = found.history.points.get(row) {
-                    cell(ui, point, column);
-                }
-            });
-            let clicked = touched
-                .clicked
-                .and_then(|row| found.history.points.get(row));
-            let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
-            if let Some(file) = file {
-                wishes.push(Action::Sessions(Sessions::Open(vec![file])));
+    super::rows_card(ui, |ui| {
+        let table = Table {
+            id: "history",
+            columns: &COLUMNS,
+            sort: None,
+            sorts: false,
+            rows: found.history.points.len(),
+            selected: None,
+            height: 520.0,
+        };
+        let name = |row| {
+            let point: Option<&Point> = found.history.points.get(row);
+            let name = point.map_or("", |point| &point.name);
+            let moment = point.map(|point| humanize::moment(&point.created));
+            format!("Session {name}, {}", moment.unwrap_or_default())
+        };
+        let touched = table.show_clickable(ui, name, |ui, row, column| {
+            if let Some(point) = found.history.points.get(row) {
+                cell(ui, point, column);
             }
         });
+        let clicked = touched
+            .clicked
+            .and_then(|row| found.history.points.get(row));
+        let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
+        if let Some(file) = file {
+            wishes.push(Action::Sessions(Sessions::Open(vec![file])));
+        }
+    });
 }
 
 fn cell(ui: &mut Ui, point: &Point, column: usize) {

@@ -376,13 +376,10 @@ fn examples(ui: &mut Ui, wishes: &mut Vec<Action>) {
 }
 
 fn rows(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.spacing_mut().item_spacing.y = 0.0;
-            content(ui);
-        });
+    super::rows_card(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        content(ui);
+    });
 }
 
 /// A session's name and what is in it; tells whether it was clicked.

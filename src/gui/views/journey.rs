@@ -1,8 +1,6 @@
 //! Journey: the steps of a session, what each one gained, and what that cost.
 
-use eframe::egui::{
-    self, Align, ComboBox, Label, Layout, Rect, RichText, ScrollArea, Ui, UiBuilder, pos2,
-};
+use eframe::egui::{Align, ComboBox, Label, Layout, Rect, RichText, Ui, UiBuilder, pos2};
 
 use crate::analysis::accuracy;
 use crate::analysis::comparison::Pair;
@@ -313,42 +311,32 @@ fn whole_way(steps: &Steps) -> String {
 
 fn steps_table(ui: &mut Ui, app: &App, found: &Climbed) {
     let steps = &found.journey;
-    let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            let width = ui.available_width();
-            ui.set_width(width);
-            ScrollArea::horizontal().show(ui, |ui| {
-                ui.set_width(width.max(needed));
-                let table = Table {
-                    id: "steps",
-                    columns: &COLUMNS,
-                    sort: None,
-                    sorts: false,
-                    rows: steps.rungs.len(),
-                    selected: None,
-                    height: 560.0,
-                };
-                table.show(ui, |ui, row, column| {
-                    let (rung, cell) = (steps.rungs.get(row), CELLS.get(column));
-                    match (rung, cell) {
-                        (Some(rung), Some(Cell::Step)) => {
-                            let colour =
-                                app.sessions.colour(found.looking.session, rung.case.setup);
-                            step(ui, row + 1, rung, colour);
-                        }
-                        (Some(rung), Some(cell)) => match &rung.trouble {
-                            None => measured(ui, rung, *cell),
-                            // The last cell of a row is painted over the others.
-                            Some(trouble) if column + 1 == CELLS.len() => failed(ui, rung, trouble),
-                            Some(_) => {}
-                        },
-                        _ => {}
-                    }
-                });
-            });
-        });
+    let table = Table {
+        id: "steps",
+        columns: &COLUMNS,
+        sort: None,
+        sorts: false,
+        rows: steps.rungs.len(),
+        selected: None,
+        height: 560.0,
+    };
+    let show = |ui: &mut Ui, row: usize, column: usize| {
+        let (rung, cell) = (steps.rungs.get(row), CELLS.get(column));
+        match (rung, cell) {
+            (Some(rung), Some(Cell::Step)) => {
+                let colour = app.sessions.colour(found.looking.session, rung.case.setup);
+                step(ui, row + 1, rung, colour);
+            }
+            (Some(rung), Some(cell)) => match &rung.trouble {
+                None => measured(ui, rung, *cell),
+                // The last cell of a row is painted over the others.
+                Some(trouble) if column + 1 == CELLS.len() => failed(ui, rung, trouble),
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    };
+    super::rows_card(ui, |ui| table.show(ui, show));
 }
 
 fn step(ui: &mut Ui, number: usize, rung: &Rung, colour: usize) {

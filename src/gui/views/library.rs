@@ -156,72 +156,60 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            let count = app.library.listed_len();
-            if count == 0 {
-                label::quiet(ui, "No session has these words.");
+    super::rows_card(ui, |ui| {
+        let count = app.library.listed_len();
+        if count == 0 {
+            label::quiet(ui, "No session has these words.");
+            return;
+        }
+        let place_of =
+            |path: &std::path::PathBuf| app.library.listed().position(|(listed, _)| listed == path);
+        let table = Table {
+            id: "sessions",
+            columns: &COLUMNS,
+            sort: None,
+            sorts: false,
+            rows: count,
+            selected: app.library.selected.as_ref().and_then(place_of),
+            height: ui.available_height() - 40.0,
+        };
+        let fill = |ui: &mut Ui, index: usize, place: usize| {
+            let Some((path, scanned)) = app.library.listed_at(index) else {
                 return;
-            }
-            let place_of = |path: &std::path::PathBuf| {
-                app.library.listed().position(|(listed, _)| listed == path)
             };
-            let table = Table {
-                id: "sessions",
-                columns: &COLUMNS,
-                sort: None,
-                sorts: false,
-                rows: count,
-                selected: app.library.selected.as_ref().and_then(place_of),
-                height: ui.available_height() - 40.0,
-            };
-            let fill = |ui: &mut Ui, index: usize, place: usize| {
-                let Some((path, scanned)) = app.library.listed_at(index) else {
-                    return;
-                };
-                match &scanned.entry {
-                    Ok(entry) => cell(ui, app, entry, place),
-                    Err(reason) if place == 0 => {
-                        let file = path.file_name().unwrap_or_default().to_string_lossy();
-                        let words = RichText::new(format!("{file}, cannot be read"))
-                            .color(theme::roles(ui).bad);
-                        let label = Label::new(words).truncate();
-                        ui.add(label.show_tooltip_when_elided(false))
-                            .on_hover_text(reason);
-                    }
-                    Err(_) => {}
+            match &scanned.entry {
+                Ok(entry) => cell(ui, app, entry, place),
+                Err(reason) if place == 0 => {
+                    let file = path.file_name().unwrap_or_default().to_string_lossy();
+                    let words = RichText::new(format!("{file}, cannot be read"))
+                        .color(theme::roles(ui).bad);
+                    let label = Label::new(words).truncate();
+                    ui.add(label.show_tooltip_when_elided(false))
+                        .on_hover_text(reason);
                 }
-            };
-            // Where the table is wider than the card it is moved sideways, and no column is lost.
-            let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
-            let width = ui.available_width().max(needed);
-            let sideways = ScrollArea::horizontal().id_salt("sideways");
-            let shown = sideways.show(ui, |ui| {
-                ui.set_width(width);
-                table.show_clickable(ui, |index| row_name(app, index), fill)
+                Err(_) => {}
+            }
+        };
+        let touched = table.show_clickable(ui, |index| row_name(app, index), fill);
+        if let Some((path, _)) = touched
+            .clicked
+            .and_then(|index| app.library.listed_at(index))
+        {
+            let again = app.library.selected.as_ref() == Some(path);
+            let double = ui.input(|input| {
+                input
+                    .pointer
+                    .button_double_clicked(egui::PointerButton::Primary)
             });
-            let touched = shown.inner;
-            if let Some((path, _)) = touched
-                .clicked
-                .and_then(|index| app.library.listed_at(index))
-            {
-                let again = app.library.selected.as_ref() == Some(path);
-                let double = ui.input(|input| {
-                    input
-                        .pointer
-                        .button_double_clicked(egui::PointerButton::Primary)
-                });
-                if double {
-                    wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
-                } else {
-                    wishes.push(Action::Library(Library::Select(
-                        (!again).then(|| path.clone()),
-                    )));
-                }
+            if double {
+                wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+            } else {
+                wishes.push(Action::Library(Library::Select(
+                    (!again).then(|| path.clone()),
+                )));
             }
-        });
+        }
+    });
 }
 
 /// What a row is called.

@@ -12,7 +12,7 @@ mod run;
 mod settings;
 mod timeline;
 
-use eframe::egui::{ScrollArea, Ui};
+use eframe::egui::{Margin, ScrollArea, Ui};
 
 use super::icon::{self, Icon};
 use super::theme;
@@ -112,6 +112,16 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
         ui.spacing_mut().item_spacing.y = theme::space::TINY;
         ui.vertical(content);
     });
+}
+
+/// A card over the width that there is, of rows that reach nearly to its edges.
+fn rows_card<T>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> T) -> T {
+    let card = theme::card(ui).inner_margin(Margin::symmetric(6, 6));
+    let shown = card.show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        content(ui)
+    });
+    shown.inner
 }
 
 /// Actions made of one kind of change.

@@ -1,10 +1,11 @@
 //! Tables: a header that sorts, numbers to the right, rows that are only made while they are seen.
+//! One that is wider than its place is moved sideways, and no column is lost.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, Sense, Stroke,
-    StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -116,6 +117,22 @@ impl Table<'_> {
     }
 
     fn shown(
+        &self,
+        ui: &mut Ui,
+        name: Option<&dyn Fn(usize) -> String>,
+        cell: impl FnMut(&mut Ui, usize, usize),
+    ) -> Touched {
+        let needed: f32 = self.columns.iter().map(|column| column.width).sum();
+        let width = ui.available_width().max(needed);
+        let sideways = ScrollArea::horizontal().id_salt((self.id, "sideways"));
+        let shown = sideways.show(ui, |ui| {
+            ui.set_width(width);
+            self.over_its_width(ui, name, cell)
+        });
+        shown.inner
+    }
+
+    fn over_its_width(
         &self,
         ui: &mut Ui,
         name: Option<&dyn Fn(usize) -> String>,

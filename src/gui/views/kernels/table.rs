@@ -1,6 +1,6 @@
 //! The tables: of one profile, and of two.
 
-use eframe::egui::{self, ScrollArea, Ui};
+use eframe::egui::{self, Ui};
 
 use super::{share_words, signed};
 use crate::analysis::breakdown::{Breakdown, Level, Row};
@@ -93,27 +93,17 @@ fn framed(
     changes: &mut Vec<Kernels>,
     cell: impl FnMut(&mut Ui, usize, usize),
 ) {
-    let needed: f32 = columns.iter().map(|column| column.width).sum();
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 6))
-        .show(ui, |ui| {
-            let width = ui.available_width();
-            ui.set_width(width);
-            ScrollArea::horizontal().show(ui, |ui| {
-                ui.set_width(width.max(needed));
-                let table = Table {
-                    id: "kernels",
-                    columns,
-                    sort,
-                    sorts: true,
-                    rows,
-                    selected: None,
-                    height: HEIGHT,
-                };
-                let touched = table.show(ui, cell);
-                changes.extend(touched.sorted.map(Kernels::Sort));
-            });
-        });
+    let table = Table {
+        id: "kernels",
+        columns,
+        sort,
+        sorts: true,
+        rows,
+        selected: None,
+        height: HEIGHT,
+    };
+    let touched = crate::gui::views::rows_card(ui, |ui| table.show(ui, cell));
+    changes.extend(touched.sorted.map(Kernels::Sort));
 }
 
 fn cell(ui: &mut Ui, breakdown: &Breakdown, row: &Row, column: usize) {

@@ -399,14 +399,7 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         }
         case_cell(ui, session, case, row_of(key), place, run);
     };
-    // Where the table is wider than the card it is moved sideways, and no column is lost.
-    let needed: f32 = COLUMNS.iter().map(|column| column.width).sum();
-    let width = ui.available_width().max(needed);
-    let sideways = ScrollArea::horizontal().id_salt("sideways");
-    sideways.show(ui, |ui| {
-        ui.set_width(width);
-        table.show(ui, cell);
-    });
+    table.show(ui, cell);
 }
 
 fn case_cell(
