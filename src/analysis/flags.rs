@@ -52,8 +52,12 @@ const SLOW_FIRST_RUN: f64 = 3.0;
 const CONTENDED: f64 = 0.05;
 /// Another machine may take so much of the time that the worker had before it is told.
 const STOLEN: f64 = 0.01;
-/// A worker that had to make way so often in a second was not alone.
+/// A worker that had to make way so often in a second was not alone, ...
 const SWITCHES_PER_S: f64 = 100.0;
+/// ... if others used this share of all processors: its own threads make way for each other as well.
+const MADE_WAY_FOR: f64 = 0.01;
+/// The kernel counts in ticks of up to 10 ms: over less time than this a single one would look like a crowd.
+const COUNTED_NS: f64 = 200e6;
 /// Throughput and batch over median may differ by so much.
 const UNEVEN: f64 = 0.02;
 /// A server that does less than this share of the requests that arrive does not keep up.
@@ -163,7 +167,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
         sum(|c| c.stolen_ns),
         sum(|c| c.others_ns),
     );
-    if counted <= 0.0 {
+    if counted < COUNTED_NS {
         return None;
     }
     let processors = session.environment.cpu.threads.max(1) as f64;
@@ -182,7 +186,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
             session.environment.cpu.threads,
             percent(busy)
         )
-    } else if switches > SWITCHES_PER_S {
+    } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
         format!("the worker had to make way for others {switches:.0} times a second")
     } else {
         return None;
@@ -381,6 +385,17 @@ mod tests {
             ..quiet
         };
         assert_eq!(with(crowded), ["contended"]);
+        let among_its_own_threads = Company {
+            others_ns: 0,
+            ..crowded
+        };
+        assert!(with(among_its_own_threads).is_empty());
+        let one_tick = Company {
+            counted_ns: 1_000_000,
+            others_ns: 10_000_000,
+            ..quiet
+        };
+        assert!(with(one_tick).is_empty());
     }
 
     #[test]
