@@ -12,6 +12,10 @@ use crate::stats::summary::median;
 
 /// Starts of a shell that does nothing, whose median is taken off each time.
 const STARTS: usize = 20;
+/// Runs after which it is known whether a command does more than start.
+const FIRST_RUNS: usize = 5;
+/// A command has to take longer than an empty one by this share of it: starts vary by as much.
+const BEYOND_START: f64 = 0.1;
 /// How much of what a command printed is quoted.
 const QUOTED: usize = 200;
 
@@ -105,6 +109,7 @@ impl LoadedModel for CommandModel {
             outside: self.outside.clone(),
             batch,
             start_ns: self.start_ns,
+            first_ns: Vec::new(),
             told: VecDeque::new(),
         }))
     }
@@ -116,8 +121,31 @@ struct CommandRun {
     outside: Outside,
     batch: usize,
     start_ns: u64,
+    /// What the first runs took, their start included.
+    first_ns: Vec<f64>,
     /// Figures of the last run that were not handed on yet.
     told: VecDeque<u64>,
+}
+
+impl CommandRun {
+    /// The time of a run without that of its start. What does hardly more than start has no time of its own.
+    fn without_start(&mut self, spent_ns: u64) -> Result<u64, EngineError> {
+        if self.first_ns.len() < FIRST_RUNS {
+            self.first_ns.push(spent_ns as f64);
+        }
+        let taken_ns = median(&self.first_ns).filter(|_| self.first_ns.len() == FIRST_RUNS);
+        let start_ns = self.start_ns as f64;
+        match taken_ns {
+            Some(taken_ns) if taken_ns < start_ns * (1.0 + BEYOND_START) => {
+                Err(EngineError::Failed(format!(
+                    "the command takes {}, and starting an empty one takes {}, so what it does itself cannot be told; let it do more, or print a figure that pattern= finds",
+                    humanize::duration_ns(taken_ns),
+                    humanize::duration_ns(start_ns)
+                )))
+            }
+            _ => Ok(spent_ns.saturating_sub(self.start_ns).max(1)),
+        }
+    }
 }
 
 impl Runnable for CommandRun {
@@ -131,7 +159,7 @@ impl Runnable for CommandRun {
         }
         let (stdout, spent_ns) = run(&self.line)?;
         let Some(figures) = &self.outside.figures else {
-            return Ok(spent_ns.saturating_sub(self.start_ns).max(1));
+            return self.without_start(spent_ns);
         };
         self.told = figures.times_ns(&stdout, self.batch).into();
         self.told.pop_front().ok_or_else(|| {
