@@ -39,6 +39,16 @@ impl Ratio {
         self.as_exact(self.speed_up)
     }
 
+    /// The ends of its interval. Where two rounds cannot tell, nobody wants to know by how much.
+    pub fn interval_words(&self) -> Option<String> {
+        let Interval { low, high } = self.ci95?;
+        Some(if high < 100.0 {
+            format!("{low:.3} to {high:.3}")
+        } else {
+            format!("{low:.3} to over 100")
+        })
+    }
+
     /// Another ratio of the same two cases, no more exact than this one.
     pub fn as_exact(&self, ratio: f64) -> String {
         let finest = self.speed_up.abs() * FINEST;

@@ -20,6 +20,8 @@ use crate::domain::trace::Trace;
 
 mod make;
 
+pub use make::profile;
+
 /// A figure as a value, whoever draws it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {

@@ -209,7 +209,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N")]
     pub batch: Option<usize>,
     /// End with status 1 where a case is called slower, by more than so many percent.
-    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = percentage)]
     pub fail_if_slower: Option<f64>,
     /// Write the verdicts as JUnit XML for continuous integration: a case that is called slower, by more than
     /// --fail-if-slower says, is a failure, and one that cannot be told is skipped.
@@ -287,6 +287,14 @@ pub enum RowsBy {
     Operator,
     /// Kernels by their whole names.
     Kernel,
+}
+
+/// How many percent; what is out of range is told where it is used.
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    number.trim().parse().map_err(|_no_number| {
+        format!("{text} is no percentage; write a number from 0, such as 2.5")
+    })
 }
 
 fn share(text: &str) -> Result<f64, String> {

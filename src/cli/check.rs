@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::args::CheckArgs;
-use super::{REGRESSION, output};
+use super::{REGRESSION, output, status_of};
 use crate::analysis::lint::{self, Finding};
 use crate::domain::session::Session;
 use crate::export;
@@ -14,12 +14,18 @@ use crate::store::session_file;
 
 /// Checks every session and prints what was found.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    // All are read first: an answer that ends in the middle is none.
-    let sessions: Vec<(&Path, Session)> = args
-        .sessions
-        .iter()
-        .map(|path| Ok((path.as_path(), session_file::read(path)?.session)))
-        .collect::<anyhow::Result<_>>()?;
+    let mut sessions: Vec<(&Path, Session)> = Vec::new();
+    let mut trouble = None;
+    for path in &args.sessions {
+        match session_file::read(path) {
+            Ok(opened) => sessions.push((path, opened.session)),
+            // The others are checked all the same.
+            Err(error) => trouble = Some(status_of(&error.into())),
+        }
+    }
+    if let Some(status) = trouble.filter(|_| sessions.is_empty()) {
+        return Ok(status);
+    }
     let found: Vec<(&Path, &Session, Vec<Finding>)> = sessions
         .iter()
         .map(|(path, session)| (*path, session, lint::of(session)))
@@ -40,6 +46,9 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             .map(|(_, session, findings)| export::claims::text(session, findings))
             .collect();
         output::answer(&texts.join("\n"))?;
+    }
+    if let Some(status) = trouble {
+        return Ok(status);
     }
     let is_clean = found.iter().all(|(_, _, findings)| findings.is_empty());
     Ok(if is_clean {

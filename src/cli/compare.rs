@@ -1,5 +1,6 @@
 //! `powerband compare`: did it get faster?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     }
     let before = Part::read(&args.before)?;
     let after = args.after.as_deref().map(Part::read).transpose()?;
+    check_batch(args, &before, after.as_ref())?;
     let comparisons = compare(args, &before, after.as_ref().unwrap_or(&before))?;
     if let Some(reason) = comparisons.iter().find_map(|one| one.nothing.clone())
         && comparisons.iter().all(|one| one.pairs.is_empty())
@@ -74,6 +76,24 @@ impl Part {
         }
     }
 
+    /// The batch sizes of its rows, which are those of the steps where there is a ladder.
+    fn sizes(&self) -> BTreeSet<usize> {
+        self.rows.iter().map(|row| row.batch).collect()
+    }
+
+    fn has_batch(&self, batch: usize) -> bool {
+        self.sizes().contains(&batch)
+    }
+
+    fn batches(&self) -> String {
+        let sizes: Vec<String> = self.sizes().iter().map(ToString::to_string).collect();
+        if sizes.is_empty() {
+            "none".to_owned()
+        } else {
+            sizes.join(", ")
+        }
+    }
+
     fn setup(&self, wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
         let Some(wanted) = wanted else {
             return Ok(None);
@@ -90,6 +110,28 @@ impl Part {
             self.session.name,
             labels.join(", ")
         )
+    }
+}
+
+/// Says which batch sizes there are where the wanted one was planned on neither side.
+fn check_batch(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
+    let Some(batch) = args.batch else {
+        return Ok(());
+    };
+    let parts: Vec<&Part> = std::iter::once(before).chain(after).collect();
+    if parts.iter().any(|part| part.has_batch(batch)) {
+        return Ok(());
+    }
+    let known: Vec<String> = parts.iter().copied().map(Part::batches).collect();
+    match known.as_slice() {
+        [one] => bail!(
+            "{} has no batch size {batch}; it has {one}",
+            args.before.display()
+        ),
+        _ => bail!(
+            "neither session has a batch size {batch}; they have {}",
+            known.join(" and ")
+        ),
     }
 }
 

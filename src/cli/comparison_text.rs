@@ -4,7 +4,6 @@ use super::session_text;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::conditions::Difference;
-use crate::analysis::metrics::times;
 use crate::analysis::verdict::Call;
 use crate::base::humanize::{self, UNKNOWN};
 
@@ -82,24 +81,11 @@ fn line(pair: &Pair) -> Vec<String> {
         batch,
         median(&pair.before),
         median(&pair.after),
-        or_unknown(pair.ratio.map(|ratio| times(ratio.speed_up))),
-        or_unknown(
-            pair.ratio
-                .and_then(|ratio| ratio.ci95)
-                .map(|interval| ends(interval.low, interval.high)),
-        ),
+        or_unknown(pair.ratio.map(|ratio| ratio.words())),
+        or_unknown(pair.ratio.and_then(|ratio| ratio.interval_words())),
         or_unknown(pair.ratio.map(|ratio| ratio.rounds.to_string())),
         pair.verdict.call.name().to_owned(),
     ]
-}
-
-/// The ends of an interval. Where two rounds cannot tell, nobody wants to know by how much.
-fn ends(low: f64, high: f64) -> String {
-    if high < 100.0 {
-        format!("{low:.3} to {high:.3}")
-    } else {
-        format!("{low:.3} to over 100")
-    }
 }
 
 fn summary(comparison: &Comparison) -> String {

@@ -72,6 +72,9 @@ fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
 fn whole(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
     let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
     match kind {
+        FileKind::Csv if session.cases.is_empty() => bail!(
+            "the session holds no case that was measured, so there is no table of them; what it states goes out as .json, and its curves with --chart throughput"
+        ),
         FileKind::Csv if args.samples => Ok(session_table::samples(session).to_csv().into_bytes()),
         FileKind::Csv => Ok(session_table::cases(session).to_csv().into_bytes()),
         FileKind::Json if args.samples => bail!("--samples writes a table; end the name with .csv"),
@@ -121,10 +124,7 @@ fn chart(
     material.rules = Some(&rules);
     material.batch = args.batch;
     material.setup = setup(args, session)?;
-    material.profile = args
-        .profile
-        .checked_sub(1)
-        .ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))?;
+    material.profile = profile_place(args)?;
     let trace = match figure.name {
         "timeline" => trace(args, session)?,
         _ if args.between.is_some() => bail!("only a timeline has --between; leave it out"),
@@ -178,20 +178,18 @@ fn setup(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<usize>> 
     Ok(Some(found))
 }
 
+fn profile_place(args: &ExportArgs) -> anyhow::Result<usize> {
+    let place = args.profile.checked_sub(1);
+    place.ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))
+}
+
 /// The file of a profile's timeline, which lies beside the session; nothing where it has sums only.
 fn trace_file<'a>(
     args: &ExportArgs,
     session: &'a Session,
 ) -> anyhow::Result<(&'a Profile, Option<PathBuf>)> {
-    let place = args.profile.checked_sub(1);
-    let Some(profile) = place.and_then(|place| session.profiles.get(place)) else {
-        bail!(
-            "{} has no profile {}; it has {}",
-            session.name,
-            args.profile,
-            session.profiles.len()
-        );
-    };
+    let place = profile_place(args)?;
+    let profile = figure::profile(&Part::of(session), place).map_err(anyhow::Error::msg)?;
     let Some(name) = &profile.trace_file else {
         return Ok((profile, None));
     };

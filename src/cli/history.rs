@@ -10,7 +10,6 @@ use super::args::HistoryArgs;
 use super::{Context, output};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::history::{self, Followed, History, Point};
-use crate::analysis::metrics::times;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::export::comparison::pair;
@@ -136,10 +135,7 @@ fn line(point: &Point) -> Vec<String> {
                 .ci95_rel()
                 .map(|share| format!("{:.1} %", share * 100.0)),
         ),
-        or_unknown(
-            last.and_then(|pair| pair.ratio)
-                .map(|ratio| times(ratio.speed_up)),
-        ),
+        or_unknown(last.and_then(|pair| pair.ratio).map(|ratio| ratio.words())),
         or_unknown(last.map(|pair| pair.verdict.call.name().to_owned())),
         changed.join(", "),
     ]

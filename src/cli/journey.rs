@@ -9,7 +9,6 @@ use super::args::JourneyArgs;
 use super::output;
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{self, Journey, Rung};
-use crate::analysis::metrics::times;
 use crate::analysis::{accuracy, case_rows};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
@@ -99,7 +98,7 @@ fn line(rung: &Rung) -> Vec<String> {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
         let interval = ratio.and_then(|ratio| ratio.ci95);
         [
-            or_unknown(ratio.map(|ratio| times(ratio.speed_up))),
+            or_unknown(ratio.map(|ratio| ratio.words())),
             or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
         ]
     };

@@ -15,6 +15,11 @@ const NAMES: usize = 5;
 /// One profile.
 pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown) -> String {
     let mut text = head(profile, found);
+    if shown.rows.is_empty() && shown.hidden > 0 {
+        text.push_str(&nothing_matches(shown.hidden));
+        text.push_str(&notes(profile));
+        return text;
+    }
     let by_name = found.level != Level::Category;
     let mut header = vec!["Category"];
     if by_name {
@@ -47,10 +52,24 @@ pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown) -> String 
             percent(share)
         ));
     }
+    text.push_str(&notes(profile));
+    text
+}
+
+fn notes(profile: &Profile) -> String {
+    let mut text = String::new();
     for note in &profile.notes {
         text.push_str(&format!("· {note}\n"));
     }
     text
+}
+
+/// What is said in place of a table without rows.
+fn nothing_matches(hidden: usize) -> String {
+    format!(
+        "Nothing matches the filter; {} left out.\n",
+        humanize::of_many(hidden as u64, "row")
+    )
 }
 
 fn head(profile: &Profile, found: &Breakdown) -> String {
@@ -166,9 +185,13 @@ pub fn comparison(
         "Of it",
     ];
     let lines: Vec<Vec<String>> = rows.iter().map(|row| compared_line(found, row)).collect();
-    text.push_str(&humanize::table(&header, &lines, 3));
     let hidden = found.rows.len() - rows.len();
-    if hidden > 0 {
+    if rows.is_empty() && hidden > 0 {
+        text.push_str(&nothing_matches(hidden));
+    } else {
+        text.push_str(&humanize::table(&header, &lines, 3));
+    }
+    if hidden > 0 && !rows.is_empty() {
         text.push_str(&format!(
             "{} left out\n",
             humanize::of_many(hidden as u64, "row")

@@ -101,8 +101,24 @@ fn status_of(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    output::note(&format!("powerband: {error:#}"));
+    output::note(&format!("powerband: {}", whole_reason(error)));
     ExitCode::from(TROUBLE)
+}
+
+/// An error with its causes. Many errors already say their cause in their own sentence, so a cause is
+/// added only where nothing before it has said it.
+fn whole_reason(error: &anyhow::Error) -> String {
+    let mut whole = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if whole.is_empty() {
+            whole = words;
+        } else if !whole.contains(&words) {
+            whole.push_str(": ");
+            whole.push_str(&words);
+        }
+    }
+    whole
 }
 
 fn context() -> anyhow::Result<Context> {
@@ -229,4 +245,28 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
             .downcast_ref::<io::Error>()
             .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let missing = session_file::read(Path::new("/nowhere/a.ron")).unwrap_err();
+        let said = missing.to_string();
+        assert_eq!(said.matches("os error").count(), 1, "{said}");
+        let error = anyhow::Error::from(missing);
+        assert_eq!(whole_reason(&error), said);
+        let around = error.context("the report was not written");
+        assert_eq!(
+            whole_reason(&around),
+            format!("the report was not written: {said}")
+        );
+        let plain = anyhow::Error::from(io::Error::other("the disk is full"));
+        assert_eq!(
+            whole_reason(&plain.context("a.svg cannot be written")),
+            "a.svg cannot be written: the disk is full"
+        );
+    }
 }

@@ -32,6 +32,12 @@ pub fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
         output::note(&format!("Discarded {}", path.display()));
         return Ok(ExitCode::SUCCESS);
     }
+    if session_file::read(&path).is_ok() {
+        bail!(
+            "{path} is a session already, with nothing to recover; powerband show {path} shows it",
+            path = path.display()
+        );
+    }
     let session = journal::recover(&path)?;
     let target = match &args.out {
         Some(out) => {

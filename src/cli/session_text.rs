@@ -4,7 +4,6 @@ use super::{claims_text, comparison_text, journey, resources};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::claims::MARK;
 use crate::analysis::comparison::{self, Pair};
-use crate::analysis::metrics::times;
 use crate::analysis::{accuracy, examined, lint, parts, profiled, remarks, scaling};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::plan::Load;
@@ -87,7 +86,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> String {
                 session.setup_label(scaling.setup),
                 scaling.copies.to_string(),
                 gain.batch.to_string(),
-                or_unknown(gain.pair.ratio.map(|ratio| times(ratio.speed_up))),
+                or_unknown(gain.pair.ratio.map(|ratio| ratio.words())),
                 or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
                 gain.pair.verdict.call.name().to_owned(),
                 or_unknown(

@@ -1,11 +1,11 @@
 //! A comparison as JUnit XML, which continuous integration shows as tests: a case that got slower is a
 //! failure, one that cannot be told is skipped.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::letters::escaped;
 use crate::analysis::comparison::{Comparison, Pair};
-use crate::analysis::metrics::times;
 use crate::analysis::verdict::Call;
 use crate::base::humanize;
 
@@ -44,14 +44,7 @@ fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
     cases.extend(lone(&comparison.only_before, "before"));
     cases.extend(lone(&comparison.only_after, "after"));
     let count = |test: fn(&Fate) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
-    let setups = comparison.pairs.first().map_or_else(
-        || "nothing in common".to_owned(),
-        |pair| {
-            let (before, after) = (&pair.before.setup_label, &pair.after.setup_label);
-            format!("{after} against {before}")
-        },
-    );
-    let suite = escaped(&setups);
+    let suite = escaped(&setups(comparison));
     // Writing into a string cannot fail.
     let _infallible = writeln!(
         text,
@@ -66,6 +59,22 @@ fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
     text.push_str("  </testsuite>\n");
 }
 
+/// What is compared: two setups, or so many pairs of them.
+fn setups(comparison: &Comparison) -> String {
+    let sides: BTreeSet<String> = comparison.pairs.iter().map(sides).collect();
+    let mut named = sides.iter();
+    match (named.next(), named.next()) {
+        (None, _) => "nothing in common".to_owned(),
+        (Some(only), None) => only.clone(),
+        _ => format!("{} setups", sides.len()),
+    }
+}
+
+fn sides(pair: &Pair) -> String {
+    let (before, after) = (&pair.before.setup_label, &pair.after.setup_label);
+    format!("{after} against {before}")
+}
+
 fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&Pair>) {
     let seconds = pair
         .and_then(|pair| pair.after.latency_ns.as_ref())
@@ -75,9 +84,10 @@ fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&P
         Fate::Failed(reason) => ("failure", escaped(reason)),
         Fate::Skipped(reason) => ("skipped", escaped(reason)),
     };
+    let class = pair.map_or_else(|| suite.to_owned(), |pair| escaped(&sides(pair)));
     let _infallible = write!(
         text,
-        "    <testcase classname=\"{suite}\" name=\"{}\" time=\"{seconds}\">",
+        "    <testcase classname=\"{class}\" name=\"{}\" time=\"{seconds}\">",
         escaped(name)
     );
     if !word.is_empty() {
@@ -115,9 +125,9 @@ fn fate(pair: &Pair, percent: f64) -> Fate {
 fn sentence(pair: &Pair) -> String {
     let mut text = pair.verdict.call.to_string();
     if let Some(ratio) = pair.ratio {
-        let _infallible = write!(text, ": {}", times(ratio.speed_up));
-        if let Some(ci95) = ratio.ci95 {
-            let _infallible = write!(text, ", 95 % {} to {}", times(ci95.low), times(ci95.high));
+        let _infallible = write!(text, ": {}", ratio.words());
+        if let Some(interval) = ratio.interval_words() {
+            let _infallible = write!(text, ", 95 % {interval}");
         }
         let _infallible = write!(
             text,
@@ -171,12 +181,38 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("batch 1\" time=\"0.0015"), "{text}");
-        assert!(text.contains("<failure message=\"slower: 0.67 ×"), "{text}");
+        assert!(
+            text.contains("<failure message=\"slower: 0.667 ×"),
+            "{text}"
+        );
         assert!(text.contains("measured before only"), "{text}");
         assert!(text.contains("&lt;b&gt; &amp; &quot;two&quot;"), "{text}");
         assert!(!text.contains("<b>"), "{text}");
         // Half as much again is less than sixty per cent.
         let text = document(&found, 60.0);
         assert!(text.contains("failures=\"0\""), "{text}");
+    }
+
+    #[test]
+    fn each_pair_of_setups_is_a_class() {
+        let mut session = session(&["fake", "fake,threads=2"], &[1]);
+        for setup in [0, 1] {
+            measure_near(&mut session, setup, 1, 1_000);
+        }
+        let rows = case_rows::of(&session);
+        let side = Side {
+            session: &session,
+            rows: &rows,
+            setup: 0,
+            batch: None,
+        };
+        let text = document(&[comparison::of_sessions(&side, &side)], 0.0);
+        for part in [
+            "<testsuite name=\"2 setups\" tests=\"2\"",
+            "classname=\"fake:cpu against fake:cpu\"",
+            "classname=\"fake:cpu,threads=2 against fake:cpu,threads=2\"",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 }

@@ -7,27 +7,50 @@ const LARGEST_BATCH: usize = 1 << 20;
 /// So many powers of two in a row are shown as a range.
 const LONG_RUN: usize = 6;
 
-/// A batch size that is no number from 1.
+/// Batch sizes that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "\"{0}\" is no batch size; write whole numbers from 1 to {largest}, for example --batch 1,2,4,8",
-    largest = humanize::count(LARGEST_BATCH as u64)
-)]
-pub struct BatchError(String);
+pub enum BatchError {
+    /// A part is no number from 1, and no two of them.
+    #[error("\"{0}\" is no batch size; {hint}", hint = hint())]
+    NoSize(String),
+    /// Nothing is written where a batch size belongs.
+    #[error("no batch size is written in a part of \"{0}\"; {hint}", hint = hint())]
+    Missing(String),
+    /// A range runs downwards.
+    #[error("the first batch size of \"{0}\" must not be larger than the last; {hint}", hint = hint())]
+    Downwards(String),
+}
+
+/// What may be written.
+fn hint() -> String {
+    let largest = humanize::count(LARGEST_BATCH as u64);
+    format!(
+        "write whole numbers from 1 to {largest}, for example --batch 1,2,4,8, or a range such as 1..64"
+    )
+}
 
 /// `1,2,4` or `1..16` (the powers of two between), in any mixture; ascending, each once.
 pub fn parse(text: &str) -> Result<Vec<usize>, BatchError> {
     let mut batches = Vec::new();
     for part in text.split(',').map(str::trim) {
+        if part.is_empty() {
+            return Err(BatchError::Missing(text.to_owned()));
+        }
+        // What is quoted is the whole part, not the end of a range that is missing or wrong.
+        let size =
+            |written: &str| parse_batch(written).ok_or_else(|| BatchError::NoSize(part.to_owned()));
         match part.split_once("..") {
             Some((from, to)) => {
-                let (from, to) = (parse_batch(from)?, parse_batch(to)?);
+                let (from, to) = (size(from)?, size(to)?);
+                if from > to {
+                    return Err(BatchError::Downwards(part.to_owned()));
+                }
                 let powers = powers_of_two()
                     .skip_while(|&b| b < from)
                     .take_while(|&b| b <= to);
                 batches.extend(powers.chain([from, to]));
             }
-            None => batches.push(parse_batch(part)?),
+            None => batches.push(size(part)?),
         }
     }
     batches.sort_unstable();
@@ -35,11 +58,9 @@ pub fn parse(text: &str) -> Result<Vec<usize>, BatchError> {
     Ok(batches)
 }
 
-fn parse_batch(text: &str) -> Result<usize, BatchError> {
-    match text.trim().parse::<usize>() {
-        Ok(batch @ 1..=LARGEST_BATCH) => Ok(batch),
-        _ => Err(BatchError(text.to_owned())),
-    }
+fn parse_batch(text: &str) -> Option<usize> {
+    let batch: usize = text.trim().parse().ok()?;
+    (1..=LARGEST_BATCH).contains(&batch).then_some(batch)
 }
 
 fn powers_of_two() -> impl Iterator<Item = usize> {
@@ -96,6 +117,21 @@ mod tests {
                 "{bad}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_wrong_is_quoted_whole() {
+        for (text, says) in [
+            ("1..", "\"1..\" is no batch size"),
+            ("2, ..8", "\"..8\" is no batch size"),
+            ("1,,2", "no batch size is written in a part of \"1,,2\""),
+            ("", "no batch size is written in a part of \"\""),
+            ("8..1", "\"8..1\" must not be larger than the last"),
+        ] {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.contains(says) && said.contains("1..64"), "{said}");
+        }
+        assert_eq!(parse("4..4").unwrap(), [4]);
     }
 
     #[test]

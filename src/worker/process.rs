@@ -190,6 +190,7 @@ impl Process {
         }
         let words = [
             "memory allocation of",
+            "failed to allocate",
             "bad_alloc",
             "Cannot allocate memory",
             "out of memory",

@@ -435,6 +435,20 @@ fn check_says_what_it_found_and_ends_accordingly() {
     home.run(&["check", "nowhere.ron"])
         .fails_saying(&["nowhere.ron"]);
     home.run(&["check"]).fails_saying(&["SESSION"]);
+
+    // One that cannot be read does not keep the others from being checked.
+    let mixed = home.run(&["check", "nowhere.ron", &file(CASE_STUDY)]);
+    assert_eq!(mixed.status, Some(2), "{mixed:#?}");
+    has(&mixed.err, &["nowhere.ron"]);
+    has(&mixed.out, &["2 contradictions"]);
+}
+
+#[test]
+fn what_nobody_measured_has_no_table() {
+    let home = Home::new();
+    home.run(&["export", &file(AITEMPLATE), "--to", "table.csv"])
+        .fails_saying(&["no case that was measured", "--chart throughput"]);
+    assert!(!home.path("table.csv").exists());
 }
 
 #[test]

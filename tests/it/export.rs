@@ -132,7 +132,10 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
         ],
         &["for paper"],
     );
-    fails(&["--timeline", "--to", &json], &["has no profile"]);
+    fails(
+        &["--timeline", "--to", &json],
+        &["has no profile", "powerband import"],
+    );
     fails(&["--to", &session], &["is the session itself"]);
     assert!(!home.path("a.svg").exists() && !home.path("a.txt").exists());
     let help = home.run(&["export", "--help"]);

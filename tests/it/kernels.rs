@@ -117,6 +117,11 @@ fn questions_are_answered_in_text() {
         "{text}"
     );
     assert!(!text.contains("dgrad"), "{text}");
+    let text = answer(&home, &["--filter", "nosuchkernel*"]).out;
+    assert!(
+        text.contains("Nothing matches the filter") && !text.contains("those above"),
+        "{text}"
+    );
 }
 
 #[test]

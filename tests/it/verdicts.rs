@@ -85,7 +85,7 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
     assert!((pair["noise_floor"].as_f64().unwrap() - 0.01).abs() < 1e-9);
 
     let text = home.run(&["compare", "a.ron"]).out;
-    for word in ["Verdict", "0.91 ×", "slower", "same", "Options differs"] {
+    for word in ["Verdict", "0.909 ×", "slower", "same", "Options differs"] {
         assert!(text.contains(word), "{word}: {text}");
     }
     let status = |limit: &str| home.run(&["compare", "a.ron", limit]).status;
@@ -115,6 +115,10 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
         .fails_saying(&["cannot be written", "nowhere/v.xml"]);
     home.run(&["compare", "a.ron", "--fail-if-slower=-1"])
         .fails_saying(&["percentage"]);
+    home.run(&["compare", "a.ron", "--fail-if-slower=abc"])
+        .fails_saying(&["abc is no percentage", "2.5"]);
+    home.run(&["compare", "a.ron", "--batch", "99"])
+        .fails_saying(&["no batch size 99; it has 1, 8"]);
     home.run(&["compare", "a.ron", "--before", "tract"])
         .fails_saying(&["no setup \"tract\"", "fake:cpu,item=300"]);
 }

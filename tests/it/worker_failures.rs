@@ -336,6 +336,8 @@ fn a_killed_program_loses_only_the_round_in_flight() {
     );
     assert!(!home.run(&["devices"]).err.contains("interrupted"));
     home.run(&["recover"]).fails_saying(&["nothing to recover"]);
+    home.run(&["recover", "kept.ron"])
+        .fails_saying(&["is a session already", "powerband show kept.ron"]);
 }
 
 #[test]

@@ -292,7 +292,8 @@ pub fn telemetry(material: &Material<'_>) -> Made {
     Err(format!("{} has no readings of devices{why}", session.name))
 }
 
-fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String> {
+/// A profile of a session by its place, or why there is none.
+pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String> {
     let (name, profiles) = (&part.session.name, &part.session.profiles);
     match profiles.get(place) {
         Some(profile) => Ok(profile),
