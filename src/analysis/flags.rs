@@ -240,12 +240,12 @@ fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
             "uneven",
             Weight::Amber,
             format!(
-                "the throughput counted is {:+.1} % off batch over median, so {}",
-                off * 100.0,
+                "the throughput counted is {:.1} % {}",
+                off.abs() * 100.0,
                 if off < 0.0 {
-                    "a few runs took much of the time"
+                    "below batch over median, so a few runs took much of the time"
                 } else {
-                    "many runs were shorter than the median, and times come in two kinds"
+                    "above batch over median, so many runs were shorter than the median, and times come in two kinds"
                 }
             ),
             "look at the outliers in the time strip; the median is for one run, the throughput for many",

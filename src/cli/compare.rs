@@ -215,13 +215,13 @@ fn status(args: &CompareArgs, comparisons: &[Comparison]) -> ExitCode {
         (0, 0) => ExitCode::SUCCESS,
         (0, open) => {
             output::note(&format!(
-                "Nothing is called slower, but {open} of {} are inconclusive.",
+                "Nothing is called slower; inconclusive: {open} of {}.",
                 pairs.len()
             ));
             ExitCode::SUCCESS
         }
         (slower, _) => {
-            output::note(&format!("{slower} of {} are slower.", pairs.len()));
+            output::note(&format!("Slower: {slower} of {}.", pairs.len()));
             ExitCode::from(REGRESSION)
         }
     }

@@ -36,7 +36,7 @@ fn conditions(comparison: &Comparison) -> String {
 
 fn difference(difference: &Difference) -> String {
     format!(
-        "  {} differs: {} before, {} after\n",
+        "  {}: {} before, {} after\n",
         difference.what, difference.before, difference.after
     )
 }

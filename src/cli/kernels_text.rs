@@ -253,7 +253,8 @@ fn names(title: &str, members: &[Member]) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    // The same minus sign as that of times.
+    format!("{:.1} %", share * 100.0).replace('-', "−")
 }
 
 fn signed(ns: f64) -> String {

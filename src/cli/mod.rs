@@ -217,14 +217,15 @@ fn is_measured(path: &Path, session: &Session) -> anyhow::Result<()> {
 fn offer_journals(context: &Context) {
     let abandoned = journal::abandoned(&library::journals(&context.paths));
     if let [first, ..] = abandoned.as_slice() {
-        let which = match abandoned.len() {
-            1 => "A run was interrupted".to_owned(),
-            n => format!("{n} runs were interrupted, the first"),
-        };
-        output::note(&format!(
-            "{which} before it was saved: {}\nWhat it measured can be kept: powerband recover",
-            first.display()
-        ));
+        output::note(&match abandoned.len() {
+            1 => format!(
+                "A run was interrupted before it was saved: {}\nWhat it measured can be kept: powerband recover",
+                first.display()
+            ),
+            n => format!(
+                "{n} runs were interrupted before they were saved.\nWhat they measured can be kept: powerband recover --list names them"
+            ),
+        });
     }
 }
 
