@@ -186,3 +186,34 @@ impl Runnable for CommandRun {
         self.outside.figures.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_no_more_than_start_is_refused_after_a_few_runs() {
+        let run = || CommandRun {
+            line: String::new(),
+            outside: Outside {
+                line: String::new(),
+                figures: None,
+            },
+            batch: 1,
+            start_ns: 1_000_000,
+            first_ns: Vec::new(),
+            told: VecDeque::new(),
+        };
+        let mut empty = run();
+        for spent_ns in [990_000, 1_040_000, 3_000_000, 1_010_000] {
+            assert!(empty.without_start(spent_ns).is_ok());
+        }
+        let refused = empty.without_start(1_000_000).unwrap_err().to_string();
+        assert!(refused.contains("takes 1.01 ms"), "{refused}");
+        assert!(refused.contains("pattern="), "{refused}");
+        let mut working = run();
+        for _ in 0..2 * FIRST_RUNS {
+            assert_eq!(working.without_start(1_500_000).unwrap(), 500_000);
+        }
+    }
+}

@@ -415,7 +415,9 @@ fn written(script: &Script) -> io::Result<TempDir> {
 
 fn command(spec: &ProcessSpec) -> Command {
     let mut command = bare(spec);
+    // Where memory has run out, a panic that collects where it was never ends.
     command
+        .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

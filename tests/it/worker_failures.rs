@@ -107,6 +107,28 @@ fn allocating_without_end_is_out_of_memory() {
     assert_eq!(outcomes(&run), ["finished", "out-of-memory", "finished"]);
 }
 
+#[test]
+fn a_panic_for_want_of_memory_is_out_of_memory() {
+    let home = Home::new();
+    let setup = "tract,memory=256MiB";
+    let run = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        setup,
+        "--batch",
+        "4096",
+        "--preset",
+        "quick",
+        "--json",
+    ]);
+    assert_eq!(
+        run.json()["cases"][0]["outcome"],
+        "out-of-memory",
+        "{run:#?}"
+    );
+}
+
 /// Scripts in a worker's place: name, body, the outcome they must get, and words of its sentence.
 fn odd_workers() -> Vec<(&'static str, String, &'static str, &'static str)> {
     let hello = r#"echo '{"protocol":1,"program":"script"}'"#;
