@@ -163,19 +163,7 @@ mod tests {
     use super::*;
 
     fn card(kind: DeviceKind) -> WatchedDevice {
-        WatchedDevice {
-            source: "replay".to_owned(),
-            id: "0000:43:00.0".to_owned(),
-            name: "Card".to_owned(),
-            kind,
-            number: 0,
-            memory_bytes: None,
-            max_clock_mhz: None,
-            max_memory_clock_mhz: None,
-            power_limit_w: None,
-            driver: None,
-            settings: Vec::new(),
-        }
+        WatchedDevice::new("replay", kind, 0, "0000:43:00.0", "Card")
     }
 
     #[test]
