@@ -73,6 +73,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
             .map(|row| row.batch)
             .collect()
     };
+    remarks.extend(about_itself(before, after, &pairs));
     remarks.extend(about_batches(&pairs));
     remarks.extend(about_directions(&pairs));
     let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
@@ -298,6 +299,18 @@ impl Side<'_> {
     }
 }
 
+/// A session against itself, or against a copy of it, is the same whatever it holds.
+fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<String> {
+    let setup = before.setup;
+    let is_same = |pair: &Pair| {
+        let key = |batch| CaseKey { setup, batch };
+        before.session.case(key(pair.before_batch)) == after.session.case(key(pair.after_batch))
+    };
+    let same_run = setup == after.setup && before.session.is_of_one_run_with(after.session);
+    (same_run && !pairs.is_empty() && pairs.iter().all(is_same))
+        .then(|| "Both sides are the same measurements.".to_owned())
+}
+
 fn about_batches(pairs: &[Pair]) -> Option<String> {
     let pair = pairs.iter().find(|pair| pair.is_per_item())?;
     Some(format!(
@@ -424,6 +437,24 @@ mod tests {
         assert!(comparison.only_after.is_empty());
         let told = comparison.remarks.join(" ");
         assert!(told.contains("tract:cpu batch 8: out of memory"), "{told}");
+    }
+
+    #[test]
+    fn what_is_compared_with_itself_is_told() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let told = |batch: Option<usize>, other: Option<usize>| {
+            let found = of(
+                &side(&session, &rows, 0, batch),
+                &side(&session, &rows, 0, other),
+            );
+            found
+                .remarks
+                .contains(&"Both sides are the same measurements.".to_owned())
+        };
+        assert!(told(None, None));
+        assert!(told(Some(4), Some(4)));
+        assert!(!told(Some(1), Some(4)));
     }
 
     #[test]

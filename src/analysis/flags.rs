@@ -71,7 +71,7 @@ pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
     [
         unsettled(case),
         noisy(session, summary),
-        drift(case),
+        drift(session, case),
         contended(session, case),
         overloaded(session, case),
         uneven(session, case, summary),
@@ -109,7 +109,15 @@ fn unsettled(case: &Case) -> Option<Flag> {
     ))
 }
 
+/// Whether the times vary of themselves: requests that arrive at random find queues of any length.
+fn varies_by_design(session: &Session) -> bool {
+    session.plan.load.is_random()
+}
+
 fn noisy(session: &Session, summary: &Summary) -> Option<Flag> {
+    if varies_by_design(session) {
+        return None;
+    }
     let spread = summary.relative_iqr().filter(|spread| *spread > NOISY)?;
     let weight = if spread > VERY_NOISY {
         Weight::Red
@@ -134,7 +142,10 @@ fn noisy(session: &Session, summary: &Summary) -> Option<Flag> {
     ))
 }
 
-fn drift(case: &Case) -> Option<Flag> {
+fn drift(session: &Session, case: &Case) -> Option<Flag> {
+    if varies_by_design(session) {
+        return None;
+    }
     let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let third = samples.len() / 3;
     if third < 5 {
@@ -406,6 +417,16 @@ mod tests {
         assert!(names(&session, &[1_000; 100], took(1_000_000_000)).is_empty());
         let slow = names(&session, &[1_000; 100], took(1_500_000_000));
         assert_eq!(slow, ["overloaded"]);
+    }
+
+    #[test]
+    fn queues_of_random_arrivals_are_no_fault_of_the_machine() {
+        let rising: Vec<u64> = (0..100).map(|i| 10_000 + i * 40).collect();
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        session.plan.load = Load::Constant { per_s: 1e4 };
+        assert_eq!(names(&session, &rising, |_| ()), ["noisy", "drift"]);
+        session.plan.load = Load::Poisson { per_s: 1e4 };
+        assert!(names(&session, &rising, |_| ()).is_empty());
     }
 
     #[test]

@@ -94,7 +94,6 @@ With --rate requests arrive by themselves, and times count from the arrival: res
 load, which is not comparable with the service time of runs one after the other.")]
 pub struct BenchArgs {
     /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
-    #[arg(required_unless_present_any = ["more", "ladder"])]
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.

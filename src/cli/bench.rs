@@ -92,6 +92,7 @@ fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
         Some(WatchRequest {
             rate_hz: devices::rate(args.telemetry, "--telemetry")?,
             places: devices::places(args.replay.as_deref())?,
+            for_energy: args.energy,
         })
     };
     Ok(Place {
@@ -103,9 +104,14 @@ fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
 /// What a ladder measures here, or the bare wish for a model.
 fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
     let Some(id) = &args.ladder else {
+        let Some(model) = &args.model else {
+            bail!(
+                "say what to measure: powerband bench resnet50, or an ONNX file in its place; powerband bench --help tells the rest"
+            );
+        };
         return Ok(Wish {
             journey: args.journey,
-            ..Wish::new(args.model.as_deref().unwrap_or_default())
+            ..Wish::new(model)
         });
     };
     let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;

@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
         };
         atomic_file::write_bytes(&args.to, &bytes).with_context(|| not_written(&args.to))?;
     }
-    output::note(&format!("Wrote {}", args.to.display()));
+    output::note(&format!("Saved to {}", args.to.display()));
     Ok(ExitCode::SUCCESS)
 }
 

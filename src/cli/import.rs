@@ -57,7 +57,7 @@ pub fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
         ));
     }
     if let Some(out) = &args.out {
-        output::note(&format!("Saved {}", out.display()));
+        output::note(&format!("Saved to {}", out.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
@@ -79,6 +80,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Wanted {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) => {
+            let error = with_tip(error);
             let status = if error.use_stderr() { TROUBLE } else { 0 };
             // Nothing is left to be done where even this cannot be printed.
             drop(error.print());
@@ -89,6 +91,25 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Wanted {
         Ok(wanted) => wanted,
         Err(error) => Wanted::Done(status_of(&error)),
     }
+}
+
+/// A setup that stands where no argument is expected has an option of its own, which is then named.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let names_engine = found
+        .split([':', ','])
+        .next()
+        .is_some_and(|name| crate::engines::find(name).is_some());
+    if error.kind() == ErrorKind::UnknownArgument && names_engine {
+        let tip = format!("a setup is given with its option: --setup {found}");
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+    error
 }
 
 /// Says why there is no window, and what can be done without one.

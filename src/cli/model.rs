@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
         atomic_file::write_bytes(target, &bytes)
             .with_context(|| format!("cannot write {}", target.display()))?;
         output::note(&format!(
-            "Wrote {} ({})",
+            "Saved to {} ({})",
             target.display(),
             humanize::bytes(bytes.len() as u64)
         ));
@@ -100,7 +100,7 @@ fn export(
             humanize::significant(worst, 2)
         )
     });
-    output::answer(&format!("Wrote {}{close}\n", to.display()))?;
+    output::answer(&format!("Saved to {}{close}\n", to.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 

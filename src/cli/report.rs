@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let beside = folder.map_or_else(String::new, |folder| {
         format!(", its pictures to {}", folder.display())
     });
-    output::note(&format!("Written to {}{beside}", args.to.display()));
+    output::note(&format!("Saved to {}{beside}", args.to.display()));
     Ok(ExitCode::SUCCESS)
 }
 

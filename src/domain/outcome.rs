@@ -24,7 +24,7 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Self::Start => "starting",
             Self::Load => "loading the model",
-            Self::Open => "the first run",
+            Self::Open => "running for the first time",
             Self::WarmUp => "warming up",
             Self::Measure => "measuring",
         })

@@ -63,6 +63,7 @@ impl Place {
             watch: Some(WatchRequest {
                 rate_hz: USUAL_HZ,
                 places: Places::of_user(),
+                for_energy: false,
             }),
         }
     }
@@ -199,7 +200,10 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         inputs,
         earlier: None,
         traces: Some(traces_folder(place)),
-        watch: place.watch.clone(),
+        watch: place.watch.clone().map(|watch| WatchRequest {
+            for_energy: wish.energy,
+            ..watch
+        }),
     })
 }
 

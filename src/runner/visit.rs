@@ -103,7 +103,7 @@ mod tests {
         let expected = [
             Some("starting"),
             Some("loading the model"),
-            Some("the first run"),
+            Some("running for the first time"),
             None,
             Some("warming up"),
             Some("round 3"),

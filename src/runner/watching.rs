@@ -23,6 +23,8 @@ pub struct WatchRequest {
     pub rate_hz: f64,
     /// Where sources look.
     pub places: Places,
+    /// Whether each case is measured for so long that its energy can be told.
+    pub for_energy: bool,
 }
 
 /// Watches while a run goes on.
@@ -82,6 +84,14 @@ impl Watcher {
                 text: "What the devices say is played back from another run, and says nothing of this one."
                     .to_owned(),
             })
+    }
+
+    /// What is to be said where energies are wanted and nobody can tell them.
+    pub fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
+        (request.for_energy && !self.tells_power).then(|| RunEvent::Warned {
+            text: "No device here tells its power, so no energy will be known; powerband devices says what would help."
+                .to_owned(),
+        })
     }
 
     /// How long until every device was read once more.
@@ -146,5 +156,34 @@ impl Watcher {
         let warnings = warnings.into_iter();
         events.extend(warnings.map(|text| RunEvent::Warned { text }));
         events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Watches a machine where nobody tells anything.
+    fn warned(for_energy: bool) -> Option<RunEvent> {
+        let empty = tempfile::tempdir().unwrap();
+        let nothing = Some(empty.path().join("nothing.so"));
+        let request = WatchRequest {
+            rate_hz: 10.0,
+            places: Places {
+                root: empty.path().to_path_buf(),
+                nvml: nothing.clone(),
+                rocm_smi: nothing,
+                replay: None,
+            },
+            for_energy,
+        };
+        let (watcher, _) = Watcher::begin(&request, &Telemetry::default(), 0);
+        watcher.without_meter(&request)
+    }
+
+    #[test]
+    fn who_wants_energies_hears_at_once_that_nobody_can_tell_them() {
+        assert!(warned(true).is_some());
+        assert!(warned(false).is_none());
     }
 }

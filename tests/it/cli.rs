@@ -311,6 +311,10 @@ fn help_leads_on() {
         "the worker is not the user's business"
     );
     home.run(&["frobnicate"]).fails_saying(&["frobnicate"]);
+    home.run(&["bench"])
+        .fails_saying(&["powerband bench resnet50", "ONNX file"]);
+    home.run(&["bench", "resnet50", "ort,threads=2"])
+        .fails_saying(&["--setup ort,threads=2"]);
 }
 
 #[test]

@@ -53,20 +53,11 @@ fn a_command_is_timed_from_outside_without_its_start() {
             "the worker's memory is not the command's"
         );
     }
-    let is_refused = cases[2..].iter().any(|case| case["outcome"] == "failed");
-    assert_eq!(run.status, Some(if is_refused { 2 } else { 0 }), "{run:#?}");
+    assert_eq!(run.status, Some(2), "{run:#?}");
     for empty in &cases[2..] {
-        // How long starts take varies with what else goes on; what is left is little, or said not to be known.
-        if empty["outcome"] == "failed" {
-            let reason = empty["reason"].to_string();
-            assert!(reason.contains("cannot be told"), "{reason}");
-        } else {
-            let median = median_ms(empty);
-            assert!(
-                median < load_ms(1) / 20.0,
-                "{median}: less than the start that was taken off"
-            );
-        }
+        assert_eq!(empty["outcome"], "failed", "{empty:#}");
+        let reason = empty["reason"].to_string();
+        assert!(reason.contains("cannot be told"), "{reason}");
     }
     let warnings = document["warnings"].to_string();
     assert!(

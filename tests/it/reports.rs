@@ -38,7 +38,7 @@ fn read(home: &Home, file: &str) -> String {
 fn written(run: &Run) {
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(run.out.is_empty(), "{run:#?}");
-    assert!(run.err.contains("Written to"), "{run:#?}");
+    assert!(run.err.contains("Saved to"), "{run:#?}");
 }
 
 #[test]

@@ -24,13 +24,14 @@ impl Run<'_, '_> {
         }
         let (watcher, event) = Watcher::begin(&request, &self.session.telemetry, self.began_ns);
         let idle_time = watcher.idle_time();
-        self.watcher = Some(watcher);
         let played_back = match &event {
             RunEvent::Watched { devices, .. } => Watcher::played_back(devices),
             _ => None,
         };
+        let without_meter = watcher.without_meter(&request);
+        self.watcher = Some(watcher);
         self.tell(event);
-        if let Some(warning) = played_back {
+        for warning in [played_back, without_meter].into_iter().flatten() {
             self.tell(warning);
         }
         let Some(idle_time) = idle_time else {

@@ -101,7 +101,7 @@ fn a_worker_that_hangs_stops_nothing_else() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.app_mut().planner.draft = draft("fake,fail=run-hang", "1", 3);
     desk.act(Action::Run(RunAction::Start));
-    let is_first_run = |app: &App| is_at(app, "the first run");
+    let is_first_run = |app: &App| is_at(app, "running for the first time");
     desk.until("the worker is asked for its first run", is_first_run);
     let asked = Instant::now();
     desk.step_until("it hangs in it", PATIENCE, |_| {

@@ -100,10 +100,10 @@ fn a_case_whose_worker_never_starts_is_named_and_skipped_from_its_row() {
 fn a_case_that_hangs_in_its_first_run_is_skipped_when_asked_twice() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     start(&mut desk, "fake,fail=run-hang");
-    desk.see(&format!("{HANGING}, the first run"));
+    desk.see(&format!("{HANGING}, running for the first time"));
     desk.click("Skip this case");
     // Its worker is ready, and ending it would cost the other cases of its setup theirs.
-    assert!(is_at(desk.app(), "the first run"));
+    assert!(is_at(desk.app(), "running for the first time"));
     desk.click("Now");
     goes_on(&mut desk);
 }

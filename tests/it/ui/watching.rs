@@ -28,6 +28,7 @@ fn desk(cards: &Cards) -> Desk {
             root: cards.root().to_path_buf(),
             ..Places::default()
         },
+        for_energy: false,
     };
     let place = Place {
         watch: Some(watch),
