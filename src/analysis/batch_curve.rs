@@ -98,14 +98,14 @@ pub struct CurvePoint {
     pub batch: usize,
     /// Median time of a batch, in nanoseconds.
     pub median_ns: f64,
-    /// Mean time of a batch, in nanoseconds.
-    pub mean_ns: f64,
+    /// Mean time of a batch, in nanoseconds, where it is known.
+    pub mean_ns: Option<f64>,
     /// 99th percentile, in nanoseconds, where there are enough samples.
     pub p99_ns: Option<f64>,
     /// 95 % interval of the median, in nanoseconds.
     pub ci95_ns: Option<Interval>,
-    /// Items a second.
-    pub throughput_per_s: f64,
+    /// Items a second; nothing where the program that measured it does not tell.
+    pub throughput_per_s: Option<f64>,
     /// 95 % interval of the throughput, from that of the median.
     pub throughput_ci95: Option<Interval>,
     /// Throughput as a share of the curve's best.
@@ -136,9 +136,14 @@ impl CurvePoint {
     pub fn latency_ns(&self, statistic: Statistic) -> Option<f64> {
         match statistic {
             Statistic::Median => Some(self.median_ns),
-            Statistic::Mean => Some(self.mean_ns),
+            Statistic::Mean => self.mean_ns,
             Statistic::P99 => self.p99_ns,
         }
+    }
+
+    /// The throughput for setting points in order: what is not known counts as none.
+    pub fn rate_or_zero(&self) -> f64 {
+        self.throughput_per_s.unwrap_or(0.0)
     }
 
     /// The efficiency of a kind, as a share.
@@ -263,21 +268,25 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
         .latency_ns
         .as_ref()
         .filter(|_| !row.outcome.is_trouble())?;
-    let throughput = row.throughput_per_s.or(row.throughput_by_median)?;
-    // Throughput is one over latency, so that the interval's ends change places.
+    let throughput = row.throughput_per_s.or(row.throughput_by_median);
     let energy = row.energy.as_ref().ok();
-    let scaled = |bound: f64| throughput * latency.median / bound;
+    // Throughput is one over latency, so that the interval's ends change places.
+    let interval = |rate: f64| {
+        let ci = row.ci95_ns.filter(|ci| ci.low > 0.0)?;
+        let scaled = |bound: f64| rate * latency.median / bound;
+        Some(Interval {
+            low: scaled(ci.high),
+            high: scaled(ci.low),
+        })
+    };
     Some(CurvePoint {
         batch: row.batch,
         median_ns: latency.median,
-        mean_ns: latency.mean,
+        mean_ns: row.mean_ns(),
         p99_ns: latency.p99,
         ci95_ns: row.ci95_ns,
         throughput_per_s: throughput,
-        throughput_ci95: row.ci95_ns.filter(|ci| ci.low > 0.0).map(|ci| Interval {
-            low: scaled(ci.high),
-            high: scaled(ci.low),
-        }),
+        throughput_ci95: throughput.and_then(interval),
         of_best: None,
         scaling: None,
         busy: row.busy,
@@ -295,20 +304,23 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
 fn share_out(points: &mut [CurvePoint]) {
     let best = best_throughput(points);
     let Some(first) = points.first() else { return };
-    let (smallest, per_batch) = (first.batch, first.throughput_per_s / first.batch as f64);
+    let smallest = first.batch;
+    let per_batch = first.rate_or_zero() / smallest as f64;
     for point in points {
-        point.of_best = (best > 0.0).then(|| point.throughput_per_s / best);
+        let share = |of: f64| point.throughput_per_s.map(|rate| rate / of);
         let ideal = per_batch * point.batch as f64;
         // A stand-in for batch 1 says nothing of itself.
         let is_stand_in = point.batch == smallest && smallest > 1;
-        point.scaling = (ideal > 0.0 && !is_stand_in).then(|| point.throughput_per_s / ideal);
+        let of_best = share(best).filter(|_| best > 0.0);
+        let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_stand_in);
+        (point.of_best, point.scaling) = (of_best, scaling);
     }
 }
 
 fn best_throughput(points: &[CurvePoint]) -> f64 {
     points
         .iter()
-        .map(|point| point.throughput_per_s)
+        .map(CurvePoint::rate_or_zero)
         .fold(0.0, f64::max)
 }
 
@@ -318,7 +330,7 @@ fn knee(points: &[CurvePoint]) -> Option<usize> {
     let (_, smaller) = points.split_last()?;
     let found = smaller
         .iter()
-        .find(|point| point.throughput_per_s >= enough)?;
+        .find(|point| point.throughput_per_s.is_some_and(|rate| rate >= enough))?;
     (points.len() >= FEWEST_POINTS).then_some(found.batch)
 }
 
@@ -333,7 +345,7 @@ impl BatchCurve {
         self.points
             .iter()
             .filter(|point| point.latency_ns(statistic).is_some_and(|ns| ns <= limit_ns))
-            .max_by(|a, b| a.throughput_per_s.total_cmp(&b.throughput_per_s))
+            .max_by(|a, b| a.rate_or_zero().total_cmp(&b.rate_or_zero()))
     }
 
     /// What the shape says and what fitted into memory, in one sentence.
@@ -420,9 +432,8 @@ mod tests {
         let scaling = curve.points[6].efficiency(Efficiency::Scaling).unwrap();
         assert!((scaling - 5.0 / 68.0).abs() < 1e-4, "{scaling}");
         let interval = first.throughput_ci95.unwrap();
-        assert!(
-            interval.low <= first.throughput_per_s && first.throughput_per_s <= interval.high + 0.1
-        );
+        let rate = first.throughput_per_s.unwrap();
+        assert!(interval.low <= rate && rate <= interval.high + 0.1);
     }
 
     #[test]

@@ -5,9 +5,11 @@ use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
 use super::memory::{self, Need};
 use super::peak;
+use super::stated;
 use super::watched::{self, Watched};
-use crate::domain::case::{Case, CaseKey};
+use crate::domain::case::{Case, CaseKey, Round};
 use crate::domain::outcome::Outcome;
+use crate::domain::reported::Stated;
 use crate::domain::session::Session;
 use crate::stats::bootstrap::{self, Interval};
 use crate::stats::summary::Summary;
@@ -30,17 +32,21 @@ pub struct CaseRow {
     pub batch: usize,
     /// How it ended.
     pub outcome: Outcome,
-    /// How many rounds were measured.
+    /// How many rounds were measured, or results reported by another program.
     pub rounds: usize,
     /// How many samples there are.
     pub samples: u64,
-    /// The samples in a few numbers, in nanoseconds; nothing where there are none.
+    /// The samples in a few numbers, in nanoseconds, or what another program states in their place;
+    /// nothing where there is neither.
     pub latency_ns: Option<Summary>,
+    /// What another program states of it; nothing where it was measured here.
+    pub stated: Option<Stated>,
     /// 95 % interval of the median, in nanoseconds; nothing for fewer than two rounds.
     pub ci95_ns: Option<Interval>,
-    /// Items done over time spent.
+    /// Items done over time spent, or the rate that the program states that measured it.
     pub throughput_per_s: Option<f64>,
-    /// Batch size over median time: what the throughput would be without pauses and outliers.
+    /// Batch size over median time: what the throughput would be without pauses and outliers. Nothing
+    /// where runs may have overlapped.
     pub throughput_by_median: Option<f64>,
     /// Throughput as a share of the setup's best.
     pub of_best: Option<f64>,
@@ -62,6 +68,37 @@ pub struct CaseRow {
 }
 
 impl CaseRow {
+    /// Whether it has no samples, and what is known of its times is what another program states.
+    pub fn is_stated_only(&self) -> bool {
+        self.samples == 0 && self.stated.is_some()
+    }
+
+    /// The shortest run, in nanoseconds, where it is known.
+    pub fn min_ns(&self) -> Option<f64> {
+        self.known(|times| times.min, |stated| stated.min_ns)
+    }
+
+    /// The mean, in nanoseconds, where it is known.
+    pub fn mean_ns(&self) -> Option<f64> {
+        self.known(|times| times.mean, |stated| stated.mean_ns)
+    }
+
+    /// The longest run, in nanoseconds, where it is known.
+    pub fn max_ns(&self) -> Option<f64> {
+        self.known(|times| times.max, |stated| stated.max_ns)
+    }
+
+    fn known(
+        &self,
+        of_samples: fn(&Summary) -> f64,
+        of_stated: fn(&Stated) -> Option<f64>,
+    ) -> Option<f64> {
+        match &self.stated {
+            Some(stated) if self.samples == 0 => of_stated(stated),
+            _ => self.latency_ns.as_ref().map(of_samples),
+        }
+    }
+
     /// Half the 95 % interval of the median as a share of it.
     pub fn ci95_rel(&self) -> Option<f64> {
         let (interval, latency) = (self.ci95_ns?, self.latency_ns.as_ref()?);
@@ -114,30 +151,41 @@ fn relate(session: &Session, rows: &mut [CaseRow]) {
     }
 }
 
+/// The times of each round; of a case without samples each time that was reported is one.
+pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
+    if case.rounds.is_empty() {
+        let reported = case.stated.iter().filter_map(|one| one.typical_ns);
+        return reported.map(|ns| vec![ns]).collect();
+    }
+    let times =
+        |round: &Round| -> Vec<f64> { round.samples_ns.iter().map(|&ns| ns as f64).collect() };
+    case.rounds.iter().map(times).collect()
+}
+
 fn row(session: &Session, case: &Case) -> CaseRow {
-    let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64));
-    let rounds: Vec<Vec<f64>> = case
-        .rounds
-        .iter()
-        .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
-        .collect();
+    let stated = stated::of(case);
+    let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
+        .map(|summary| stated::filled(summary, stated.as_ref()))
+        .or_else(|| stated::summary(stated.as_ref()?));
+    let rounds = rounds(case);
+    let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.batch as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
     let watched = watched::of(&session.telemetry, case);
-    let throughput_per_s = (spent_s > 0.0).then(|| items / spent_s);
+    let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
     CaseRow {
         setup: case.setup,
         setup_label: session.setup_label(case.setup),
         setup_spec: session.setup_spec(case.setup),
         batch: case.batch,
         outcome: case.outcome.clone(),
-        rounds: case.rounds.len(),
+        rounds: rounds.len(),
         samples: case.n_samples(),
         ci95_ns: bootstrap::median_interval(&rounds, RESAMPLES, SEED),
         throughput_per_s,
         throughput_by_median: latency_ns
             .as_ref()
-            .filter(|s| s.median > 0.0)
+            .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
             .map(|s| case.batch as f64 * 1e9 / s.median),
         of_best: None,
         far_off: far_off::of(case),
@@ -146,6 +194,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .map(|summary| flags::of(session, case, summary))
             .unwrap_or_default(),
         latency_ns,
+        stated,
         busy: watched::busy_share(session, case.setup, &watched),
         of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
         energy: energy::of(session, case),

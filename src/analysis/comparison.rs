@@ -1,7 +1,8 @@
 //! Two setups, of one session or of two, case by case: how much faster, how sure, and the verdict.
 
 use super::batch_curve::{self, Efficiency};
-use super::case_rows::CaseRow;
+use super::case_rows::{self, CaseRow};
+use super::cautions;
 use super::conditions::{self, Difference};
 use super::metrics;
 pub use super::metrics::{Better, Metric};
@@ -42,6 +43,9 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// What to keep in mind.
     pub remarks: Vec<String>,
+    /// The one of them that says that the sides ran different networks, where they did: a ratio, but no
+    /// answer.
+    pub networks: Option<String>,
     /// Why there is nothing to compare, where there is nothing.
     pub nothing: Option<String>,
 }
@@ -74,8 +78,11 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
             .collect()
     };
     remarks.extend(about_itself(before, after, &pairs));
-    remarks.extend(about_batches(&pairs));
-    remarks.extend(about_directions(&pairs));
+    remarks.extend(cautions::of(&pairs));
+    let networks = conditions::different_networks(
+        (before.session, before.setup),
+        (after.session, after.setup),
+    );
     let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
     remarks.extend(after.troubles(&only_before));
     remarks.extend(before.troubles(&only_after));
@@ -89,6 +96,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         only_after,
         pairs,
         remarks,
+        networks,
     }
 }
 
@@ -174,6 +182,7 @@ impl Comparison {
             metrics: Vec::new(),
             differences: Vec::new(),
             remarks: Vec::new(),
+            networks: None,
             nothing: None,
         }
     }
@@ -210,6 +219,7 @@ impl Comparison {
 
     /// Adds one setup's comparison, its metrics under its name, and what is not said yet.
     fn take(&mut self, label: &str, one: Self) {
+        self.networks = self.networks.take().or(one.networks);
         self.pairs.extend(one.pairs);
         self.only_before.extend(one.only_before);
         self.only_after.extend(one.only_after);
@@ -259,12 +269,10 @@ impl Side<'_> {
         let Some(case) = self.session.case(key) else {
             return Vec::new();
         };
-        case.rounds
-            .iter()
-            .map(|round| Visit {
-                round: round.round,
-                samples: round.samples_ns.iter().map(|&ns| ns as f64).collect(),
-            })
+        let numbers = case.rounds.iter().map(|round| round.round).chain(0..);
+        let rounds = case_rows::rounds(case).into_iter().zip(numbers);
+        rounds
+            .map(|(samples, round)| Visit { round, samples })
             .collect()
     }
 
@@ -309,36 +317,6 @@ fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<S
     let same_run = setup == after.setup && before.session.is_of_one_run_with(after.session);
     (same_run && !pairs.is_empty() && pairs.iter().all(is_same))
         .then(|| "Both sides are the same measurements.".to_owned())
-}
-
-fn about_batches(pairs: &[Pair]) -> Option<String> {
-    let pair = pairs.iter().find(|pair| pair.is_per_item())?;
-    Some(format!(
-        "The batch sizes differ ({} and {}), so latencies are compared per item.",
-        pair.before_batch, pair.after_batch
-    ))
-}
-
-/// Rounds that took turns say one thing and the medians over all samples another.
-fn about_directions(pairs: &[Pair]) -> Option<String> {
-    let differs = |pair: &&Pair| {
-        let medians = [&pair.before, &pair.after].map(|row| Some(row.latency_ns.as_ref()?.median));
-        let ([Some(before), Some(after)], Some(ratio)) = (medians, pair.ratio) else {
-            return false;
-        };
-        !pair.is_per_item() && (before / after - 1.0) * (ratio.speed_up - 1.0) < 0.0
-    };
-    let batches: Vec<String> = pairs
-        .iter()
-        .filter(differs)
-        .map(|pair| pair.before_batch.to_string())
-        .collect();
-    (!batches.is_empty()).then(|| {
-        format!(
-            "At batch {} the medians over all samples point the other way than the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do.",
-            batches.join(", ")
-        )
-    })
 }
 
 #[cfg(test)]
@@ -455,34 +433,6 @@ mod tests {
         assert!(told(None, None));
         assert!(told(Some(4), Some(4)));
         assert!(!told(Some(1), Some(4)));
-    }
-
-    #[test]
-    fn medians_that_point_the_other_way_are_told() {
-        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
-        // One short round and a long one with more samples, against two alike.
-        measure(&mut session, 0, 1, &[&[10], &[30, 30, 30]]);
-        measure(&mut session, 1, 1, &[&[20], &[20, 20, 20]]);
-        let rows = case_rows::of(&session);
-        let found = of(
-            &side(&session, &rows, 0, None),
-            &side(&session, &rows, 1, None),
-        );
-        assert!(
-            found.pairs[0]
-                .ratio
-                .is_some_and(|ratio| ratio.speed_up < 1.0)
-        );
-        let told = found.remarks.join(" ");
-        assert!(
-            told.contains("At batch 1 the medians over all samples"),
-            "{told}"
-        );
-        let same = of(
-            &side(&session, &rows, 0, None),
-            &side(&session, &rows, 0, None),
-        );
-        assert!(!same.remarks.join(" ").contains("the other way"));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use crate::domain::session::{Completion, Session};
 
 /// Digits of a model's checksum that are shown: enough to see that two differ.
 const CHECKSUM_DIGITS: usize = 8;
+/// Networks whose sizes differ by more than this share are not two versions of one.
+const MOST_BETWEEN_VERSIONS: f64 = 0.05;
 /// Options that have a line of their own.
 const OWN_LINE: [&str; 2] = ["precision", "threads"];
 
@@ -54,17 +56,24 @@ pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
 /// What to keep in mind, in sentences.
 pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
     let (first, second) = (before.0, after.0);
-    let mut remarks = Vec::new();
+    let networks = different_networks(before, after);
+    let is_told = networks.is_some();
+    let mut remarks: Vec<String> = networks.into_iter().collect();
     if !first.is_of_one_run_with(second) {
-        remarks.push("The two were measured at different times, not interleaved.".to_owned());
+        remarks.push(if first.imported.is_some() || second.imported.is_some() {
+            "The two are not interleaved: another program measured at least one of them.".to_owned()
+        } else {
+            "The two were measured at different times, not interleaved.".to_owned()
+        });
     }
-    remarks.extend(about_models(
-        first.model_of(before.1),
-        second.model_of(after.1),
+    let models = (first.model_of(before.1), second.model_of(after.1));
+    if !is_told || models.0.name == models.1.name {
+        remarks.extend(about_models(models.0, models.1));
+    }
+    remarks.extend(about_machines(
+        &first.environment.cpu,
+        &second.environment.cpu,
     ));
-    if machine(&first.environment.cpu) != machine(&second.environment.cpu) {
-        remarks.push("The machines differ.".to_owned());
-    }
     remarks.extend(about_session(first));
     if !first.is_of_one_run_with(second) || first.name != second.name {
         remarks.extend(about_session(second));
@@ -100,26 +109,80 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
     }
     let (mine, theirs) = (first.model_of(before.1), second.model_of(after.1));
     // Two versions under two names are compared on purpose; two files under one name are not.
-    if mine.name == theirs.name && mine.sha256 != theirs.sha256 {
+    if mine.name == theirs.name && mine.is_same_file(theirs) == Some(false) {
         return Some(format!("{} is not the same file on both sides", mine.name));
     }
     None
 }
 
-fn about_models(before: &ModelRef, after: &ModelRef) -> Option<String> {
-    if before.sha256 == after.sha256 && before.name == after.name {
+/// Whether two models are one network or versions of one, as far as file, size and name tell; nothing
+/// where they do not.
+pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
+    if one.is_same_file(other) == Some(true) {
+        return Some(true);
+    }
+    let is_apart = |one: u64, other: u64| {
+        let (least, most) = (one.min(other) as f64, one.max(other) as f64);
+        least > 0.0 && most > least * (1.0 + MOST_BETWEEN_VERSIONS)
+    };
+    let work = one.macs.zip(other.macs);
+    if is_apart(one.parameters, other.parameters)
+        || work.is_some_and(|(one, other)| is_apart(one, other))
+    {
+        return Some(false);
+    }
+    let is_sized = one.parameters > 0 && other.parameters > 0;
+    (is_sized || one.name == other.name).then_some(true)
+}
+
+/// That the sides ran different networks, so that their ratio is no answer to what a change brought;
+/// nothing where they did not, or where nobody knows. The setups of one run share its network.
+pub fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+    let (first, second) = (before.0.model_of(before.1), after.0.model_of(after.1));
+    if before.0.is_of_one_run_with(after.0) || is_one_network(first, second) != Some(false) {
         return None;
     }
-    Some(if before.name == after.name {
-        format!(
-            "The models differ: {} is not the same file on both sides.",
-            before.name
-        )
-    } else if before.sha256 == after.sha256 {
-        format!("{} and {} are the same file.", before.name, after.name)
-    } else {
-        format!("The models differ: {} and {}.", before.name, after.name)
-    })
+    let size = |model: &ModelRef| {
+        let macs = model.macs.map_or_else(String::new, |macs| {
+            format!(" and {} MACs", humanize::decimal(macs))
+        });
+        let parameters = humanize::decimal(model.parameters);
+        format!("{} has {parameters} parameters{macs}", model.name)
+    };
+    Some(format!(
+        "Different networks: {}, {}. The ratio is one between networks and says nothing of what a change brought.",
+        size(first),
+        size(second)
+    ))
+}
+
+fn about_models(before: &ModelRef, after: &ModelRef) -> Option<String> {
+    let (first, second) = (&before.name, &after.name);
+    let is_unknown = |model: &ModelRef| model.sha256.is_empty();
+    match (first == second, before.is_same_file(after)) {
+        (true, Some(true)) => None,
+        (true, Some(false)) => Some(format!(
+            "The models differ: {first} is not the same file on both sides."
+        )),
+        (false, Some(true)) => Some(format!("{first} and {second} are the same file.")),
+        (false, Some(false)) => Some(format!("The models differ: {first} and {second}.")),
+        // The name is all that there is, and it is the same.
+        (true, None) if is_unknown(before) && is_unknown(after) => None,
+        (true, None) => Some(format!(
+            "The file of {first} is known on one side only, so it may not be the same."
+        )),
+        (false, None) => Some(format!(
+            "Whether {first} and {second} are one network is not known: no model file was recorded."
+        )),
+    }
+}
+
+fn about_machines(before: &Cpu, after: &Cpu) -> Option<String> {
+    match (machine(before), machine(after)) {
+        (before, after) if before == after => None,
+        (Some(_), Some(_)) => Some("The machines differ.".to_owned()),
+        _ => Some("On which machine one side was measured is not known.".to_owned()),
+    }
 }
 
 fn about_session(session: &Session) -> Vec<String> {
@@ -185,11 +248,13 @@ pub fn of_machine((session, _): Measured<'_>) -> Conditions {
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
     let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
+    // What is imported says nothing of cards, which is not that there were none.
+    let known = session.imported.is_none() || !environment.gpus.is_empty();
     vec![
         ("Machine", machine(cpu)),
         (
             "Graphics",
-            Some(listed(environment.gpus.iter().map(graphics))),
+            known.then(|| listed(environment.gpus.iter().map(graphics))),
         ),
         ("Card settings", card_settings(session)),
         ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
@@ -219,6 +284,8 @@ fn card_settings(session: &Session) -> Option<String> {
 pub fn of_measuring((session, _): Measured<'_>) -> Conditions {
     let plan = &session.plan;
     let environment = &session.environment;
+    // What is imported has a plan that nobody measured by, and was measured at another time.
+    let here = session.imported.is_none();
     let build = if environment.optimised_build {
         "optimised"
     } else {
@@ -238,11 +305,14 @@ pub fn of_measuring((session, _): Measured<'_>) -> Conditions {
             Some(listed(plan.batches.iter().map(ToString::to_string))),
         ),
         ("Shapes given", Some(listed(shapes))),
-        ("Preset", Some(plan.preset.to_string())),
-        ("Rounds", Some(plan.measure.rounds.to_string())),
+        ("Preset", here.then(|| plan.preset.to_string())),
+        ("Rounds", here.then(|| plan.measure.rounds.to_string())),
         ("Powerband", Some(environment.program.clone())),
-        ("Build", Some(commit.unwrap_or_else(|| build.to_owned()))),
-        ("Measured", Some(moment(&session.created))),
+        (
+            "Build",
+            here.then(|| commit.unwrap_or_else(|| build.to_owned())),
+        ),
+        ("Measured", here.then(|| moment(&session.created))),
     ]
 }
 
@@ -292,6 +362,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::session;
     use crate::domain::event::SetupReport;
+    use crate::domain::profile::Tool;
 
     fn find<'a>(differences: &'a [Difference], what: &str) -> &'a Difference {
         let found = differences
@@ -344,6 +415,70 @@ mod tests {
         assert!(remarks[2].contains("later are made up"));
         let measured = of((&before, 0), (&after, 0));
         assert_eq!(find(&measured, "Measured").after, "2030-02-02 00:00:00 UTC");
+    }
+
+    /// What another program measured, imported in the same second as others.
+    fn imported(name: &str) -> Session {
+        let mut session = session(&["trtexec:imported"], &[1]);
+        session.completion = Completion::Complete;
+        session.imported = Some(Tool {
+            name: "trtexec".to_owned(),
+            ..Tool::default()
+        });
+        session.model.name = name.to_owned();
+        session.model.sha256 = String::new();
+        session.model.parameters = 0;
+        session.model.macs = None;
+        session
+    }
+
+    #[test]
+    fn files_that_nobody_knows_are_neither_the_same_nor_in_the_way() {
+        let (before, after) = (imported("one.json"), imported("two.json"));
+        let told = remarks((&before, 0), (&after, 0));
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("another program"), "{told:?}");
+        assert!(
+            told[1].contains("one.json and two.json are one network is not known"),
+            "{told:?}"
+        );
+        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
+        let differences = of((&before, 0), (&after, 0));
+        for what in ["Preset", "Rounds", "Build", "Measured", "Graphics"] {
+            assert_eq!(find(&differences, what).before, UNKNOWN, "{what}");
+        }
+        // A file that is known on one side only is not another one.
+        let mut known = imported("one.json");
+        known.model.sha256 = "ff".to_owned();
+        assert_eq!(obstacle((&before, 0), (&known, 0)), None);
+        let told = remarks((&before, 0), (&known, 0)).join(" ");
+        assert!(told.contains("known on one side only"), "{told}");
+    }
+
+    #[test]
+    fn networks_of_other_sizes_are_told_first() {
+        let mut before = session(&["ort:cpu"], &[1]);
+        before.model.parameters = 25_560_000;
+        before.model.macs = Some(4_090_000_000);
+        let mut after = before.clone();
+        after.created = "2030-02-02T00:00:00Z".to_owned();
+        after.model.name = "other".to_owned();
+        after.model.sha256 = "ff".to_owned();
+        // Folded away: two versions of one network.
+        after.model.parameters = 25_510_000;
+        assert_eq!(different_networks((&before, 0), (&after, 0)), None);
+        assert_eq!(is_one_network(&before.model, &after.model), Some(true));
+        after.model.parameters = 7_980_000;
+        after.model.macs = Some(2_830_000_000);
+        assert_eq!(is_one_network(&before.model, &after.model), Some(false));
+        let told = remarks((&before, 0), (&after, 0));
+        assert!(
+            told[0].contains("other has 7.98 M parameters and 2.83 G MACs"),
+            "{told:?}"
+        );
+        assert!(!told.join(" ").contains("The models differ"), "{told:?}");
+        // Nothing is in the way: the ratio is kept.
+        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
     }
 
     #[test]

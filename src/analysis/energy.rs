@@ -150,7 +150,8 @@ pub fn joules(joules: f64) -> String {
 pub fn of(session: &Session, case: &Case) -> Result<Energy, String> {
     let telemetry = &session.telemetry;
     if case.rounds.is_empty() {
-        return Err("it was not measured".to_owned());
+        let here = if case.stated.is_empty() { "" } else { " here" };
+        return Err(format!("it was not measured{here}"));
     }
     if telemetry.tracks.is_empty() {
         return Err("no device was watched".to_owned());

@@ -68,6 +68,10 @@ const LOCK_CLOCKS: &str = "sudo cpupower frequency-set --governor performance";
 
 /// Every flag that the case has earned.
 pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
+    // How another program measured is not known, and cannot be done better here.
+    if session.imported.is_some() {
+        return not_accepted(case).into_iter().collect();
+    }
     [
         unsettled(case),
         noisy(session, summary),
@@ -93,6 +97,20 @@ fn flag(name: &'static str, weight: Weight, evidence: String, advice: &str) -> F
         evidence,
         advice: advice.to_owned(),
     }
+}
+
+/// The program that measured it says itself that the result does not count.
+fn not_accepted(case: &Case) -> Option<Flag> {
+    let objections = case.stated.iter().flat_map(|one| &one.objections);
+    let told: Vec<&str> = objections.map(|told| told.trim_end_matches('.')).collect();
+    (!told.is_empty()).then(|| {
+        flag(
+            "not-accepted",
+            Weight::Red,
+            format!("the program that measured it says: {}", told.join("; ")),
+            "measure it again with that program, so that it accepts the result",
+        )
+    })
 }
 
 fn unsettled(case: &Case) -> Option<Flag> {

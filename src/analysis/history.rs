@@ -19,6 +19,8 @@ pub struct Followed {
     pub setup: String,
     /// Its batch size.
     pub batch: usize,
+    /// What its setup is called where no model file is known: what one tool measured is all spelled alike.
+    label: Option<String>,
 }
 
 impl Followed {
@@ -28,6 +30,7 @@ impl Followed {
             sha256: session.model_of(setup).sha256.clone(),
             setup: session.setup_spec(setup),
             batch,
+            label: label(session, setup),
         }
     }
 
@@ -47,9 +50,16 @@ impl Followed {
     /// Its setup in a session that has it.
     pub fn setup_in(&self, session: &Session) -> Option<usize> {
         (0..session.plan.setups.len()).find(|&setup| {
-            session.setup_spec(setup) == self.setup && session.model_of(setup).sha256 == self.sha256
+            session.setup_spec(setup) == self.setup
+                && session.model_of(setup).sha256 == self.sha256
+                && label(session, setup) == self.label
         })
     }
+}
+
+fn label(session: &Session, setup: usize) -> Option<String> {
+    let is_unknown = session.model_of(setup).sha256.is_empty();
+    is_unknown.then(|| session.setup_label(setup))
 }
 
 /// The case in one session.
@@ -181,6 +191,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::testing::{measure_near, session};
+    use crate::domain::plan::Look;
 
     fn on(day: u32, micros: u64) -> Session {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
@@ -217,6 +228,24 @@ mod tests {
             "{}",
             history.trend
         );
+    }
+
+    #[test]
+    fn what_has_no_model_file_is_followed_by_its_name() {
+        let imported = |day: u32, label: &str| {
+            let mut session = on(day, 1_000);
+            session.model.sha256 = String::new();
+            let look = Look {
+                label: Some(label.to_owned()),
+                colour: None,
+            };
+            session.plan.looks = vec![Look::default(), look];
+            session
+        };
+        let sessions = [imported(1, "BM_one"), imported(2, "BM_two")];
+        let followed = Followed::of(&imported(3, "BM_one"), 1, 4);
+        assert_eq!(followed.setup_in(&sessions[0]), Some(1));
+        assert_eq!(followed.setup_in(&sessions[1]), None);
     }
 
     #[test]

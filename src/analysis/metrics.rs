@@ -138,7 +138,6 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
         metric(&name, batch, Better::Lower, values, humanize::duration_ns)
     };
     let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
-    let rate = |rate: f64| format!("{}/s", humanize::significant(rate, 3));
     let latency = time("Latency", |summary| Some(summary.median));
     let known = pair.ratio.filter(|ratio| ratio.ci95.is_some());
     // The same digits as everywhere else, where it is known how many are.
@@ -154,7 +153,7 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
-        metric("Throughput", batch, Better::Higher, rates, rate),
+        metric("Throughput", batch, Better::Higher, rates, humanize::rate),
     ];
     metrics.extend(of_resources(pair, batch));
     metrics
@@ -230,7 +229,23 @@ fn not_comparable(metric: Metric) -> Metric {
 /// Why a 99th percentile is not known.
 fn about_p99(pair: &Pair) -> Option<String> {
     let needed = ELIGIBLE.iter().find(|(percent, _)| *percent == 99.0)?.1;
-    let counts = (pair.before.samples, pair.after.samples);
+    let is_known = |row: &CaseRow| {
+        let times = row.latency_ns.as_ref();
+        times.is_some_and(|times| times.p99.is_some())
+    };
+    let lacks = |row: &CaseRow| row.is_stated_only() && !is_known(row);
+    if lacks(&pair.before) || lacks(&pair.after) {
+        return Some("the imported file does not state it".to_owned());
+    }
+    // What is known already needs no more samples.
+    let counted = |row: &CaseRow| {
+        if is_known(row) {
+            needed.max(row.samples)
+        } else {
+            row.samples
+        }
+    };
+    let counts = (counted(&pair.before), counted(&pair.after));
     let samples = |count: u64| humanize::of_many(count, "sample");
     let seen = match (counts.0 < needed, counts.1 < needed) {
         (false, false) => return None,
@@ -389,7 +404,7 @@ mod tests {
         assert_eq!(latency.before.as_deref(), Some("6.71 ms"));
         assert_eq!(latency.change.as_deref(), Some("6.71 ×"));
         let throughput = find(&comparison, "Throughput, batch 1");
-        assert_eq!(throughput.after.as_deref(), Some("1,000/s"));
+        assert_eq!(throughput.after.as_deref(), Some("1,000 /s"));
         assert!(throughput.gain.unwrap() > 6.0);
         let load = find(&comparison, "Load");
         assert_eq!(load.change.as_deref(), Some("0.60 ×"));

@@ -5,6 +5,7 @@ pub mod batch_curve;
 pub mod breakdown;
 pub mod case_rows;
 pub mod category;
+mod cautions;
 pub mod claims;
 pub mod comparison;
 pub mod conditions;
@@ -32,6 +33,7 @@ pub mod progress;
 pub mod remarks;
 pub mod repeat;
 pub mod scaling;
+pub mod stated;
 #[cfg(test)]
 pub mod testing;
 pub mod timeline;

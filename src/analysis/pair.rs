@@ -39,21 +39,28 @@ impl Ratio {
         self.as_exact(self.speed_up)
     }
 
-    /// The ends of its interval. Where two rounds cannot tell, nobody wants to know by how much.
+    /// The ends of its interval, one digit finer than the ratio, so that an end near 1 is not rounded onto
+    /// it. Where two rounds cannot tell, nobody wants to know by how much.
     pub fn interval_words(&self) -> Option<String> {
         let Interval { low, high } = self.ci95?;
+        let finer = self.supported().map(|half| half / 10.0);
+        let end = |value: f64| humanize::within(value, finer);
         Some(if high < 100.0 {
-            format!("{low:.3} to {high:.3}")
+            format!("{} to {}", end(low), end(high))
         } else {
-            format!("{low:.3} to over 100")
+            format!("{} to over 100", end(low))
         })
     }
 
     /// Another ratio of the same two cases, no more exact than this one.
     pub fn as_exact(&self, ratio: f64) -> String {
+        format!("{} ×", humanize::within(ratio, self.supported()))
+    }
+
+    /// Half of its interval, or of one that is as narrow as anybody reads.
+    fn supported(&self) -> Option<f64> {
         let finest = self.speed_up.abs() * FINEST;
-        let half = self.half().map(|half| half.max(finest));
-        format!("{} ×", humanize::within(ratio, half))
+        self.half().map(|half| half.max(finest))
     }
 }
 
@@ -189,5 +196,52 @@ fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verd
             "one round says nothing of how rounds differ; measure with --rounds 5 or more",
         ),
         None => Verdict::withheld("the two have fewer than two rounds in common"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(low: f64, speed_up: f64, high: f64) -> Ratio {
+        Ratio {
+            speed_up,
+            ci95: Some(Interval { low, high }),
+            rounds: 5,
+        }
+    }
+
+    #[test]
+    fn ends_of_an_interval_are_one_digit_finer_than_the_ratio() {
+        let told = |ratio: Ratio| (ratio.words(), ratio.interval_words().unwrap());
+        let both = |ratio: &str, ends: &str| (ratio.to_owned(), ends.to_owned());
+        assert_eq!(
+            told(ratio(1.0912, 1.185, 1.2871)),
+            both("1.2 ×", "1.09 to 1.29")
+        );
+        assert_eq!(
+            told(ratio(0.7286, 0.75, 0.7714)),
+            both("0.75 ×", "0.729 to 0.771")
+        );
+        assert_eq!(
+            told(ratio(1.6231, 1.68, 1.7371)),
+            both("1.68 ×", "1.623 to 1.737")
+        );
+        // An end that is not 1 does not read as if it were.
+        assert_eq!(
+            told(ratio(1.012, 1.04, 1.068)),
+            both("1.04 ×", "1.012 to 1.068")
+        );
+        let alone = Ratio {
+            ci95: None,
+            ..ratio(1.0, 2.0, 3.0)
+        };
+        assert_eq!(alone.interval_words(), None);
+        assert!(
+            ratio(0.5, 9.0, 300.0)
+                .interval_words()
+                .unwrap()
+                .ends_with("to over 100")
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! How long a plan will take, before anything of it has run.
 
+use std::collections::BTreeSet;
+
 use crate::domain::plan::{Plan, WAKE_UP_MS};
 
 /// Starting a worker and loading the model, in seconds: at the quickest and, for networks of the
@@ -19,7 +21,14 @@ pub struct Estimate {
 
 /// How long the plan will take.
 pub fn estimate(plan: &Plan) -> Estimate {
-    let cases = plan.cases().len();
+    estimate_without(plan, &BTreeSet::new())
+}
+
+/// How long the plan will take where some setups, by their places, cannot run.
+pub fn estimate_without(plan: &Plan, refused: &BTreeSet<usize>) -> Estimate {
+    let runs = |setup: usize| !refused.contains(&setup);
+    let cases = plan.cases();
+    let cases = cases.iter().filter(|case| runs(case.setup)).count();
     let seconds = |milliseconds: u64| milliseconds as f64 / 1e3;
     let (measure, warm_up) = (&plan.measure, &plan.warm_up);
     let wake_ups = u64::from(measure.rounds) * WAKE_UP_MS;
@@ -30,7 +39,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let starts = if cases == 0 {
         0.0
     } else {
-        plan.setups.len() as f64
+        (0..plan.setups.len()).filter(|&setup| runs(setup)).count() as f64
     };
     Estimate {
         cases,
@@ -52,6 +61,8 @@ mod tests {
         let wake_ups = 6.0 * 0.45;
         assert!((found.low_s - 9.4 - wake_ups).abs() < 1e-9, "{found:?}");
         assert!((found.high_s - 230.0 - wake_ups).abs() < 1e-9, "{found:?}");
+        let with_another = plan(&["ort:cpu", "ort:cuda", "tract:cpu"], &[1, 2, 4]);
+        assert_eq!(estimate_without(&with_another, &[1].into()), found);
         let nothing = estimate(&plan(&["ort:cpu"], &[]));
         assert_eq!((nothing.cases, nothing.high_s), (0, 0.0));
     }

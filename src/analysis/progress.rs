@@ -1,6 +1,10 @@
 //! How far a run has come, and how long it will still take.
 
+use std::fmt;
+
+use crate::base::humanize;
 use crate::domain::case::{Case, CaseKey};
+use crate::domain::outcome::Outcome;
 use crate::domain::session::{Completion, Session};
 use crate::stats::summary::median;
 
@@ -12,7 +16,7 @@ pub struct Progress {
     /// Visits that will have been made in the end, as far as can be told: rounds that are added until
     /// an interval is narrow enough only count once they are made.
     pub planned_visits: u64,
-    /// Share of the visits that were made.
+    /// Share of the time that has passed, by the estimate that also tells what is still to come.
     pub share: f64,
     /// Cases that are over, well or badly.
     pub done_cases: usize,
@@ -44,20 +48,20 @@ pub fn of(session: &Session, now_ns: u64) -> Progress {
         .filter(|case| case.outcome.is_final())
         .count();
     let is_over = session.completion != Completion::Interrupted;
+    let pace = Pace::of(session).filter(|_| !is_over);
+    let times = pace.map(|pace| pace.times(session, now_ns));
     Progress {
         done_visits,
         planned_visits,
-        share: if planned_visits > 0 {
-            done_visits as f64 / planned_visits as f64
-        } else {
-            f64::from(u8::from(is_over))
-        },
+        share: times
+            .as_ref()
+            .map_or_else(|| f64::from(u8::from(is_over)), Times::share),
         done_cases,
         cases: session.cases.len(),
         remaining_s: if is_over {
             Some(0.0)
         } else {
-            Pace::of(session).map(|pace| pace.remaining_ns(session, now_ns) / 1e9)
+            times.map(|times| times.left_ns / 1e9)
         },
         current: session
             .cases
@@ -66,6 +70,66 @@ pub fn of(session: &Session, now_ns: u64) -> Progress {
                 !case.outcome.is_final() && case.opening.is_some() && case.rounds.is_empty()
             })
             .map(Case::key),
+    }
+}
+
+/// How the cases of a session ended, or are still to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Measured as planned.
+    pub measured: usize,
+    /// Ended badly, for reasons other than the user's wish.
+    pub failed: usize,
+    /// Ended by the user's wish.
+    pub left_out: usize,
+    /// All of them, those that are still to end as well.
+    pub cases: usize,
+}
+
+impl Tally {
+    /// Of a session.
+    pub fn of(session: &Session) -> Self {
+        let count = |is_so: fn(&Outcome) -> bool| {
+            let cases = session.cases.iter();
+            cases.filter(|case| is_so(&case.outcome)).count()
+        };
+        Self {
+            measured: count(|outcome| *outcome == Outcome::Finished),
+            failed: count(Outcome::is_trouble),
+            left_out: count(|outcome| *outcome == Outcome::Cancelled),
+            cases: session.cases.len(),
+        }
+    }
+}
+
+/// `6 of 12 cases measured, 6 could not run`.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cases = humanize::of_many(self.cases as u64, "case");
+        if self.measured == self.cases {
+            return write!(f, "{cases} measured");
+        }
+        write!(f, "{} of {cases} measured", self.measured)?;
+        if self.failed > 0 {
+            write!(f, ", {} could not run", self.failed)?;
+        }
+        if self.left_out > 0 {
+            write!(f, ", {} left out", self.left_out)?;
+        }
+        Ok(())
+    }
+}
+
+/// What was spent on visits, and what will be, in nanoseconds.
+struct Times {
+    done_ns: f64,
+    left_ns: f64,
+}
+
+impl Times {
+    fn share(&self) -> f64 {
+        let all = self.done_ns + self.left_ns;
+        if all > 0.0 { self.done_ns / all } else { 0.0 }
     }
 }
 
@@ -99,14 +163,26 @@ impl Pace {
         })
     }
 
-    fn remaining_ns(&self, session: &Session, now_ns: u64) -> f64 {
+    fn times(&self, session: &Session, now_ns: u64) -> Times {
         let open = session.cases.iter().filter(|case| !case.outcome.is_final());
         let total: f64 = open.map(|case| self.remaining_of_case(session, case)).sum();
+        let cases = session.cases.iter();
+        let done: f64 = cases.map(|case| self.done_of_case(case)).sum();
         // What has passed since the last round ended was spent on one of these, but a rest or a
         // slow start must not use up the time of all others.
         let one_visit = self.round + self.between + self.opening;
-        let passed = (now_ns as f64 - self.last_end).clamp(0.0, one_visit);
-        (total - passed).max(0.0)
+        let passed = (now_ns as f64 - self.last_end).clamp(0.0, one_visit.min(total));
+        Times {
+            done_ns: done + passed,
+            left_ns: total - passed,
+        }
+    }
+
+    /// What a case has taken; rests are no part of it.
+    fn done_of_case(&self, case: &Case) -> f64 {
+        let rounds = round_times(case);
+        let between = rounds.len() as f64 * self.between;
+        rounds.iter().chain(&opening_time(case)).sum::<f64>() + between
     }
 
     fn remaining_of_case(&self, session: &Session, case: &Case) -> f64 {
@@ -183,7 +259,6 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{add_round, end, failed, session};
     use crate::domain::case::{Opening, WarmUp};
-    use crate::domain::outcome::Outcome;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -212,6 +287,7 @@ mod tests {
         assert_eq!(progress.current, Some(CaseKey { setup: 0, batch: 2 }));
         let remaining = progress.remaining_s.unwrap();
         assert!((remaining - 4.0).abs() < 1e-9, "{remaining}");
+        assert!((progress.share - 2.0 / 6.0).abs() < 1e-9);
         let later = of(&half_way(), 2 * SECOND + SECOND / 2)
             .remaining_s
             .unwrap();
@@ -230,8 +306,28 @@ mod tests {
             spent_ns: 7 * SECOND,
             ..WarmUp::default()
         });
-        let remaining = of(&session, 2 * SECOND).remaining_s.unwrap();
+        let progress = of(&session, 2 * SECOND);
+        let remaining = progress.remaining_s.unwrap();
         assert!((remaining - 11.0).abs() < 1e-9, "{remaining}");
+        // Seven seconds of warming up and two of measuring are over: of the time, and not of the visits.
+        assert!((progress.share - 9.0 / 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_could_not_run_is_not_counted_as_measured() {
+        let mut session = session(&["ort:cpu"], &[1, 2, 4, 8]);
+        assert_eq!(Tally::of(&session).to_string(), "0 of 4 cases measured");
+        end(&mut session, 0, 1, Outcome::Finished);
+        end(&mut session, 0, 2, failed());
+        end(&mut session, 0, 4, Outcome::Cancelled);
+        assert_eq!(
+            Tally::of(&session).to_string(),
+            "1 of 4 cases measured, 1 could not run, 1 left out"
+        );
+        for case in &mut session.cases {
+            case.outcome = Outcome::Finished;
+        }
+        assert_eq!(Tally::of(&session).to_string(), "4 cases measured");
     }
 
     #[test]

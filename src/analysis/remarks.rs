@@ -77,6 +77,7 @@ pub fn meaning(name: &str) -> &'static str {
             "Part of the network did not run where it was asked to, so the case does not show what the device can do."
         }
         "throttled" => "The device held its clock back, so the times are longer than it could be.",
+        "not-accepted" => "The program that measured these cases does not stand by their numbers.",
         "device-lost" => "The device stopped to answer; what was read of it is not complete.",
         _ => "The numbers of these cases are to be taken with care.",
     }

@@ -225,16 +225,17 @@ fn counted(quality: Quality, value: f64) -> f64 {
 
 fn speed(setup: &Judged<'_>, at: At) -> Option<Speed> {
     let points = &setup.curve?.points;
-    let faster =
-        |a: &&CurvePoint, b: &&CurvePoint| a.throughput_per_s.total_cmp(&b.throughput_per_s);
+    let faster = |a: &&CurvePoint, b: &&CurvePoint| a.rate_or_zero().total_cmp(&b.rate_or_zero());
     let point = match at {
         At::Best => points.iter().max_by(faster),
         At::Batch(batch) => points.iter().find(|point| point.batch == batch),
     };
-    point.map(|point| Speed {
-        batch: point.batch,
-        per_s: point.throughput_per_s,
-        ci95: point.throughput_ci95,
+    point.and_then(|point| {
+        Some(Speed {
+            batch: point.batch,
+            per_s: point.throughput_per_s?,
+            ci95: point.throughput_ci95,
+        })
     })
 }
 

@@ -153,6 +153,8 @@ pub enum Run {
     SkipCurrent,
     /// Saves what interrupted runs left behind.
     Recover,
+    /// Begins a run although another program is measuring.
+    Anyway(Box<Self>),
 }
 
 /// About the open sessions.
@@ -203,6 +205,8 @@ pub enum Curves {
     LogThroughput(bool),
     /// The latency limit in nanoseconds.
     Limit(Option<f64>),
+    /// The same while it is dragged: the axis stays as it is until a `Limit` comes.
+    DragLimit(f64),
     /// Shows or hides a series.
     ToggleSeries(SeriesId),
     /// Shows one series alone, or all again.
@@ -349,6 +353,8 @@ pub enum Library {
     FocusSearch,
     /// The cursor is there.
     SearchFocused,
+    /// Sorts the sessions by a column; the same again turns it round.
+    Sort(usize),
     /// Shows a session's details.
     Select(Option<PathBuf>),
     /// The session's name.

@@ -63,27 +63,23 @@ pub fn is_published(id: SeriesId) -> bool {
     sessions::of_series(id).1 >= FIRST
 }
 
-/// One entry for each published curve of all that is open. They are counted on from the measured ones, so
-/// that no two look alike.
+/// One entry for each published curve of all that is open. Each session's are counted on from its measured
+/// ones, so that no two look alike and the session's own mark is that of its first.
 pub fn legend(
     open: &OpenSessions,
     hidden: &BTreeSet<SeriesId>,
     is_open_load: bool,
 ) -> Vec<LegendEntry> {
-    let measured: usize = open
-        .iter()
-        .map(|session| session.session.plan.setups.len())
-        .sum();
     let curves = open.iter().flat_map(|session| {
         let curves = session.findings.claims.curves.iter().enumerate();
         curves.map(move |(place, curve)| (session, place, curve))
     });
-    let entries = curves.enumerate().map(|(number, (session, place, curve))| {
+    let entries = curves.map(|(session, place, curve)| {
         let id = sessions::series(session.id, FIRST + place);
         LegendEntry {
             id,
             name: format!("{}, published", curve.label),
-            colour: measured + number,
+            colour: open.colour_of_published(session, place),
             shown: !is_open_load && !hidden.contains(&id),
             is_apart: is_open_load,
             explained: explained(session, curve),
@@ -200,6 +196,9 @@ mod tests {
         assert!(drawn.legend[7].name.ends_with(", published"));
         let colours: BTreeSet<usize> = drawn.legend.iter().map(|entry| entry.colour).collect();
         assert_eq!(colours.len(), 8, "no two look alike");
+        let published = open.iter().last().unwrap();
+        assert!(published.is_hollow());
+        assert_eq!(open.colour(published.id, 0), drawn.legend[2].colour);
         for chart in [&drawn.latency, &drawn.throughput] {
             let published = |stroke| chart.series.iter().filter(|s| s.stroke == stroke).count();
             assert_eq!(

@@ -13,6 +13,7 @@ use super::allowed::{
     MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, report, running,
     shell, timeline, timeline_of_profile, with_last, with_selected,
 };
+use super::find::by_words;
 use super::kernels::Shape;
 use super::keys::Shortcut;
 use super::plan::PlanEdit;
@@ -559,40 +560,9 @@ pub fn holder(
         .find(|command| keys(command, changed).as_ref() == Some(keys_wanted))
 }
 
-/// Commands whose titles have the letters in order, the closest first.
+/// Commands whose titles have the words, the closest first.
 pub fn find(words: &str) -> Vec<&'static Command> {
-    let mut found: Vec<(usize, &Command)> = ALL
-        .iter()
-        .filter_map(|command| Some((distance(command.title, words)?, command)))
-        .collect();
-    found.sort_by_key(|(distance, _)| *distance);
-    found.into_iter().map(|(_, command)| command).collect()
-}
-
-/// How far the letters lie apart in the text; nothing where they are not in it in this order.
-pub fn distance(text: &str, letters: &str) -> Option<usize> {
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let letters: Vec<char> = letters
-        .to_lowercase()
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .collect();
-    let mut place = 0;
-    let mut gaps = 0;
-    for (index, letter) in letters.iter().enumerate() {
-        let skipped = text[place..]
-            .iter()
-            .filter(|c| !c.is_whitespace())
-            .position(|c| c == letter)?;
-        let step = text[place..].iter().position(|c| c == letter)?;
-        gaps += if index == 0 {
-            usize::from(skipped > 0) * 3 + skipped / 4
-        } else {
-            skipped * 2
-        };
-        place += step + 1;
-    }
-    Some(gaps)
+    by_words(ALL.iter().collect(), |command| command.title, words)
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! What is compared with what.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::reports::Subject;
 use super::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::flags::Weight;
-use crate::analysis::remarks;
+use crate::analysis::{conditions, remarks};
 use crate::base::humanize::UNKNOWN;
 use crate::chart::curves::{self, CurveOptions, Overlay};
 use crate::chart::spec::ChartSpec;
@@ -138,49 +137,23 @@ impl CompareState {
     }
 
     /// Fills empty sides and drops sides that are no longer there. A single session is compared within
-    /// itself, its first setup with its last; of several, the one measured first is the baseline.
+    /// itself, its first setup with its last; of several of one network, the one measured first is the
+    /// baseline.
     pub fn settle(&mut self, open: &OpenSessions) {
         let exists = |pick: &Pick| {
-            open.get(pick.session)
-                .is_some_and(|open| pick.setup < open.session.plan.setups.len())
+            open.get(pick.session).is_some_and(|open| {
+                is_comparable(open) && pick.setup < open.session.plan.setups.len()
+            })
         };
         self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
         self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
         self.is_chosen = self.before.is_some() || self.after.is_some();
-        // What was published is never compared.
-        let measured = || open.iter().filter(|o| !o.session.is_published_only());
-        if self.before.is_none() {
-            self.before = measured()
-                .filter(|o| Some(o.id) != self.after.map(|pick| pick.session))
-                .min_by(measured_earlier)
-                .or_else(|| measured().next())
-                .map(|open| whole(open.id, 0));
-        }
-        if self.after.is_none() {
-            let before = self.before;
-            let other = measured()
-                .filter(|o| Some(o.id) != before.map(|pick| pick.session))
-                .max_by(measured_earlier);
-            self.after = match other {
-                Some(other) => {
-                    // The same setup in the other session, where it has one.
-                    let spec = before
-                        .and_then(|pick| Some((open.get(pick.session)?, pick.setup)))
-                        .and_then(|(open, setup)| open.session.plan.setups.get(setup));
-                    let same = other
-                        .session
-                        .plan
-                        .setups
-                        .iter()
-                        .position(|setup| Some(setup) == spec);
-                    Some(whole(other.id, same.unwrap_or(0)))
-                }
-                None => measured()
-                    .next()
-                    .filter(|only| only.session.plan.setups.len() > 1)
-                    .map(|only| whole(only.id, only.session.plan.setups.len() - 1)),
-            };
-        }
+        (self.before, self.after) = match (self.before, self.after) {
+            (None, None) => proposed(open),
+            (None, Some(after)) => (beside(open, after, false), Some(after)),
+            (Some(before), None) => (Some(before), beside(open, before, true)),
+            both => both,
+        };
         let current = self.before.zip(self.after);
         if self
             .result
@@ -213,7 +186,9 @@ impl CompareState {
             other.whole = pick.whole;
             if pick.whole {
                 other.batch = None;
-                let elsewhere = open.iter().find(|open| open.id != pick.session);
+                let elsewhere = open
+                    .iter()
+                    .find(|open| open.id != pick.session && is_comparable(open));
                 if other.session == pick.session
                     && let Some(elsewhere) = elsewhere
                 {
@@ -260,8 +235,76 @@ fn raised(pairs: &[Pair]) -> Vec<RaisedFlag> {
     raised
 }
 
-fn measured_earlier(one: &&OpenSession, other: &&OpenSession) -> Ordering {
-    one.session.created.cmp(&other.session.created)
+/// Whether a session can be a side: what was published cannot, nor what has no setup, as a trace has none.
+pub fn is_comparable(open: &OpenSession) -> bool {
+    !open.session.is_published_only() && !open.session.plan.setups.is_empty()
+}
+
+/// What can be a side, in the order in which it was measured.
+fn by_time(open: &OpenSessions) -> Vec<&OpenSession> {
+    let mut measured: Vec<&OpenSession> = open.iter().filter(|open| is_comparable(open)).collect();
+    measured.sort_by(|one, other| one.session.created.cmp(&other.session.created));
+    measured
+}
+
+fn is_akin(one: &OpenSession, other: &OpenSession) -> bool {
+    one.id != other.id
+        && conditions::is_one_network(&one.session.model, &other.session.model) == Some(true)
+}
+
+/// The sides where nobody chose: of sessions of one network the one measured first and the one measured
+/// last; without such the first and the last setup of a session; and only then sessions of different
+/// networks.
+fn proposed(open: &OpenSessions) -> (Option<Pick>, Option<Pick>) {
+    let measured = by_time(open);
+    let akin = measured.iter().find_map(|first| {
+        let last = measured.iter().rev().find(|last| is_akin(first, last))?;
+        Some((*first, *last))
+    });
+    let mut opened = open.iter().filter(|open| is_comparable(open));
+    let has_several = |open: &&OpenSession| open.session.plan.setups.len() > 1;
+    if let Some((first, last)) = akin {
+        return (Some(whole(first.id, 0)), Some(alike(first, 0, last)));
+    }
+    if let Some(one) = opened.find(has_several) {
+        let last = one.session.plan.setups.len() - 1;
+        return (Some(whole(one.id, 0)), Some(whole(one.id, last)));
+    }
+    let ends = measured.first().zip(measured.last());
+    let before = ends.map(|(first, _)| whole(first.id, 0));
+    let after = ends
+        .filter(|(first, last)| first.id != last.id)
+        .map(|(first, last)| alike(first, 0, last));
+    (before, after)
+}
+
+/// The side beside one that was chosen: of the session measured last, or first, of the same network where
+/// there is one; another setup of its own session where that is alone.
+fn beside(open: &OpenSessions, chosen: Pick, is_latest: bool) -> Option<Pick> {
+    let own = open.get(chosen.session)?;
+    let mut others = by_time(open);
+    others.retain(|other| other.id != own.id);
+    if is_latest {
+        others.reverse();
+    }
+    let akin = others.iter().find(|other| is_akin(own, other));
+    if let Some(other) = akin.or_else(|| others.first()) {
+        return Some(Pick {
+            whole: chosen.whole,
+            ..alike(own, chosen.setup, other)
+        });
+    }
+    let last = own.session.plan.setups.len().checked_sub(1)?;
+    let setup = if chosen.setup == last { 0 } else { last };
+    (setup != chosen.setup).then(|| whole(own.id, setup))
+}
+
+/// The same setup in another session, where it has one, else its first.
+fn alike(own: &OpenSession, setup: usize, other: &OpenSession) -> Pick {
+    let spec = own.session.plan.setups.get(setup);
+    let mut others = other.session.plan.setups.iter();
+    let same = others.position(|other| Some(other) == spec);
+    whole(other.id, same.unwrap_or(0))
 }
 
 fn whole(session: SessionId, setup: usize) -> Pick {
@@ -317,6 +360,42 @@ mod tests {
         assert_eq!(colours(&state, &open), [0, 1]);
         state.after = None;
         assert_eq!(colours(&state, &open), [0, 0]);
+    }
+
+    #[test]
+    fn sides_of_one_network_are_proposed_first() {
+        let other_network = |session: &mut Session| {
+            session.model.name = "other".to_owned();
+            session.model.sha256 = "ff".to_owned();
+            session.model.parameters = 1_000;
+        };
+        let one = session(&["ort:cpu"], &[1]);
+        let mut later = one.clone();
+        later.created = "2031-01-01T00:00:00Z".to_owned();
+        let mut two = session(&["ort:cpu", "tract:cpu"], &[1]);
+        other_network(&mut two);
+        two.created = "2032-01-01T00:00:00Z".to_owned();
+        let sides = |sessions: &[&Session]| {
+            let mut open = OpenSessions::default();
+            for (id, session) in (1..).zip(sessions) {
+                open.put(opened(id, session));
+            }
+            let mut state = CompareState::default();
+            state.settle(&open);
+            [state.before, state.after].map(|pick| pick.map(|pick| (pick.session.0, pick.setup)))
+        };
+        // Two of one network, although another was measured last.
+        assert_eq!(sides(&[&one, &two, &later]), [Some((1, 0)), Some((3, 0))]);
+        // Two setups of one session rather than two networks.
+        assert_eq!(sides(&[&one, &two]), [Some((2, 0)), Some((2, 1))]);
+        // Two networks where there is nothing else.
+        let mut alone = later.clone();
+        other_network(&mut alone);
+        assert_eq!(sides(&[&one, &alone]), [Some((1, 0)), Some((2, 0))]);
+        // A trace has no setup, and is no side.
+        let trace = session(&[], &[1]);
+        assert_eq!(sides(&[&trace, &one])[1], None);
+        assert_eq!(sides(&[&trace, &one, &later])[0], Some((2, 0)));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::best::{self, Best};
 use super::claims;
 use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use super::shapes::{self, Shape};
 use super::trade_off::{self, TradeOff};
-use crate::analysis::batch_curve::CurvePoint;
+use crate::analysis::batch_curve::Statistic;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::flags::{Flag, Weight};
 use crate::analysis::trade_off::{At, Quality};
@@ -41,7 +42,7 @@ pub const COLUMN_HELP: [&str; 10] = [
     "One way to run the model: engine, device and options",
     "Items that go through the network in one run",
     "The latency that is drawn: half of all runs were faster than the median",
-    "Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within",
+    "Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean and p99 have none",
     "The fastest run",
     "99 of 100 runs were faster; shown from 662 samples on, because fewer cannot carry it",
     "Items done over time spent",
@@ -68,17 +69,6 @@ pub struct LegendEntry {
     pub is_apart: bool,
     /// Its fixed and per-item time, its knee and its limit, in a sentence.
     pub explained: String,
-}
-
-/// The best batch of one series under the limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Best {
-    /// Whose.
-    pub name: String,
-    /// Its palette index.
-    pub colour: usize,
-    /// Which case; nothing where none is fast enough.
-    pub case: Option<(Pin, String, String)>,
 }
 
 /// One row of the table.
@@ -153,6 +143,8 @@ pub struct Pinned {
     pub histogram: ChartSpec,
     /// Each sample when it came.
     pub strip: ChartSpec,
+    /// What there is to say in place of samples, where another program told figures alone.
+    pub told: Option<String>,
     /// What is far from the others, in a sentence.
     pub outliers: String,
     /// What its runs consist of and what training came to, a line each; none where nobody told.
@@ -225,7 +217,9 @@ impl CurvesState {
                 ring(chart, pin);
             }
         }
-        let best = self.best(&overlays);
+        let limit = options.limit_ns;
+        let best = limit.map(|limit| best::of(&overlays, limit, options.statistic));
+        let best = best.unwrap_or_default();
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
         drawn.best = best;
@@ -322,35 +316,6 @@ impl CurvesState {
             .collect()
     }
 
-    fn best(&self, overlays: &[Overlay<'_>]) -> Vec<Best> {
-        let Some(limit) = self.options.limit_ns else {
-            return Vec::new();
-        };
-        overlays
-            .iter()
-            .map(|overlay| {
-                let statistic = self.options.statistic;
-                let point = overlay.curve.best_within(limit, statistic);
-                let (session, setup) = sessions::of_series(overlay.id);
-                Best {
-                    name: overlay.name.clone(),
-                    colour: overlay.colour,
-                    case: point.map(|point| {
-                        let case = CaseKey {
-                            setup,
-                            batch: point.batch,
-                        };
-                        (
-                            Pin { session, case },
-                            format!("batch {}", humanize::count(point.batch as u64)),
-                            best_words(point, point.latency_ns(statistic)),
-                        )
-                    }),
-                }
-            })
-            .collect()
-    }
-
     fn table(&self, open: &OpenSessions, shown: &[&LegendEntry]) -> Vec<TableRow> {
         let words: Vec<String> = self
             .filter
@@ -401,10 +366,12 @@ impl CurvesState {
         let point =
             curve.and_then(|curve| curve.points.iter().find(|point| point.batch == row.batch));
         let latency = point.and_then(|point| point.latency_ns(self.options.statistic));
-        let min = row.latency_ns.as_ref().map(|summary| summary.min);
+        let min = row.min_ns();
         let p99 = row.latency_ns.as_ref().and_then(|summary| summary.p99);
         let efficiency = point.and_then(|point| point.efficiency(self.options.efficiency));
-        let ci95 = row.ci95_rel();
+        // The interval is that of the median, and beside another number it would pass for that of it.
+        let is_median = self.options.statistic == Statistic::Median;
+        let ci95 = row.ci95_rel().filter(|_| is_median);
         let time =
             |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
         let names: Vec<&str> = std::iter::once(row.outcome.name())
@@ -432,10 +399,8 @@ impl CurvesState {
                 ),
                 time(min),
                 time(p99),
-                row.throughput_per_s.map_or_else(
-                    || UNKNOWN.to_owned(),
-                    |rate| format!("{} /s", humanize::significant(rate, 3)),
-                ),
+                row.throughput_per_s
+                    .map_or_else(|| UNKNOWN.to_owned(), humanize::rate),
                 efficiency.map_or_else(
                     || UNKNOWN.to_owned(),
                     |share| format!("{:.0} %", share * 100.0),
@@ -542,14 +507,6 @@ fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a
         colour: entry.colour,
         curve: curves.iter().find(|curve| curve.setup == setup)?,
     })
-}
-
-fn best_words(point: &CurvePoint, latency: Option<f64>) -> String {
-    format!(
-        "{}, {} items/s",
-        latency.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
-        humanize::significant(point.throughput_per_s, 3)
-    )
 }
 
 fn remarks(row: &CaseRow) -> Vec<String> {

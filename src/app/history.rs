@@ -47,6 +47,17 @@ pub struct HistoryState {
     pub is_stale: bool,
 }
 
+/// What to do where nothing that is open can be followed.
+pub fn what_helps(open: &OpenSessions) -> &'static str {
+    if open.is_empty() {
+        "Open a session: each of its cases can be followed through the library, with a verdict at every step."
+    } else if open.iter().all(|open| open.id == LIVE) {
+        "The run that goes on can be followed through the library once it is saved."
+    } else {
+        "Nothing that is open was measured here, case by case. Open a session that was: each of its cases can be followed through the library."
+    }
+}
+
 impl HistoryState {
     /// Keeps to a case that is there: the one chosen, or the first one of the first open session.
     pub fn settle(&mut self, open: &OpenSessions) {
@@ -99,5 +110,35 @@ impl HistoryState {
             text.push('\n');
         }
         Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+    use crate::app::sessions::{Findings, OnDisk, OpenSession};
+
+    fn put(open: &mut OpenSessions, id: SessionId) {
+        let session = session(&[], &[]);
+        open.put(OpenSession {
+            id,
+            path: None,
+            findings: Findings::of(&session),
+            session: Arc::new(session),
+            stamp: None,
+            newer: None,
+            on_disk: OnDisk::Same,
+        });
+    }
+
+    #[test]
+    fn what_is_open_decides_what_helps() {
+        let mut open = OpenSessions::default();
+        assert!(what_helps(&open).starts_with("Open a session"));
+        put(&mut open, LIVE);
+        assert!(what_helps(&open).contains("once it is saved"));
+        put(&mut open, SessionId(1));
+        assert!(what_helps(&open).starts_with("Nothing that is open"));
     }
 }

@@ -24,6 +24,7 @@ use crate::domain::model::ModelSummary;
 use crate::domain::plan::Profiler;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{MissingSource, WatchedDevice};
+use crate::store::journal::Living;
 use crate::store::library::{Scanned, Stamp};
 use crate::store::trash::Discarded;
 
@@ -100,8 +101,12 @@ pub enum Message {
     RunEvent(Box<(Stamped, Option<Findings>)>),
     /// The run is over: where it was saved, and what else is to be said.
     RunOver(Box<RunOver>),
-    /// Journals that interrupted runs left behind.
-    Abandoned(Vec<PathBuf>),
+    /// What interrupted runs left behind: a few words for each journal.
+    Abandoned(Vec<String>),
+    /// What an interrupted run had measured was saved: the session's name, and its file.
+    Recovered(String, PathBuf),
+    /// Runs that go on, by their journals; this program's own among them.
+    Living(Vec<Living>),
 }
 
 /// A session that was read.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::inbox::Message;
 use crate::domain::event::RunEvent;
+use crate::store::journal::{self, Living};
 use crate::store::library::{self, Scanned, Stamp};
 
 /// Reports that may wait before their senders do.
@@ -38,7 +39,7 @@ fn urgency(message: &Message) -> Urgency {
         Message::RunEvent(event) if matches!(event.0.event, RunEvent::Read { .. }) => {
             Urgency::Whenever
         }
-        Message::RunEvent(_) | Message::OnDisk(..) => Urgency::Soon,
+        Message::RunEvent(_) | Message::OnDisk(..) | Message::Living(_) => Urgency::Soon,
         _ => Urgency::Now,
     }
 }
@@ -114,13 +115,14 @@ impl Jobs {
         }
     }
 
-    /// Looks through the library now and from time to time.
-    pub fn watch_library(&self, folder: PathBuf) {
+    /// Looks through the library and the journals of runs, now and from time to time.
+    pub fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
             let mut known = Known::default();
             let mut is_wanted = false;
             while let Some(watch) = watch.upgrade() {
+                known.look_for_runs(&journals, outlet);
                 if !known.look(&folder, &watch.files(), is_wanted, outlet) {
                     return;
                 }
@@ -179,10 +181,22 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[derive(Default)]
 struct Known {
     library: Option<Result<BTreeMap<PathBuf, Scanned>, String>>,
+    /// Whether the library's folder was there at any look.
+    was_there: bool,
     files: BTreeMap<PathBuf, Option<Stamp>>,
+    living: Vec<Living>,
 }
 
 impl Known {
+    /// Which runs go on, this program's own among them.
+    fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
+        let now = journal::living(journals, &self.living);
+        if now != self.living {
+            outlet.send(Message::Living(now.clone()));
+            self.living = now;
+        }
+    }
+
     /// Looks once; tells whether anybody still listens. Whoever asked is answered even where nothing
     /// changed: what went to the trash and came back between two looks is the same as before.
     fn look(
@@ -197,7 +211,9 @@ impl Known {
             Some(Ok(found)) => found,
             _ => &none,
         };
-        let now = readable(folder).map(|()| library::scan(folder, before));
+        let is_there = readable(folder, self.was_there);
+        self.was_there |= is_there == Ok(true);
+        let now = is_there.map(|_| library::scan(folder, before));
         let stamps = |found: &BTreeMap<PathBuf, Scanned>| -> Vec<(PathBuf, Option<Stamp>)> {
             found
                 .iter()
@@ -226,11 +242,16 @@ impl Known {
     }
 }
 
-/// A folder that was never made is an empty library; one that cannot be read is trouble.
-fn readable(folder: &Path) -> Result<(), String> {
+/// Whether the folder is there. One that was never made is an empty library; one that went away, or that
+/// cannot be read, is trouble.
+fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
     match fs::read_dir(folder) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !was_there => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
+            "The folder of the library, {}, is gone. Put it back; or go on, and the next run makes a new one.",
+            folder.display()
+        )),
         Err(error) => Err(format!(
             "The library in {} cannot be read: {error}",
             folder.display()

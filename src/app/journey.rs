@@ -64,6 +64,17 @@ pub fn has_ladder(open: &OpenSession) -> bool {
     !open.session.plan.ladder.is_empty()
 }
 
+/// What to do where nothing that is open has steps.
+pub fn what_helps(open: &OpenSessions) -> &'static str {
+    if open.is_empty() {
+        "Open a session with several setups, or begin with one of these plans."
+    } else if open.iter().all(|open| open.session.plan.setups.is_empty()) {
+        "What is open has no setups: its numbers were published or taken over from elsewhere. Open a session with several setups, or begin with one of these plans."
+    } else {
+        "What is open has one setup. Open a session with several, or begin with one of these plans."
+    }
+}
+
 impl Looking {
     /// The steps of a session, at its first batch size.
     pub fn at(open: &OpenSession) -> Self {
@@ -233,7 +244,12 @@ mod tests {
             state.settle(sessions);
             state.looking.map(|looking| looking.session.0)
         };
+        assert!(what_helps(&sessions).starts_with("Open a session"));
+        open(&mut sessions, SessionId(9), session(&[], &[]));
+        assert!(what_helps(&sessions).contains("has no setups"));
+        sessions.close(SessionId(9));
         open(&mut sessions, SessionId(1), session(&["ort:cpu"], &[1]));
+        assert!(what_helps(&sessions).contains("has one setup"));
         assert_eq!(looked_at(&mut state, &sessions), None, "one setup only");
         let two = session(&["ort:cpu", "tract:cpu"], &[4, 8]);
         open(&mut sessions, SessionId(2), two);

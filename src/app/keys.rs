@@ -5,6 +5,23 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// Keys that are held while another is pressed: alone they are no shortcut.
+const HELD: [&str; 8] = [
+    "ShiftLeft",
+    "ShiftRight",
+    "ControlLeft",
+    "ControlRight",
+    "AltLeft",
+    "AltRight",
+    "SuperLeft",
+    "SuperRight",
+];
+
+/// Whether a key of this name is one of those that are held while another is pressed.
+pub fn is_held(key: &str) -> bool {
+    HELD.contains(&key)
+}
+
 /// A key with the modifiers that go with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -29,7 +46,7 @@ impl Shortcut {
 impl Shortcut {
     /// As it stands on a keyboard: `Ctrl+→`.
     pub fn on_keyboard(&self) -> String {
-        const SIGNS: [(&str, &str); 8] = [
+        const SIGNS: [(&str, &str); 22] = [
             ("ArrowLeft", "←"),
             ("ArrowRight", "→"),
             ("ArrowUp", "↑"),
@@ -37,7 +54,21 @@ impl Shortcut {
             ("Plus", "+"),
             ("Minus", "−"),
             ("Period", "."),
+            ("Comma", ","),
             ("Slash", "/"),
+            ("Backslash", "\\"),
+            ("Pipe", "|"),
+            ("Colon", ":"),
+            ("Semicolon", ";"),
+            ("Quote", "'"),
+            ("Backtick", "`"),
+            ("Equals", "="),
+            ("Questionmark", "?"),
+            ("Exclamationmark", "!"),
+            ("OpenBracket", "["),
+            ("CloseBracket", "]"),
+            ("OpenCurlyBracket", "{"),
+            ("CloseCurlyBracket", "}"),
         ];
         let sign = SIGNS.iter().find(|(name, _)| *name == self.key);
         let key = sign.map_or(self.key.as_str(), |(_, sign)| sign);
@@ -62,7 +93,7 @@ impl FromStr for Shortcut {
                 "Ctrl" => shortcut.ctrl = true,
                 "Shift" => shortcut.shift = true,
                 "Alt" => shortcut.alt = true,
-                key if !key.is_empty() && shortcut.key.is_empty() => {
+                key if !key.is_empty() && !is_held(key) && shortcut.key.is_empty() => {
                     key.clone_into(&mut shortcut.key);
                 }
                 _ => {
@@ -120,6 +151,9 @@ mod tests {
         for bad in ["", "Ctrl+", "K+L", "Ctrl+Shift"] {
             assert!(bad.parse::<Shortcut>().is_err(), "{bad}");
         }
+        for bad in ["ControlLeft", "Alt+AltRight"] {
+            assert!(bad.parse::<Shortcut>().is_err(), "{bad}");
+        }
     }
 
     #[test]
@@ -129,6 +163,8 @@ mod tests {
             (sign("Ctrl+ArrowUp"), sign("Ctrl+K")),
             ("Ctrl+↑".to_owned(), "Ctrl+K".to_owned())
         );
+        assert_eq!(sign("Ctrl+Comma"), "Ctrl+,");
+        assert_eq!(sign("Ctrl+Shift+Backslash"), "Ctrl+Shift+\\");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What this machine has, as far as it is known yet: looked up after the first frame, never before it.
 
+use std::collections::BTreeSet;
+
 use crate::base::cancel::CancelToken;
 use crate::domain::environment::Environment;
-use crate::domain::plan::Profiler;
+use crate::domain::plan::{Plan, Profiler};
 use crate::domain::setup::Setup;
 use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
@@ -101,6 +103,36 @@ impl MachineState {
         lacks.collect::<Option<Vec<String>>>()?.into_iter().next()
     }
 
+    /// The setups of a plan that cannot run here, by their places.
+    pub fn refused(&self, plan: &Plan) -> BTreeSet<usize> {
+        let setups = plan.setups.iter().enumerate();
+        let refused = setups.filter(|(_, setup)| self.refusal(setup).is_some());
+        refused.map(|(place, _)| place).collect()
+    }
+
+    /// What is added to a plan that has these setups: the best engine that it does not have yet, else
+    /// another device of one, else the best engine once more.
+    pub fn next_setup<'a>(&self, planned: impl Iterator<Item = &'a str>) -> String {
+        let planned: Vec<Setup> = planned.filter_map(|spec| spec.parse().ok()).collect();
+        let has_engine = |id: &str| planned.iter().any(|setup| setup.engine == id);
+        let has = |id: &str, device: &str| {
+            // The first of several devices needs no number.
+            let names = [device, device.trim_end_matches(":0")];
+            let mut of_engine = planned.iter().filter(|setup| setup.engine == id);
+            of_engine.any(|setup| names.contains(&setup.device.as_str()))
+        };
+        let other_device = |engine: &EngineState| {
+            let info = engine.info.as_ref()?;
+            let device = info.devices.iter().find(|device| !has(engine.id, device))?;
+            Some(format!("{}:{device}", engine.id))
+        };
+        let fresh = self.ready().find(|engine| !has_engine(engine.id));
+        let fresh = fresh.map(|engine| format!("{}:cpu", engine.id));
+        let fresh = fresh.or_else(|| self.ready().find_map(other_device));
+        let best = self.ready().next().map_or("tract", |engine| engine.id);
+        fresh.unwrap_or_else(|| format!("{best}:cpu"))
+    }
+
     /// Engines that are ready, best first.
     pub fn ready(&self) -> impl Iterator<Item = &EngineState> + Clone {
         let engines = self.engines.iter().flatten();
@@ -164,6 +196,53 @@ mod tests {
 
     fn card(kind: DeviceKind) -> WatchedDevice {
         WatchedDevice::new("replay", kind, 0, "0000:43:00.0", "Card")
+    }
+
+    fn ready(id: &'static str, devices: &[&str]) -> EngineState {
+        EngineState {
+            id,
+            title: id.to_owned(),
+            words: String::new(),
+            is_ready: true,
+            info: Some(EngineInfo {
+                devices: devices.iter().map(|&device| device.to_owned()).collect(),
+                ..EngineInfo::default()
+            }),
+        }
+    }
+
+    #[test]
+    fn what_is_added_is_not_there_yet_where_anything_is_left() {
+        let machine = MachineState {
+            engines: Some(vec![
+                ready("torch", &["cpu", "cuda:0"]),
+                ready("tract", &["cpu"]),
+            ]),
+            ..MachineState::default()
+        };
+        let next = |planned: &[&str]| machine.next_setup(planned.iter().copied());
+        assert_eq!(next(&[]), "torch:cpu");
+        assert_eq!(next(&["torch:cpu"]), "tract:cpu");
+        assert_eq!(next(&["torch:cpu", "tract"]), "torch:cuda:0");
+        for card in ["torch:cuda:0", "torch:cuda,mode=compile"] {
+            assert_eq!(next(&["torch:cpu", "tract", card]), "torch:cpu");
+        }
+        let nothing = MachineState::default();
+        assert_eq!(nothing.next_setup(std::iter::empty()), "tract:cpu");
+    }
+
+    #[test]
+    fn setups_that_cannot_run_are_told_from_the_others() {
+        let mut ort = ready("ort", &["cpu"]);
+        if let Some(info) = &mut ort.info {
+            info.usual_providers = [("cuda".to_owned(), "cuda".to_owned())].into();
+            info.lacks = [("provider=cuda".to_owned(), "no CUDA".to_owned())].into();
+        }
+        let mut machine = MachineState::default();
+        let plan = crate::analysis::testing::plan(&["ort:cpu", "ort:cuda"], &[1]);
+        assert!(machine.refused(&plan).is_empty(), "nothing is known yet");
+        machine.engines = Some(vec![ort]);
+        assert_eq!(machine.refused(&plan), BTreeSet::from([1]));
     }
 
     #[test]

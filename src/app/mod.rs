@@ -5,11 +5,14 @@
 
 pub mod action;
 pub mod allowed;
+pub mod best;
 pub mod claims;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod elsewhere;
 pub mod figures;
+pub mod find;
 pub mod graph;
 pub mod history;
 pub mod inbox;
@@ -49,6 +52,8 @@ use crate::runner::first;
 pub use crate::runner::prepare::Place;
 use crate::runner::prepare::{self, Wish};
 use crate::runner::wish::preset_rules;
+use crate::store::journal::Living;
+use crate::store::library::journals;
 use crate::telemetry::sampler::USUAL_HZ;
 use compare::CompareState;
 use curves::CurvesState;
@@ -104,12 +109,12 @@ pub enum Ask {
     Model,
     /// Which files of other tools to open.
     Trace,
-    /// Where to save a session, with a name to begin with.
-    SaveSession(SessionId, String),
-    /// Where to save a figure, with a name to begin with.
-    SaveFigure(Arc<figures::Shown>, String),
-    /// Where to write a report, with a name to begin with.
-    SaveReport(reports::Subject, String),
+    /// Where to save a session, with a whole path to begin with.
+    SaveSession(SessionId, PathBuf),
+    /// Where to save a figure, with a whole path to begin with.
+    SaveFigure(Arc<figures::Shown>, PathBuf),
+    /// Where to write a report, with a whole path to begin with.
+    SaveReport(reports::Subject, PathBuf),
 }
 
 /// The whole application.
@@ -135,6 +140,8 @@ pub struct App {
     pub planner: Planner,
     /// The run, while it goes on and after it.
     pub run: Option<LiveRun>,
+    /// Runs that other programs measure now.
+    elsewhere: Vec<Living>,
     /// The open sessions.
     pub sessions: OpenSessions,
     /// The curves.
@@ -160,6 +167,8 @@ pub struct App {
     window_file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
     kept: (Remembered, u64),
+    /// Which of the open sessions are built-in examples, each with its place among them.
+    examples: std::collections::BTreeMap<SessionId, usize>,
     /// Files that are being read; they are remembered as if they were open.
     opening: std::collections::BTreeMap<SessionId, PathBuf>,
     /// Whether the next session that opens is shown at once: the user asked for it.
@@ -181,6 +190,7 @@ impl App {
             machine: MachineState::default(),
             planner: Planner::new(remembered.draft.clone()),
             run: None,
+            elsewhere: Vec::new(),
             sessions: OpenSessions::default(),
             curves: CurvesState::default(),
             compare: CompareState::default(),
@@ -193,6 +203,7 @@ impl App {
             notices: Notices::default(),
             outputs: Vec::new(),
             jobs: Jobs::new(waker),
+            examples: std::collections::BTreeMap::new(),
             opening: std::collections::BTreeMap::new(),
             shows_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
@@ -214,20 +225,21 @@ impl App {
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
         let again = std::mem::take(&mut self.remembered.open);
         let files_again = std::mem::take(&mut self.remembered.files);
-        self.jobs.watch_library(self.place.paths.library.clone());
+        let examples_again = std::mem::take(&mut self.remembered.examples);
+        let paths = &self.place.paths;
+        self.jobs
+            .watch_library(paths.library.clone(), journals(paths));
         if files.is_empty() {
             for path in again {
                 self.open_session(path);
             }
+            self.open_examples_again(&examples_again);
             self.open_traces_again(files_again);
         } else {
             self.act(action::Action::Sessions(action::Sessions::Open(files)));
         }
         self.look_for_engines();
-        let paths = self.place.paths.clone();
-        self.jobs.spawn("journals", move |outlet| {
-            work::look_for_journals(&paths, outlet);
-        });
+        self.look_for_journals();
         self.list_plans();
         self.inspect_model();
     }
@@ -239,19 +251,9 @@ impl App {
 
     /// The setup that "add a setup" adds: the best engine that the plan does not have yet.
     pub fn next_setup(&self) -> String {
-        let has = |id: &str| {
-            self.planner
-                .draft
-                .setups
-                .iter()
-                .any(|setup| setup.spec.starts_with(id))
-        };
-        let ready = self.machine.ready();
-        let fresh = ready.clone().find(|engine| !has(engine.id));
-        let id = fresh
-            .or_else(|| ready.clone().next())
-            .map_or("tract", |engine| engine.id);
-        format!("{id}:cpu")
+        let planned = self.planner.draft.setups.iter();
+        self.machine
+            .next_setup(planned.map(|setup| setup.spec.as_str()))
     }
 
     /// The keys of a command, as words; nothing for none.
@@ -363,6 +365,7 @@ impl App {
                 .filter_map(|open| open.path.clone())
                 .chain(self.opening.values().cloned())
                 .collect(),
+            examples: self.open_examples(),
             files: self.unkept_files(),
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,

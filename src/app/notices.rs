@@ -14,6 +14,15 @@ pub enum Weight {
     Info,
     /// Something went wrong; stays until it is dismissed.
     Trouble,
+    /// Something to decide; stays until it is answered, and the log keeps the answer's button.
+    Question,
+}
+
+impl Weight {
+    /// Whether it stays until somebody takes it down.
+    fn stays(self) -> bool {
+        matches!(self, Self::Trouble | Self::Question)
+    }
 }
 
 /// One thing to know.
@@ -72,11 +81,30 @@ impl Notices {
         }
     }
 
-    /// Takes down what has been up long enough to read. Trouble stays.
+    /// Takes offers back: they are taken, or there is nothing left of them to do.
+    pub fn settle(&mut self, is_settled: impl Fn(&Action) -> bool) {
+        for notice in &mut self.all {
+            let offered = notice.offer.as_ref();
+            if offered.is_some_and(|(_, action)| is_settled(action)) {
+                notice.offer = None;
+                notice.is_up = false;
+            }
+        }
+    }
+
+    /// Takes the one with these words off the screen: they are no longer so. The log keeps the words.
+    pub fn withdraw(&mut self, text: &str) {
+        for notice in self.all.iter_mut().filter(|notice| notice.text == text) {
+            notice.offer = None;
+            notice.is_up = false;
+        }
+    }
+
+    /// Takes down what has been up long enough to read. Trouble and questions stay.
     pub fn age(&mut self, now_ns: u64) {
         for notice in &mut self.all {
             let long_enough = now_ns.saturating_sub(notice.at_ns) > reading_time_ns(notice);
-            if notice.weight != Weight::Trouble && long_enough {
+            if !notice.weight.stays() && long_enough {
                 notice.is_up = false;
             }
         }
@@ -85,7 +113,7 @@ impl Notices {
     /// Nanoseconds until the next one comes down by itself.
     pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         self.up()
-            .filter(|notice| notice.weight != Weight::Trouble)
+            .filter(|notice| !notice.weight.stays())
             .map(|notice| (notice.at_ns + reading_time_ns(notice)).saturating_sub(now_ns) + 1)
             .min()
     }
@@ -118,6 +146,7 @@ fn reading_time_ns(notice: &Notice) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::action::Run;
 
     #[test]
     fn trouble_stays_and_news_go() {
@@ -130,6 +159,32 @@ mod tests {
         assert_eq!(notices.all().len(), 2, "the log keeps both");
         notices.dismiss(notices.newest_up().unwrap());
         assert_eq!(notices.newest_up(), None);
+    }
+
+    #[test]
+    fn a_question_stays_until_it_is_answered() {
+        let mut notices = Notices::default();
+        let recover = Action::Run(Run::Recover);
+        let offer = Some(("Recover".to_owned(), recover.clone()));
+        notices.add(Weight::Question, "a run was interrupted", offer, 0);
+        notices.age(60_000_000_000);
+        assert_eq!(notices.up().count(), 1);
+        assert_eq!(notices.next_change_ns(0), None);
+        notices.dismiss(notices.newest_up().unwrap());
+        assert!(notices.all()[0].offer.is_some(), "the log still offers it");
+        notices.settle(|action| *action == recover);
+        assert!(notices.all()[0].offer.is_none());
+    }
+
+    #[test]
+    fn what_is_no_longer_so_comes_down() {
+        let mut notices = Notices::default();
+        notices.add(Weight::Done, "a is in the trash", None, 0);
+        notices.add(Weight::Done, "b is in the trash", None, 0);
+        notices.withdraw("a is in the trash");
+        let up: Vec<&str> = notices.up().map(|notice| notice.text.as_str()).collect();
+        assert_eq!(up, ["b is in the trash"]);
+        assert_eq!(notices.all().len(), 2, "the log keeps both");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::App;
 use super::action::{Action, Compare, Curves, Sessions};
-use super::compare::Pick;
+use super::compare::{Pick, is_comparable};
 use super::plan::{self, PlanEdit, Requests};
 use super::plans;
 use super::screen::Screen;
@@ -173,7 +173,7 @@ fn series(app: &App) -> Vec<Offered> {
 /// Every setup of every open session, as either side of the comparison.
 fn sides(app: &App) -> Vec<Offered> {
     let mut offered = Vec::new();
-    for open in app.sessions.iter() {
+    for open in app.sessions.iter().filter(|open| is_comparable(open)) {
         for setup in 0..open.session.plan.setups.len() {
             let name = app.sessions.series_name(open.id, setup);
             let pick = Pick {

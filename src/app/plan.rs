@@ -1,6 +1,7 @@
 //! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
 
 mod edit;
+mod help;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use crate::runner::prepare::{DEFAULT_BATCHES, Rules, Wish};
 
 pub use edit::PlanEdit;
 use edit::{apply, is_typing};
+pub use help::{SetupHelp, setup_help};
 
 /// Steps of undo that are kept.
 const UNDO_STEPS: usize = 200;
@@ -198,7 +200,7 @@ impl Draft {
             }
         }
         let batches = parse_batches(&self.batches)
-            .map_err(|error| note(Field::Batches, error.to_string()))
+            .map_err(|error| note(Field::Batches, error.in_a_field()))
             .ok();
         let rounds = parse_rounds(&self.rounds)
             .map_err(|text| note(Field::Rounds, text))
@@ -362,6 +364,15 @@ impl Planner {
         }
     }
 
+    /// Why the plan cannot be run as it stands, as far as is known.
+    pub fn obstacle(&self) -> Option<String> {
+        match (self.draft.wish(), &self.facts) {
+            (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
+            (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),
+            (Ok(_), _) => None,
+        }
+    }
+
     /// Whether there is a step before.
     pub fn can_undo(&self) -> bool {
         !self.undo.is_empty()
@@ -442,16 +453,6 @@ pub fn engine_ids() -> impl Iterator<Item = &'static str> {
         .iter()
         .filter(|engine| engine.is_offered())
         .map(|engine| engine.id())
-}
-
-/// What an engine may be told, one key a line; nothing for an engine that there is not.
-pub fn engine_keys(id: &str) -> Option<String> {
-    let engine = engines::find(id)?;
-    let keys = engine.keys().iter().chain(engines::COMMON_KEYS);
-    let lines: Vec<String> = keys
-        .map(|key| format!("{}={}: {}", key.name, key.values, key.help))
-        .collect();
-    Some(format!("{}\n{}", engine.title(), lines.join("\n")))
 }
 
 #[cfg(test)]

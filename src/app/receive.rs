@@ -1,5 +1,6 @@
 //! What background work reported, taken in. Drained for a few milliseconds at a time.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,8 +14,8 @@ use super::run::Stage;
 use super::screen::Screen;
 use super::sessions::{Findings, LIVE, OnDisk, OpenSession};
 use super::{App, Output};
+use crate::analysis::progress::Tally;
 use crate::base::clock;
-use crate::base::humanize;
 use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::session::Completion;
 use crate::store::library::Stamp;
@@ -95,20 +96,32 @@ impl App {
                 self.jobs.rescan_library();
             }
             Message::Failed(text) => self.say(Weight::Trouble, text),
-            Message::Abandoned(journals) => self.offer(
-                Weight::Info,
-                format!(
-                    "{} interrupted before it was saved. What was measured can be kept.",
-                    match journals.len() {
-                        1 => "A run was".to_owned(),
-                        n => format!("{n} runs were"),
-                    }
-                ),
-                "Recover",
-                Action::Run(Run::Recover),
-            ),
+            Message::Abandoned(runs) => self.abandoned(&runs),
+            Message::Recovered(name, path) => {
+                let open = Action::Sessions(Sessions::Open(vec![path]));
+                self.offer(Weight::Done, format!("Recovered {name}"), "Open it", open);
+                self.jobs.rescan_library();
+            }
+            Message::Living(living) => self.living(living),
             message => self.take_of_sessions(message),
         }
+    }
+
+    /// What interrupted runs left is offered until somebody takes it or puts it aside.
+    fn abandoned(&mut self, runs: &[String]) {
+        let text = match runs {
+            [one] => format!(
+                "A run was interrupted before it was saved: {one}. What was measured can be kept."
+            ),
+            several => format!(
+                "{} runs were interrupted before they were saved: {}. What was measured can be kept.",
+                several.len(),
+                several.join("; ")
+            ),
+        };
+        let recover = Action::Run(Run::Recover);
+        self.notices.settle(|action| *action == recover);
+        self.offer(Weight::Question, text, "Recover", recover);
     }
 
     fn followed(&mut self, found: Box<Followed>) {
@@ -129,7 +142,7 @@ impl App {
             }
             Message::Library(Err(trouble)) => {
                 self.library.trouble = Some(trouble.clone());
-                self.library.is_scanned = true;
+                self.library.take(BTreeMap::new());
                 self.say(Weight::Trouble, trouble);
             }
             Message::OnDisk(path, stamp) => self.on_disk(&path, stamp),
@@ -168,12 +181,7 @@ impl App {
                     self.act(Action::Sessions(Sessions::Close(id)));
                 }
                 let undo = Action::Library(Library::Restore);
-                self.offer(
-                    Weight::Done,
-                    format!("{name} is in the trash"),
-                    "Undo",
-                    undo,
-                );
+                self.offer(Weight::Done, in_trash(&name), "Undo", undo);
                 self.jobs.rescan_library();
             }
             Message::Discarded(_, name, Err(reason)) => {
@@ -197,6 +205,7 @@ impl App {
     }
 
     fn restored(&mut self, name: &str, left: Option<String>) {
+        self.notices.withdraw(&in_trash(name));
         match left {
             None => self.say(Weight::Done, format!("{name} is back")),
             Some(why) => {
@@ -314,16 +323,10 @@ impl App {
             );
         } else {
             let session = self.sessions.get(id).map(|open| &open.session);
-            let cases = session.map_or(0, |session| session.cases.len());
-            let is_whole =
-                session.is_some_and(|session| session.completion == Completion::Complete);
-            let text = if is_whole {
-                format!(
-                    "{name} is done: {}",
-                    humanize::of_many(cases as u64, "case")
-                )
-            } else {
-                format!("{name} was stopped; what was measured is saved")
+            let whole = session.filter(|session| session.completion == Completion::Complete);
+            let text = match whole {
+                Some(session) => format!("{name} is done: {}", Tally::of(session)),
+                None => format!("{name} was stopped; what was measured is saved"),
             };
             self.offer(
                 Weight::Done,
@@ -421,4 +424,9 @@ impl App {
             _ => {}
         }
     }
+}
+
+/// What is said of a session that went to the trash, until it is back.
+fn in_trash(name: &str) -> String {
+    format!("{name} is in the trash")
 }

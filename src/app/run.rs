@@ -1,10 +1,10 @@
 //! The run that is going on, as the window sees it: the session so far, and where the run stands.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use super::sessions::{Findings, LIVE, series};
-use crate::analysis::progress::{self, Progress};
+use crate::analysis::progress::{self, Progress, Tally};
 use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
@@ -13,7 +13,8 @@ use crate::chart::samples;
 use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
-use crate::domain::outcome::{Outcome, Phase};
+use crate::domain::outcome::Phase;
+use crate::domain::plan::Keeping;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{Lost, Span};
 use crate::runner::control::Control;
@@ -98,6 +99,8 @@ pub struct LiveRun {
     /// Whether the program ends once the run is over.
     pub close_after: bool,
     visits: Visits,
+    /// Cases that the workers of now have open.
+    opened: BTreeSet<CaseKey>,
 }
 
 impl LiveRun {
@@ -119,6 +122,7 @@ impl LiveRun {
             progress: None,
             close_after: false,
             visits: Visits::default(),
+            opened: BTreeSet::new(),
         }
     }
 
@@ -188,12 +192,21 @@ impl LiveRun {
         self.progress = Some(progress::of(session, now_ns.saturating_sub(self.began_ns)));
     }
 
-    /// Cases that are over because the user left them out.
-    pub fn left_out(&self) -> usize {
-        let cases = self.session.iter().flat_map(|session| &session.cases);
-        cases
-            .filter(|case| case.outcome == Outcome::Cancelled)
-            .count()
+    /// How its cases ended so far.
+    pub fn tally(&self) -> Option<Tally> {
+        self.session.as_ref().map(Tally::of)
+    }
+
+    /// Whether it is to rest and is still in the visit before that.
+    pub fn is_pausing(&self) -> bool {
+        self.stage == Stage::Measuring && self.control.is_paused()
+    }
+
+    /// Seconds until its end, where it is on its way there.
+    pub fn remaining_s(&self) -> Option<f64> {
+        let progress = self.progress.as_ref()?;
+        let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
+        progress.remaining_s.filter(|_| is_moving)
     }
 
     /// Nanoseconds since it began.
@@ -206,7 +219,17 @@ impl LiveRun {
     }
 
     fn follow(&mut self, event: &RunEvent) {
-        if let Some(step) = self.visits.follow(event) {
+        match event {
+            RunEvent::WorkerStarted { setup, .. } => {
+                self.opened.retain(|case| case.setup != *setup);
+            }
+            RunEvent::CaseOpened { case, .. } => {
+                self.opened.insert(*case);
+            }
+            _ => {}
+        }
+        let step = self.visits.follow(event);
+        if let Some(step) = step.or_else(|| self.still_opening(event)) {
             let doing = self.words(&step);
             self.attend(step.case, doing);
         }
@@ -226,9 +249,42 @@ impl LiveRun {
         }
     }
 
+    /// A smaller batch size was opened on the way to the case that is visited.
+    fn still_opening(&self, event: &RunEvent) -> Option<Step> {
+        let RunEvent::CaseOpened { case: opened, .. } = event else {
+            return None;
+        };
+        let (case, _) = self.current.as_ref()?;
+        (case.setup == opened.setup && case != opened).then_some(Step {
+            case: *case,
+            phase: Phase::Open,
+            round: None,
+        })
+    }
+
+    /// The batch size that is opened before the case itself: smaller ones come first, so that the memory
+    /// of each can be told.
+    fn on_the_way(&self, to: CaseKey) -> Option<usize> {
+        let session = self.session.as_ref()?;
+        if session.plan.keeping == Keeping::OneAtATime && session.plan.setups.len() > 1 {
+            return None;
+        }
+        let cases = session.cases.iter().filter(|case| {
+            case.setup == to.setup
+                && case.batch < to.batch
+                && !case.outcome.is_final()
+                && !self.opened.contains(&case.key())
+        });
+        cases.map(|case| case.batch).min()
+    }
+
     /// What is done with the case, and for how long at most where that is known.
     fn words(&self, step: &Step) -> String {
         match (step.phase, &self.session) {
+            (Phase::Open, _) => match self.on_the_way(step.case) {
+                Some(batch) => format!("opening batch {batch} on the way"),
+                None => step.to_string(),
+            },
             (Phase::WarmUp, Some(session)) => {
                 let most_ms = session.plan.warm_up.max_time_ms;
                 let most = humanize::clock_time(most_ms as f64 / 1e3);
@@ -382,4 +438,66 @@ fn loss(session: &Session, device: usize, lost: &Lost) -> String {
 /// In a word.
 fn how_warm(settled: bool) -> &'static str {
     if settled { "warm" } else { "not settled" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing;
+    use crate::domain::case::Opening;
+
+    fn measuring() -> LiveRun {
+        let mut run = LiveRun::new("test".to_owned(), Control::default());
+        run.session = Some(testing::session(&["ort:cpu"], &[1, 2, 16]));
+        run.stage = Stage::Measuring;
+        run
+    }
+
+    fn doing(run: &mut LiveRun, event: RunEvent) -> String {
+        run.take(Stamped { at_ns: 0, event }, None);
+        let current = run.current.as_ref();
+        current.map_or_else(String::new, |(_, doing)| doing.clone())
+    }
+
+    fn case(batch: usize) -> CaseKey {
+        CaseKey { setup: 0, batch }
+    }
+
+    fn opened(batch: usize) -> RunEvent {
+        RunEvent::CaseOpened {
+            case: case(batch),
+            opening: Opening::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_opened_on_the_way_is_named() {
+        let mut run = measuring();
+        let begins = Some(Phase::Start);
+        let visit = RunEvent::VisitBegan {
+            case: case(16),
+            begins,
+        };
+        assert_eq!(doing(&mut run, visit), "starting");
+        let report = crate::domain::event::SetupReport::default();
+        let ready = RunEvent::SetupReady { setup: 0, report };
+        assert_eq!(doing(&mut run, ready), "opening batch 1 on the way");
+        assert_eq!(doing(&mut run, opened(1)), "opening batch 2 on the way");
+        assert_eq!(doing(&mut run, opened(2)), Phase::Open.to_string());
+        assert!(doing(&mut run, opened(16)).starts_with("warming up"));
+        assert_eq!(run.current.map(|(case, _)| case), Some(case(16)));
+    }
+
+    #[test]
+    fn a_rest_that_is_to_come_is_known_and_no_end_is_promised() {
+        let mut run = measuring();
+        let mut progress = progress::of(&testing::session(&["ort:cpu"], &[1]), 0);
+        progress.remaining_s = Some(60.0);
+        run.progress = Some(progress);
+        assert_eq!((run.is_pausing(), run.remaining_s()), (false, Some(60.0)));
+        run.control.pause();
+        assert_eq!((run.is_pausing(), run.remaining_s()), (true, None));
+        run.stage = Stage::Paused;
+        assert_eq!((run.is_pausing(), run.remaining_s()), (false, None));
+    }
 }

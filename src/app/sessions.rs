@@ -98,6 +98,20 @@ pub struct OpenSession {
     pub on_disk: OnDisk,
 }
 
+impl OpenSession {
+    /// How many palette indices it takes: one for each curve, and one for its place in a list where it has
+    /// none.
+    fn colours(&self) -> usize {
+        let published = self.findings.claims.curves.len();
+        (self.session.plan.setups.len() + published).max(1)
+    }
+
+    /// Whether the first series, by which it is known in lists, is published and not measured.
+    pub fn is_hollow(&self) -> bool {
+        self.session.plan.setups.is_empty() && self.session.is_published_only()
+    }
+}
+
 /// What became of an open session's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDisk {
@@ -180,18 +194,24 @@ impl OpenSessions {
     }
 
     /// The palette index of a setup: what the user chose, else the next one in turn over all that is open.
+    /// The first one is also the session's own, which one has that measured nothing.
     pub fn colour(&self, id: SessionId, setup: usize) -> usize {
-        let before: usize = self
-            .list
-            .iter()
-            .take_while(|open| open.id != id)
-            .map(|open| open.session.plan.setups.len())
-            .sum();
         let chosen = self
             .get(id)
             .and_then(|open| open.session.plan.looks.get(setup))
             .and_then(|look| look.colour);
-        chosen.unwrap_or(before + setup)
+        chosen.unwrap_or_else(|| self.before(id) + setup)
+    }
+
+    /// The palette index of a published curve, which is counted on from the session's measured ones.
+    pub fn colour_of_published(&self, open: &OpenSession, curve: usize) -> usize {
+        self.before(open.id) + open.session.plan.setups.len() + curve
+    }
+
+    /// How many palette indices are taken by what was opened before a session.
+    fn before(&self, id: SessionId) -> usize {
+        let earlier = self.list.iter().take_while(|open| open.id != id);
+        earlier.map(OpenSession::colours).sum()
     }
 
     /// What a series is called: the setup's name, with the session's where several are open.
@@ -220,6 +240,28 @@ impl OpenSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::testing::session;
+
+    #[test]
+    fn no_two_open_sessions_have_one_mark() {
+        let mut open = OpenSessions::default();
+        // A trace alone has no setups.
+        for setups in [&["ort:cpu", "tract:cpu"][..], &[], &[], &["ort:cpu"]] {
+            let id = open.new_id();
+            let session = session(setups, &[1]);
+            open.put(OpenSession {
+                id,
+                path: None,
+                findings: Findings::default(),
+                session: Arc::new(session),
+                stamp: None,
+                newer: None,
+                on_disk: OnDisk::Same,
+            });
+        }
+        let marks: Vec<usize> = open.iter().map(|one| open.colour(one.id, 0)).collect();
+        assert_eq!(marks, [0, 2, 3, 4]);
+    }
 
     #[test]
     fn a_series_knows_its_session_and_setup() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::keys::Shortcut;
 use super::plan::Draft;
@@ -114,8 +114,12 @@ pub struct Remembered {
     pub screen: Screen,
     /// Files of the open sessions.
     pub open: Vec<PathBuf>,
+    /// Files of the built-in examples that are open.
+    pub examples: Vec<String>,
     /// Files of other tools that are open and not kept as a session.
     pub files: Vec<PathBuf>,
+    /// The folder that the last picture or report went to.
+    pub export_folder: Option<PathBuf>,
     /// The latency limit of the curves, in nanoseconds.
     pub limit_ns: Option<f64>,
     /// Whether latency is drawn on a linear axis.
@@ -125,9 +129,23 @@ pub struct Remembered {
     /// The plan that was being written.
     pub draft: Draft,
     /// Shortcuts that differ from how they were delivered; nothing stands for none.
+    #[serde(deserialize_with = "possible")]
     pub shortcuts: BTreeMap<String, Option<Shortcut>>,
     /// Where the window was.
     pub placement: Option<Placement>,
+}
+
+/// The shortcuts of a file without those that cannot be: such a command has its own again, and all else that
+/// the file says still holds.
+fn possible<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<BTreeMap<String, Option<Shortcut>>, D::Error> {
+    let written = BTreeMap::<String, Option<String>>::deserialize(file)?;
+    let read = written.into_iter().filter_map(|(id, keys)| {
+        let keys = keys.map(|keys| keys.parse::<Shortcut>()).transpose().ok()?;
+        Some((id, keys))
+    });
+    Ok(read.collect())
 }
 
 /// Sizes that can be chosen, in steps.
@@ -186,6 +204,22 @@ mod tests {
             .insert("palette".to_owned(), Some("Ctrl+P".parse().unwrap()));
         write(&path, &remembered).unwrap();
         assert_eq!(read(&path), (remembered, None));
+    }
+
+    #[test]
+    fn a_modifier_alone_is_no_shortcut_and_costs_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        let shortcuts = r#"{"back": Some("ControlLeft"), "go-plan": Some("Ctrl+P"), "log": None}"#;
+        fs::write(&path, format!("(theme: Light, shortcuts: {shortcuts})")).unwrap();
+        let (remembered, said) = read(&path);
+        assert_eq!((remembered.theme, said), (Theme::Light, None));
+        let read: Vec<(String, Option<Shortcut>)> = remembered.shortcuts.into_iter().collect();
+        let plan = Some("Ctrl+P".parse().unwrap());
+        assert_eq!(
+            read,
+            [("go-plan".to_owned(), plan), ("log".to_owned(), None)]
+        );
     }
 
     #[test]

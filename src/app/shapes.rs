@@ -1,7 +1,7 @@
 //! The table of what can be read from the shapes of the curves: fixed and per-item time, saturation, knee,
 //! and how large a batch could be.
 
-use crate::analysis::batch_curve::{BatchCurve, FEWEST_POINTS, Failure};
+use crate::analysis::batch_curve::{BatchCurve, CurvePoint, FEWEST_POINTS, Failure};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::curves::Overlay;
 use crate::chart::spec::SeriesId;
@@ -134,10 +134,10 @@ fn saturation(curve: &BatchCurve) -> Cell {
             no_line(curve)
         });
     };
-    let rates = curve.points.iter().map(|point| point.throughput_per_s);
+    let rates = curve.points.iter().map(CurvePoint::rate_or_zero);
     let share = rates.fold(0.0, f64::max) / limit;
     Cell {
-        words: format!("{} /s", humanize::significant(limit, 3)),
+        words: humanize::rate(limit),
         help: format!("The best that was measured is {:.0} % of it", share * 100.0),
     }
 }

@@ -177,8 +177,11 @@ impl TimelineState {
         TraceId(self.newest)
     }
 
-    /// Takes a trace in and shows it.
+    /// Takes a trace in and shows it. What was looked for in another one is looked for no longer.
     pub fn put(&mut self, id: TraceId, open: Arc<OpenTrace>) {
+        self.search.clear();
+        self.hits = None;
+        self.hit = None;
         let view = Viewed {
             stretch: open.timeline.whole(),
             ..Viewed::default()
@@ -197,6 +200,25 @@ impl TimelineState {
             self.hit = None;
             self.hand_ns = None;
             self.reveals = false;
+        }
+    }
+
+    /// Closes the traces of a session's profiles, and stops reading them.
+    pub fn close_of_session(&mut self, session: SessionId) {
+        for reading in self
+            .reading
+            .iter()
+            .filter(|reading| reading.session == session)
+        {
+            reading.cancel.cancel();
+        }
+        let owned = self.traces.iter().filter(|(_, open)| {
+            let owner = open.owner.map(|(owner, _)| owner);
+            owner == Some(session)
+        });
+        let ids: Vec<TraceId> = owned.map(|(id, _)| *id).collect();
+        for id in ids {
+            self.close(id);
         }
     }
 

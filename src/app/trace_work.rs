@@ -50,7 +50,7 @@ fn read_one(
     reading.bytes.store(all, Ordering::Relaxed);
     let imported = open(reading, companions).map_err(|error| match error {
         ImportError::Cancelled => None,
-        error => Some(error.to_string()),
+        error => Some(error.in_window()),
     })?;
     let notes = imported.notes.clone();
     if let Some(profile) = reading.profile {
@@ -129,7 +129,7 @@ fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportErr
         match import::add(path, limits, &watch, &mut imported) {
             Ok(()) => {}
             Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
-            Err(error) => imported.note(format!("left out: {error}")),
+            Err(error) => imported.note(format!("left out: {}", error.in_window())),
         }
     }
     Ok(imported)

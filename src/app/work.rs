@@ -207,12 +207,32 @@ pub fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
     outlet.send(Message::Restored(name, restored));
 }
 
-/// Journals that nobody holds any more.
+/// Journals that nobody holds any more, and what each of them is.
 pub fn look_for_journals(paths: &Paths, outlet: &Outlet) {
     let abandoned = journal::abandoned(&library::journals(paths));
     if !abandoned.is_empty() {
-        outlet.send(Message::Abandoned(abandoned));
+        let words = abandoned.iter().map(|path| interrupted_words(path));
+        outlet.send(Message::Abandoned(words.collect()));
     }
+}
+
+/// Which run was cut off, and how much of it there is.
+fn interrupted_words(path: &Path) -> String {
+    let Ok(session) = journal::recover(path) else {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        return format!("{}, which cannot be read", name.display());
+    };
+    let sitting = session.sittings.last();
+    let began = sitting.map_or(&session.created, |sitting| &sitting.created);
+    let first = sitting.map_or(0, |sitting| sitting.first_round);
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    let rounds = rounds.filter(|round| round.round >= first).count();
+    format!(
+        "{} of {} with {}",
+        session.name,
+        humanize::short_moment(began),
+        humanize::of_many(rounds as u64, "measured round")
+    )
 }
 
 /// Saves what is in those journals and removes them.
@@ -225,10 +245,10 @@ pub fn recover(paths: &Paths, outlet: &Outlet) {
                     .map_err(|e| e.to_string())?;
                 session_file::write(&target, &session).map_err(|e| e.to_string())?;
                 std::fs::remove_file(&path).map_err(|e| e.to_string())?;
-                Ok(session.name)
+                Ok((session.name, target))
             });
         outlet.send(match saved {
-            Ok(name) => Message::Done(format!("Recovered {name}")),
+            Ok((name, target)) => Message::Recovered(name, target),
             Err(error) => Message::Failed(format!(
                 "{} could not be recovered: {error}",
                 path.display()

@@ -97,6 +97,11 @@ pub fn duration_ns(nanoseconds: f64) -> String {
     format!("{} {unit}", significant(value, 3))
 }
 
+/// Items or runs a second: `25.7 /s`.
+pub fn rate(per_s: f64) -> String {
+    format!("{} /s", significant(per_s, 3))
+}
+
 /// A length of time as a clock shows it: `48 s`, `3 min 20 s`, `1 h 05 min`.
 pub fn clock_time(seconds: f64) -> String {
     let whole = seconds.max(0.0).round() as u64;
@@ -220,6 +225,53 @@ pub fn shorten(text: &str, width: usize) -> String {
     short
 }
 
+/// Text cut to `width` characters in its middle: what tells names apart often stands at their end.
+pub fn shorten_middle(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let tail = width.saturating_sub(1) / 2;
+    let head = width.saturating_sub(1) - tail;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(length - tail).collect();
+    format!("{start}…{end}")
+}
+
+/// Letters that are kept of what names begin with alike, where that has to be cut.
+const ALIKE: usize = 8;
+
+/// Names cut to `width` characters so that different ones still read differently, where that can be.
+pub fn shorten_apart(names: &[&str], width: usize) -> Vec<String> {
+    let short: Vec<String> = names
+        .iter()
+        .map(|name| shorten_middle(name, width))
+        .collect();
+    let cut = |(place, name): (usize, &&str)| {
+        let twins = names
+            .iter()
+            .zip(&short)
+            .filter(|(other, cut)| *other != name && **cut == short[place]);
+        let Some(alike) = twins.map(|(other, _)| common_start(name, other)).min() else {
+            return short[place].clone();
+        };
+        // A little of what is alike is kept before what differs.
+        let start: String = name.chars().take(ALIKE).collect();
+        let from = alike.saturating_sub(ALIKE).max(ALIKE);
+        let rest: String = name.chars().skip(from).collect();
+        let room = width.saturating_sub(ALIKE + 1);
+        // What differs stands at the beginning of the rest.
+        format!("{start}…{}", shorten(&rest, room))
+    };
+    names.iter().enumerate().map(cut).collect()
+}
+
+/// How many characters two texts have in common at their beginning.
+fn common_start(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
 /// Lines of a table with columns aligned: the first `left` columns to the left, the rest to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize) -> String {
     let mut widths: Vec<usize> = header.iter().map(|h| h.chars().count()).collect();
@@ -317,6 +369,29 @@ mod tests {
         assert_eq!(parse_bytes("4GiB"), Some(4 << 30));
         assert_eq!(parse_bytes("1.5k"), Some(1536));
         assert_eq!(parse_bytes("4 parsecs"), None);
+    }
+
+    #[test]
+    fn long_names_are_cut_where_they_are_alike() {
+        assert_eq!(shorten_middle("short", 5), "short");
+        assert_eq!(shorten_middle("abcdefghij", 5), "ab…ij");
+        let setup = "A very long label for ONNX Runtime on this machine";
+        let names: Vec<String> = ["Monday", "Tuesday"]
+            .iter()
+            .map(|session| format!("{setup} · {session}"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let short = shorten_apart(&names, 30);
+        assert!(short[0].ends_with("· Monday"), "{short:?}");
+        assert!(short[1].ends_with("· Tuesday"), "{short:?}");
+        // Alike at both ends, and different in the middle.
+        let middle = ["one", "two"].map(|word| format!("{setup}, {word}, {setup}"));
+        let middle: Vec<&str> = middle.iter().map(String::as_str).collect();
+        let short = shorten_apart(&middle, 30);
+        assert_ne!(short[0], short[1]);
+        assert!(short[0].contains("one"), "{short:?}");
+        assert!(short.iter().all(|name| name.chars().count() <= 30));
+        assert_eq!(shorten_apart(&["a", "a"], 30), ["a", "a"]);
     }
 
     #[test]

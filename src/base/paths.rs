@@ -15,6 +15,15 @@ pub fn program_in(search: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
+/// The folder in which this user keeps documents, else the home folder; `.` where there is neither.
+pub fn documents() -> PathBuf {
+    let Some(user) = directories::UserDirs::new() else {
+        return PathBuf::from(".");
+    };
+    let documents = user.document_dir().filter(|folder| folder.is_dir());
+    documents.unwrap_or_else(|| user.home_dir()).to_path_buf()
+}
+
 /// The folders of one installation.
 #[derive(Clone, Debug)]
 pub struct Paths {

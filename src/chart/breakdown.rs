@@ -1,5 +1,6 @@
 //! Where the time went, as bars and as a treemap: rectangles whose areas are shares.
 
+use super::colours::{Depth, Fill};
 use crate::analysis::breakdown::{Breakdown, Shown};
 use crate::analysis::category::Category;
 use crate::analysis::kernel_comparison::Comparison;
@@ -11,19 +12,24 @@ const TILES: usize = 48;
 /// Rows of a comparison that are drawn.
 const CHANGES: usize = 12;
 
-/// The palette index of a category; nothing for those that are drawn in grey.
-pub fn colour(category: Category) -> Option<usize> {
+/// What a category is filled with. No two are alike; those that are met most often have a hue as it is.
+pub fn colour(category: Category) -> Fill {
     match category {
-        Category::Convolution => Some(0),
-        Category::Attention | Category::Collective | Category::Softmax => Some(1),
-        Category::BatchNorm | Category::Norm => Some(2),
-        Category::Elementwise | Category::Pooling => Some(3),
-        Category::Gemm | Category::Optimiser => Some(4),
-        Category::Copies
-        | Category::Reduction
-        | Category::Gather
-        | Category::Layout
-        | Category::Other => None,
+        Category::Convolution => Fill::plain(0),
+        Category::Copies => Fill::of(0, Depth::Soft),
+        Category::Reduction => Fill::of(0, Depth::Strong),
+        Category::Attention => Fill::plain(1),
+        Category::Softmax => Fill::of(1, Depth::Soft),
+        Category::Collective => Fill::of(1, Depth::Strong),
+        Category::BatchNorm => Fill::plain(2),
+        Category::Gather => Fill::of(2, Depth::Soft),
+        Category::Norm => Fill::of(2, Depth::Strong),
+        Category::Elementwise => Fill::plain(3),
+        Category::Pooling => Fill::of(3, Depth::Soft),
+        Category::Layout => Fill::of(3, Depth::Strong),
+        Category::Gemm => Fill::plain(4),
+        Category::Optimiser => Fill::of(4, Depth::Soft),
+        Category::Other => Fill::GREY,
     }
 }
 
@@ -40,8 +46,8 @@ pub struct Bar {
     pub share: f64,
     /// Its time, in nanoseconds.
     pub ns: f64,
-    /// The palette index; nothing for grey.
-    pub colour: Option<usize>,
+    /// What it is filled with.
+    pub colour: Fill,
 }
 
 /// Bars of the rows that are shown, and one for the others.
@@ -70,7 +76,7 @@ pub fn bars(breakdown: &Breakdown, shown: &Shown) -> Vec<Bar> {
             length: 0.0,
             share: share(left, breakdown.summed_ns as f64),
             ns: left,
-            colour: None,
+            colour: Fill::GREY,
         });
     }
     // What is left would be the longest, and says nothing by its length.
@@ -151,8 +157,8 @@ pub struct Tile {
     pub name: String,
     /// Its share of everything, from 0 to 1.
     pub share: f64,
-    /// The palette index; nothing for grey.
-    pub colour: Option<usize>,
+    /// What it is filled with.
+    pub colour: Fill,
     /// Where it is.
     pub place: Rectangle,
 }
@@ -194,7 +200,7 @@ pub fn tiles(breakdown: &Breakdown, shown: &Shown) -> Vec<Tile> {
             row: None,
             name: format!("{} more", rest.len()),
             share: rest.iter().map(|tile| tile.share).sum(),
-            colour: None,
+            colour: Fill::GREY,
             place: Rectangle::default(),
         });
     }
@@ -353,6 +359,30 @@ mod tests {
         let area: f64 = tiles.iter().map(|tile| tile.place.area()).sum();
         assert!((area - 270_000.0).abs() < 1.0, "{area}");
         assert_eq!(tiles.len(), TILES + 1);
+    }
+
+    #[test]
+    fn no_two_categories_share_a_colour() {
+        use crate::chart::colours::{Colours, DARK, LIGHT, Rgb};
+
+        let apart = |one: Rgb, other: Rgb| {
+            let parts = [(one.0, other.0), (one.1, other.1), (one.2, other.2)];
+            let apart = parts.map(|(a, b)| u32::from(a.abs_diff(b)));
+            apart.into_iter().sum::<u32>()
+        };
+        let check = |colours: &Colours| {
+            for (place, one) in Category::ALL.into_iter().enumerate() {
+                for other in &Category::ALL[place + 1..] {
+                    let found = apart(colours.fill(colour(one)), colours.fill(colour(*other)));
+                    assert!(found >= 48, "{one:?} and {other:?}: {found}");
+                }
+            }
+        };
+        check(&DARK);
+        check(&LIGHT);
+        // On paper hatchings tell hues apart, and their grounds depths.
+        let fills: std::collections::HashSet<_> = Category::ALL.into_iter().map(colour).collect();
+        assert_eq!(fills.len(), Category::ALL.len());
     }
 
     #[test]

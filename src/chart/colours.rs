@@ -31,6 +31,53 @@ impl Rgb {
     }
 }
 
+/// How far a soft fill is from its hue to the panel behind it.
+pub const SOFT: f64 = 0.45;
+/// How far a strong fill is from its hue to the colour of words.
+pub const STRONG: f64 = 0.5;
+
+/// How a hue is used for an area, where there are more areas to be told apart than hues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Nearer to what is behind it.
+    Soft,
+    /// Nearer to the colour of words.
+    Strong,
+}
+
+/// What an area is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fill {
+    /// The palette index; nothing for grey.
+    pub hue: Option<usize>,
+    /// How the hue is used.
+    pub depth: Depth,
+}
+
+impl Fill {
+    /// What has no colour of its own.
+    pub const GREY: Self = Self {
+        hue: None,
+        depth: Depth::Plain,
+    };
+
+    /// The colour of a series.
+    pub const fn plain(hue: usize) -> Self {
+        Self::of(hue, Depth::Plain)
+    }
+
+    /// A hue in one of its depths.
+    pub const fn of(hue: usize, depth: Depth) -> Self {
+        Self {
+            hue: Some(hue),
+            depth,
+        }
+    }
+}
+
 /// What a colour is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Colours {
@@ -70,6 +117,21 @@ impl Colours {
     /// The colour of a series by its palette index.
     pub fn series(&self, index: usize) -> Rgb {
         self.series[palette::colour(index)]
+    }
+
+    /// The hue of a fill, whatever its depth.
+    pub fn hue(&self, fill: Fill) -> Rgb {
+        fill.hue.map_or(self.faint, |index| self.series(index))
+    }
+
+    /// The colour of a fill.
+    pub fn fill(&self, fill: Fill) -> Rgb {
+        let hue = self.hue(fill);
+        match fill.depth {
+            Depth::Plain => hue,
+            Depth::Soft => hue.towards(self.panel, SOFT),
+            Depth::Strong => hue.towards(self.text, STRONG),
+        }
     }
 }
 

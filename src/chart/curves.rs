@@ -8,8 +8,10 @@ use crate::analysis::energy::EnergyKind;
 use crate::base::humanize;
 use crate::stats::bootstrap::Interval;
 
-/// Significant digits of a limit that was dragged: more than a hand can place.
-const LIMIT_DIGITS: i32 = 3;
+/// Letters of a setup's name at its knee.
+const KNEE_NAME: usize = 24;
+/// More knees than these have no words: they would cover the curves, and the table of shapes has them all.
+const NAMED_KNEES: usize = 3;
 
 /// One curve among several.
 #[derive(Clone, Debug)]
@@ -70,14 +72,20 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
             .filter(|_| options.statistic == Statistic::Median);
         Some((point.latency_ns(options.statistic)?, band))
     });
-    let longest = highest(&in_ns).max(limit_ns.unwrap_or(0.0));
-    let unit = TimeUnit::of(longest);
+    // The unit is that of the times, so that it stays where a limit beyond them is dragged.
+    let longest_ns = highest(&in_ns);
+    let limit_or_zero = limit_ns.unwrap_or(0.0);
+    let unit = if longest_ns > 0.0 {
+        TimeUnit::of(longest_ns)
+    } else {
+        TimeUnit::of(limit_or_zero)
+    };
     let drawn = scaled(in_ns, 1.0 / unit.ns);
     let title = match options.statistic {
         Statistic::Median => format!("{} per batch", unit.name),
         other => format!("{} per batch, {other}", unit.name),
     };
-    let longest = longest / unit.ns;
+    let longest = longest_ns.max(limit_or_zero) / unit.ns;
     let limit = limit_ns.map(|limit| limit / unit.ns);
     let y = if options.log_y {
         let shortest = lowest(&drawn).min(limit.unwrap_or(f64::INFINITY));
@@ -98,7 +106,7 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
 /// Items a second over the batch size, with knees and the best points within the latency limit.
 pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
     let drawn = draw(overlays, |point| {
-        Some((point.throughput_per_s, point.throughput_ci95))
+        Some((point.throughput_per_s?, point.throughput_ci95))
     });
     let title = "items per second";
     let y = if options.log_throughput {
@@ -107,12 +115,22 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
         axis::from_zero(title, highest(&drawn))
     };
     let mut spec = chart("Throughput", &drawn, y);
+    let with_knee = drawn.iter().filter(|one| one.overlay.curve.knee.is_some());
+    let knees = with_knee.count();
+    let words = |overlay: &Overlay<'_>, batch: usize| match knees {
+        0 | 1 => format!("knee, batch {batch}"),
+        2..=NAMED_KNEES => {
+            let name = humanize::shorten_middle(&overlay.name, KNEE_NAME);
+            format!("{name}: knee, batch {batch}")
+        }
+        _ => String::new(),
+    };
     let knees = drawn.iter().filter_map(|drawn| {
         let batch = drawn.overlay.curve.knee?;
         Some(Mark::Drop {
             at: place_of(drawn, batch, &spec)?,
             series: drawn.overlay.id,
-            text: format!("knee, batch {batch}"),
+            text: words(drawn.overlay, batch),
         })
     });
     let knees: Vec<Mark> = knees.collect();
@@ -137,25 +155,6 @@ pub fn efficiency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     // A whole is the yardstick, so that it is on the chart even where no curve comes near.
     let y = axis::from_zero(title, highest(&drawn).max(100.0));
     chart(&format!("Efficiency, {kind}"), &drawn, y)
-}
-
-/// The time that a coordinate of the latency chart stands for, in nanoseconds and to three
-/// significant digits: where the limit was dragged to.
-pub fn limit_of(spec: &ChartSpec, y: f64) -> f64 {
-    let unit = TimeUnit::of_title(&spec.y.title);
-    let time = spec.y.scale.value(y) * unit.ns;
-    if !time.is_finite() || time <= 0.0 {
-        return 0.0;
-    }
-    let digits = LIMIT_DIGITS - 1 - time.log10().floor() as i32;
-    // Powers of ten above one are exact, those below are not: divide by the former.
-    if digits >= 0 {
-        let scale = 10_f64.powi(digits);
-        (time * scale).round() / scale
-    } else {
-        let scale = 10_f64.powi(-digits);
-        (time / scale).round() * scale
-    }
 }
 
 /// Every curve's points by their number and its interval, where they have one.
@@ -315,6 +314,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{end, measure_near, out_of_memory, session};
     use crate::analysis::{batch_curve, case_rows};
+    use crate::chart::limit::limit_of;
     use crate::chart::spec::Scale;
 
     /// 4 ms and 1 ms an item; the second setup fails at batch 4 and at batch 16.
@@ -409,6 +409,39 @@ mod tests {
         let spec = latency(&overlays(&curves), &CurveOptions::default());
         assert_eq!(limit_of(&spec, 12.3456_f64.log10()), 12_300_000.0);
         assert_eq!(limit_of(&spec, f64::NAN), 0.0);
+    }
+
+    #[test]
+    fn a_limit_beyond_the_times_leaves_them_their_unit() {
+        let curves = curves();
+        let options = CurveOptions {
+            limit_ns: Some(30e9),
+            ..CurveOptions::default()
+        };
+        let [with, without] =
+            [options, CurveOptions::default()].map(|options| latency(&overlays(&curves), &options));
+        assert_eq!(with.y.title, without.y.title);
+        assert_eq!(with.series, without.series);
+    }
+
+    #[test]
+    fn several_knees_have_names() {
+        let mut curves = curves();
+        curves[0].knee = Some(8);
+        let spec = throughput(&overlays(&curves), &CurveOptions::default());
+        let expected = ["curve 0: knee, batch 8", "curve 1: knee, batch 1"];
+        assert_eq!(knee_words(&spec), expected);
+        let many: Vec<BatchCurve> = [&curves[..], &curves[..]].concat();
+        let spec = throughput(&overlays(&many), &CurveOptions::default());
+        assert_eq!(knee_words(&spec), [""; 4]);
+    }
+
+    fn knee_words(spec: &ChartSpec) -> Vec<&str> {
+        let words = spec.marks.iter().filter_map(|mark| match mark {
+            Mark::Drop { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        words.collect()
     }
 
     #[test]

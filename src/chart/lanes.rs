@@ -96,6 +96,45 @@ impl Lanes {
     pub fn is_empty(&self) -> bool {
         self.lanes.is_empty()
     }
+
+    /// What is seen of them once their time has been moved to this axis. Lines go on to the point beyond
+    /// either end.
+    pub fn seen(&self, x: Axis) -> Self {
+        let lanes = self.lanes.iter().map(|lane| lane.between(x.low, x.high));
+        let stretches = self.stretches.iter();
+        let stretches = stretches.filter(|stretch| stretch.from <= x.high && stretch.to >= x.low);
+        let cuts = self.cuts.iter();
+        let cuts = cuts.filter(|(at, _)| (x.low..=x.high).contains(at));
+        Self {
+            lanes: lanes.collect(),
+            stretches: stretches
+                .map(|stretch| Stretch {
+                    from: stretch.from.max(x.low),
+                    to: stretch.to.min(x.high),
+                    ..stretch.clone()
+                })
+                .collect(),
+            cuts: cuts.cloned().collect(),
+            setups: self.setups.clone(),
+            x,
+        }
+    }
+}
+
+impl Lane {
+    /// Its points between two coordinates, and one more at either side.
+    fn between(&self, low: f64, high: f64) -> Self {
+        let from = self.points.partition_point(|point| point.0 < low);
+        let to = self.points.partition_point(|point| point.0 <= high);
+        let (from, to) = (from.saturating_sub(1), (to + 1).min(self.points.len()));
+        let gaps = self.gap_after.iter();
+        let gaps = gaps.filter(|&&gap| (from..to).contains(&gap));
+        Self {
+            points: self.points[from..to].to_vec(),
+            gap_after: gaps.map(|gap| gap - from).collect(),
+            ..self.clone()
+        }
+    }
 }
 
 /// The lanes of a run, or of the last part of it, with the cases marked in the colours of their setups.
@@ -446,6 +485,28 @@ mod tests {
         );
         assert_eq!(lanes.x.high, 2.0);
         assert_eq!(lanes.stretches.len(), 1);
+    }
+
+    #[test]
+    fn a_moved_axis_leaves_what_is_seen_of_the_lanes() {
+        let session = session();
+        let whole = of_case(&session, &session.cases[0]);
+        let axis = |low: f64, high: f64| Axis {
+            low,
+            high,
+            ..whole.x.clone()
+        };
+        let seen = whole.seen(axis(1.25, 1.75));
+        let places: Vec<f64> = seen.lanes[0].points.iter().map(|point| point.0).collect();
+        let (first, last) = (places[0], places[places.len() - 1]);
+        assert!(places.len() < whole.lanes[0].points.len(), "{places:?}");
+        assert!(
+            first < 1.25 && last > 1.75,
+            "lines reach the edges: {places:?}"
+        );
+        assert!(seen.stretches.is_empty(), "no round begins here");
+        assert_eq!((seen.x.low, seen.x.high), (1.25, 1.75));
+        assert_eq!(whole.seen(whole.x.clone()), whole);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod figure;
 pub mod history;
 pub mod journey;
 pub mod lanes;
+pub mod limit;
 pub mod memory;
 pub mod palette;
 pub mod ratios;

@@ -100,6 +100,13 @@ mod tests {
         assert_eq!(told, [("ort:cpu", 5), ("tract:cpu", 6)]);
         // What is told of a point is read off its place, which is that of its batch size and nothing else.
         assert!(both.series.iter().all(|series| series.points[1].x == 3.0));
+        // Only when it is painted are the intervals put beside each other.
+        let aside = |spec: &ChartSpec| -> Vec<f64> {
+            spec.series.iter().map(|one| spec.aside(one)).collect()
+        };
+        let beside = aside(&both);
+        assert!(beside[0] < 0.0 && (beside[0] + beside[1]).abs() < 1e-9);
+        assert_eq!(aside(&spec), [0.0]);
         assert!(speed_ups(&[], |_| 0).is_empty());
     }
 }

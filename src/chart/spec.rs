@@ -5,6 +5,17 @@
 
 use std::fmt;
 
+use crate::base::humanize;
+
+/// Failures at one place that are told; how many more there are is said.
+const MOST_FAILURES: usize = 8;
+/// Dots of several series at one place are spread over this share of the way to the next place.
+const SPREAD: f64 = 0.6;
+/// And are never further apart than this share of the axis.
+const MOST_ASIDE: f64 = 0.03;
+/// Letters of why a case failed.
+const REASON: usize = 160;
+
 /// Which series: an opaque number that the maker of the chart chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(pub u64);
@@ -287,6 +298,107 @@ impl ChartSpec {
         self.series.iter().all(|series| series.points.is_empty()) && self.marks.is_empty()
     }
 
+    /// Whether any series has a point; failures and levels are marks.
+    pub fn has_points(&self) -> bool {
+        self.series.iter().any(|series| !series.points.is_empty())
+    }
+
+    /// How far to the side a series of dots over batch sizes is painted, in coordinates, so that its
+    /// intervals do not lie over those of others at the same batch. Its points stay what they are.
+    pub fn aside(&self, series: &Series) -> f64 {
+        if self.x.scale != Scale::Log2 || series.stroke != Stroke::Dots {
+            return 0.0;
+        }
+        let dots = self.series.iter();
+        let dots: Vec<&Series> = dots.filter(|one| one.stroke == Stroke::Dots).collect();
+        let Some(place) = dots.iter().position(|one| one.id == series.id) else {
+            return 0.0;
+        };
+        let points = dots.iter().flat_map(|one| &one.points);
+        let mut places: Vec<f64> = points.map(|point| point.x).collect();
+        places.sort_by(f64::total_cmp);
+        let length = self.x.high - self.x.low;
+        let steps = places.windows(2).map(|pair| pair[1] - pair[0]);
+        let room = steps.filter(|step| *step > 0.0).fold(length, f64::min);
+        let step = (room * SPREAD / dots.len() as f64).min(length * MOST_ASIDE);
+        (place as f64 - (dots.len() - 1) as f64 / 2.0) * step
+    }
+
+    /// Where along x something failed, ascending, and how many did there.
+    pub fn failures(&self) -> Vec<(f64, usize)> {
+        let failed = |mark: &Mark| match mark {
+            Mark::Failed { x, .. } => Some(*x),
+            _ => None,
+        };
+        let mut places: Vec<f64> = self.marks.iter().filter_map(failed).collect();
+        places.sort_by(f64::total_cmp);
+        let mut counted: Vec<(f64, usize)> = Vec::new();
+        for place in places {
+            match counted.last_mut() {
+                Some((last, count)) if *last == place => *count += 1,
+                _ => counted.push((place, 1)),
+            }
+        }
+        counted
+    }
+
+    /// What failed at a place along x and why, a line each, shortened where there are several; whose it was
+    /// where several curves are shown.
+    pub fn failures_at(&self, place: f64) -> String {
+        let curves = self.series.iter();
+        let curves = curves.filter(|series| series.stroke == Stroke::Curve);
+        let is_one_of_several = curves.clone().count() > 1;
+        let is_alone = self.failures().contains(&(place, 1));
+        let mut lines: Vec<String> = Vec::new();
+        for mark in &self.marks {
+            let Mark::Failed {
+                x, series, reason, ..
+            } = mark
+            else {
+                continue;
+            };
+            if *x != place {
+                continue;
+            }
+            let first = reason.lines().next().unwrap_or_default();
+            let reason = if is_alone {
+                reason.clone()
+            } else {
+                humanize::shorten(first, REASON)
+            };
+            let whose = curves.clone().find(|curve| curve.id == *series);
+            lines.push(match whose {
+                Some(curve) if is_one_of_several => format!("{}, {reason}", curve.name),
+                _ => reason,
+            });
+        }
+        let more = lines.len().saturating_sub(MOST_FAILURES);
+        lines.truncate(MOST_FAILURES);
+        if more > 0 {
+            lines.push(format!("and {} more", humanize::count(more as u64)));
+        }
+        lines.join("\n")
+    }
+
+    /// A point over the batch size in words: whose it is, its batch and what it says, with its interval where
+    /// it has one.
+    pub fn words_of(&self, series: SeriesId, tag: u64) -> Option<String> {
+        let series = self.series.iter().find(|one| one.id == series)?;
+        let point = series.points.iter().find(|point| point.tag == tag)?;
+        let at = |place: f64| humanize::significant(self.y.value(place), 3);
+        let interval = point.band.map_or_else(String::new, |(low, high)| {
+            format!("\n95 % interval {} to {}", at(low), at(high))
+        });
+        Some(format!(
+            "{}\n{} {}\n{} {}{interval}",
+            series.name,
+            self.x.title,
+            humanize::count(tag),
+            at(point.y),
+            self.y.title
+        ))
+    }
+
     /// What is seen of it once its x axis has been moved to this one.
     pub fn seen(&self, x: Axis) -> Self {
         let is_seen = |mark: &&Mark| mark.x().is_none_or(|at| (x.low..=x.high).contains(&at));
@@ -318,6 +430,76 @@ impl fmt::Display for Marker {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn curve(id: u64, name: &str) -> Series {
+        Series {
+            id: SeriesId(id),
+            name: name.to_owned(),
+            colour: id as usize,
+            points: vec![Point {
+                x: 3.0,
+                y: 1_234.0,
+                band: Some((1_200.0, 1_300.0)),
+                tag: 8,
+            }],
+            gap_after: Vec::new(),
+            stroke: Stroke::Curve,
+        }
+    }
+
+    fn failed(x: f64, series: u64, reason: &str) -> Mark {
+        Mark::Failed {
+            x,
+            series: SeriesId(series),
+            colour: series as usize,
+            reason: reason.to_owned(),
+        }
+    }
+
+    #[test]
+    fn failures_at_one_place_are_all_told() {
+        let mut chart = ChartSpec {
+            series: vec![curve(1, "one"), curve(2, "two")],
+            marks: vec![
+                failed(4.0, 1, "batch 16: out of memory"),
+                failed(2.0, 1, "batch 4: no answer"),
+                failed(4.0, 2, "batch 16: crashed\nwith many words"),
+            ],
+            ..ChartSpec::default()
+        };
+        assert_eq!(chart.failures(), [(2.0, 1), (4.0, 2)]);
+        assert_eq!(
+            chart.failures_at(4.0),
+            "one, batch 16: out of memory\ntwo, batch 16: crashed"
+        );
+        assert_eq!(chart.failures_at(3.0), "");
+        // One curve alone needs no name.
+        chart.series.pop();
+        assert_eq!(chart.failures_at(2.0), "batch 4: no answer");
+        chart.marks = vec![failed(4.0, 1, "out"); 11];
+        assert!(chart.failures_at(4.0).ends_with("out\nand 3 more"));
+    }
+
+    #[test]
+    fn a_point_is_told_in_words() {
+        let chart = ChartSpec {
+            x: Axis {
+                title: "batch size".to_owned(),
+                scale: Scale::Log2,
+                ..Axis::default()
+            },
+            y: Axis {
+                title: "items per second".to_owned(),
+                ..Axis::default()
+            },
+            series: vec![curve(1, "one")],
+            ..ChartSpec::default()
+        };
+        let words = chart.words_of(SeriesId(1), 8);
+        let expected = "one\nbatch size 8\n1,234 items per second\n95 % interval 1,200 to 1,300";
+        assert_eq!(words.as_deref(), Some(expected));
+        assert_eq!(chart.words_of(SeriesId(1), 9), None);
+    }
 
     #[test]
     fn a_moved_axis_leaves_what_is_seen_of_a_chart() {

@@ -115,6 +115,25 @@ pub fn hue(kind: SliceKind) -> Hue {
     }
 }
 
+/// What the hues of these kinds mean: each hue once, with the first of its kinds. Kinds that share one are
+/// named together.
+pub fn legend(kinds: impl Iterator<Item = SliceKind>) -> Vec<(SliceKind, String)> {
+    let mut entries: Vec<(SliceKind, String)> = Vec::new();
+    for kind in kinds {
+        let known = entries
+            .iter_mut()
+            .find(|(first, _)| hue(*first) == hue(kind));
+        match known {
+            Some((_, words)) => {
+                words.push_str(", ");
+                words.push_str(kind.title());
+            }
+            None => entries.push((kind, kind.title().to_owned())),
+        }
+    }
+    entries
+}
+
 /// What a kernel is called in short: without its result, its arguments and where it is declared.
 pub fn short(name: &str, kind: SliceKind) -> &str {
     if kind != SliceKind::Kernel {
@@ -159,6 +178,18 @@ mod tests {
         assert_eq!(base.as_deref(), Some("3.21456 s"));
         assert_eq!(labels.first().map(String::as_str), Some("+7.1 µs"));
         assert!(labels.len() <= 6);
+    }
+
+    #[test]
+    fn a_legend_has_every_hue_once_and_every_kind() {
+        let entries = legend(SliceKind::ALL.into_iter());
+        for (place, (one, _)) in entries.iter().enumerate() {
+            let mut others = entries[place + 1..].iter();
+            assert!(others.all(|(other, _)| hue(*other) != hue(*one)));
+        }
+        let words: Vec<&str> = entries.iter().map(|(_, words)| words.as_str()).collect();
+        let all = "kernel; copy, set; operator; call; wait, script, overhead, other; range";
+        assert_eq!(words.join("; "), all);
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
     let Some(id) = &args.ladder else {
         let Some(model) = &args.model else {
             bail!(
-                "say what to measure: powerband bench resnet50, or an ONNX file in its place; powerband bench --help tells the rest"
+                "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; powerband bench --help tells the rest"
             );
         };
         return Ok(Wish {

@@ -114,7 +114,7 @@ fn line(rung: &Rung) -> Vec<String> {
         rung.title.clone(),
         rung.case.batch.to_string(),
         or_unknown(median.map(humanize::duration_ns)),
-        or_unknown(rate.map(|rate| format!("{}/s", humanize::significant(rate, 3)))),
+        or_unknown(rate.map(humanize::rate)),
         before,
         before_interval,
         or_unknown(verdict),

@@ -334,13 +334,10 @@ fn line(row: &CaseRow) -> Vec<String> {
         row.batch.to_string(),
         time(|s| Some(s.median)),
         or_unknown(row.ci95_rel().map(half_width)),
-        time(|s| Some(s.min)),
+        or_unknown(row.min_ns().map(humanize::duration_ns)),
         time(|s| s.p90),
         time(|s| s.p99),
-        or_unknown(
-            row.throughput_per_s
-                .map(|rate| format!("{}/s", humanize::significant(rate, 3))),
-        ),
+        or_unknown(row.throughput_per_s.map(humanize::rate)),
         or_unknown(row.of_best.map(|share| format!("{:.0} %", share * 100.0))),
         humanize::count(row.samples),
         outcome,

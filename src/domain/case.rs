@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outcome::Outcome;
+use super::reported::Stated;
 
 /// Which case: a setup by its place in the plan, and a batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -130,6 +131,9 @@ pub struct Case {
     pub warm_up: Option<WarmUp>,
     /// Visits, in order.
     pub rounds: Vec<Round>,
+    /// What another program states of it, a result each; empty where it was measured here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<Stated>,
 }
 
 impl Case {
@@ -142,6 +146,7 @@ impl Case {
             opening: None,
             warm_up: None,
             rounds: Vec::new(),
+            stated: Vec::new(),
         }
     }
 

@@ -88,3 +88,33 @@ pub struct ModelRef {
     /// The batch size that the file fixes, if it does.
     pub fixed_batch: Option<usize>,
 }
+
+impl ModelRef {
+    /// Whether both are one file; nothing where the file of either is not known, as it is of what another
+    /// program measured.
+    pub fn is_same_file(&self, other: &Self) -> Option<bool> {
+        let is_known = !self.sha256.is_empty() && !other.sha256.is_empty();
+        is_known.then(|| self.sha256 == other.sha256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_nobody_knows_are_not_the_same() {
+        let model = |sha256: &str| ModelRef {
+            name: "net".to_owned(),
+            file: String::new(),
+            sha256: sha256.to_owned(),
+            parameters: 0,
+            macs: None,
+            fixed_batch: None,
+        };
+        assert_eq!(model("").is_same_file(&model("")), None);
+        assert_eq!(model("aa").is_same_file(&model("")), None);
+        assert_eq!(model("aa").is_same_file(&model("aa")), Some(true));
+        assert_eq!(model("aa").is_same_file(&model("bb")), Some(false));
+    }
+}

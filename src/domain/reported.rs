@@ -35,6 +35,71 @@ pub struct Reported {
     /// Why the program itself does not accept the result; empty where it does.
     #[serde(default)]
     pub objections: Vec<String>,
+    /// Whether it is no run of the network but what comes before, such as loading it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_preparation: bool,
+}
+
+/// What a program states of a case, in the measures that are also made here. Times are in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stated {
+    /// The time of a run that stands for all, where there are no samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical_ns: Option<f64>,
+    /// The shortest run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_ns: Option<f64>,
+    /// The longest run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ns: Option<f64>,
+    /// The mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<f64>,
+    /// The 90th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p90_ns: Option<f64>,
+    /// The 95th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_ns: Option<f64>,
+    /// The 99th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<f64>,
+    /// Items a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_per_s: Option<f64>,
+    /// Why the program itself does not accept the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objections: Vec<String>,
+}
+
+impl Stated {
+    /// Takes in what another place tells of the same run: what is not known yet.
+    pub fn fill(&mut self, other: Self) {
+        self.min_ns = self.min_ns.or(other.min_ns);
+        self.max_ns = self.max_ns.or(other.max_ns);
+        self.mean_ns = self.mean_ns.or(other.mean_ns);
+        self.p90_ns = self.p90_ns.or(other.p90_ns);
+        self.p95_ns = self.p95_ns.or(other.p95_ns);
+        self.p99_ns = self.p99_ns.or(other.p99_ns);
+        self.throughput_per_s = self.throughput_per_s.or(other.throughput_per_s);
+        for objection in other.objections {
+            if !self.objections.contains(&objection) {
+                self.objections.push(objection);
+            }
+        }
+    }
+
+    /// Whether it tells how the times vary.
+    pub fn tells_spread(&self) -> bool {
+        let told = [
+            self.min_ns,
+            self.max_ns,
+            self.p90_ns,
+            self.p95_ns,
+            self.p99_ns,
+        ];
+        told.iter().any(Option::is_some)
+    }
 }
 
 impl Reported {

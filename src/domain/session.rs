@@ -221,6 +221,7 @@ impl Session {
             opening: case.opening.clone(),
             warm_up: case.warm_up.clone(),
             outcome: case.outcome.clone(),
+            stated: case.stated.clone(),
             ..*case
         });
         Self {
@@ -292,9 +293,14 @@ impl Session {
     }
 
     /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so
-    /// the seed tells as well, which is another one for each run unless the user sets it.
+    /// the seed tells as well, which is another one for each run unless the user sets it. What was imported
+    /// has no seed, and several files may be imported in one second.
     pub fn is_of_one_run_with(&self, other: &Self) -> bool {
-        self.created == other.created && self.plan.seed == other.plan.seed
+        let is_measured = || self.imported.is_none() && other.imported.is_none();
+        let is_one_import = || self.model == other.model && self.reported == other.reported;
+        self.created == other.created
+            && self.plan.seed == other.plan.seed
+            && (is_measured() || is_one_import())
     }
 
     /// The setup that somebody means: by its spelling, its label, or its number from 1.

@@ -66,6 +66,11 @@ impl SliceKind {
     pub fn is_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Copy | Self::Set)
     }
+
+    /// Whether it only describes what runs: a stretch that somebody named lies over work and is none.
+    pub fn is_annotation(self) -> bool {
+        self == Self::Range
+    }
 }
 
 /// Names, each once; the first one is empty and stands for none.
@@ -126,6 +131,18 @@ pub struct Track {
     pub group: String,
     /// The stream, the queue or the thread, in words.
     pub name: String,
+}
+
+impl Track {
+    /// Whether a slice of this kind keeps it busy: on a device work alone does, as in a profile's sums, and
+    /// on a thread of the host whatever runs there.
+    pub fn is_busy_with(&self, kind: SliceKind) -> bool {
+        if self.device.is_some() {
+            kind.is_work()
+        } else {
+            !kind.is_annotation()
+        }
+    }
 }
 
 /// One slice, as it is put in and taken out.

@@ -119,7 +119,7 @@ pub struct Key {
 
 impl Key {
     /// Whether an option's key is this one, or one of the family that it stands for.
-    fn covers(&self, key: &str) -> bool {
+    pub fn covers(&self, key: &str) -> bool {
         match self.name.strip_suffix('*') {
             Some(family) => key.len() > family.len() && key.starts_with(family),
             None => self.name == key,
@@ -166,6 +166,9 @@ pub struct EngineInfo {
     pub devices: Vec<String>,
     /// Ways to execute that the library was built with.
     pub providers: Vec<String>,
+    /// Which of them computes on a kind of device where a setup names none; for engines that have several.
+    #[serde(default)]
+    pub usual_providers: BTreeMap<String, String>,
     /// What a setup cannot ask for here, as `key=value`, and why.
     #[serde(default)]
     pub lacks: BTreeMap<String, String>,
@@ -181,7 +184,12 @@ impl EngineInfo {
                 .split('+')
                 .map(move |word| format!("{key}={}", word.trim()))
         });
-        let mut asked = options.chain([device]);
+        // A setup that names its provider, or the library of one, does not ask for the usual one.
+        let names_one = |key: &str| setup.options.contains_key(key);
+        let usual = self.usual_providers.get(kind);
+        let usual = usual.filter(|_| !names_one("provider") && !names_one("library"));
+        let usual = usual.map(|word| format!("provider={word}"));
+        let mut asked = options.chain([device]).chain(usual);
         asked.find_map(|asked| self.lacks.get(&asked).cloned())
     }
 }
@@ -482,6 +490,21 @@ mod tests {
             of("ort,provider=openvino").as_deref(),
             Some("no provider=openvino")
         );
+    }
+
+    #[test]
+    fn a_device_without_its_usual_provider_is_not_here() {
+        let info = EngineInfo {
+            usual_providers: [("cuda".to_owned(), "cuda".to_owned())].into(),
+            lacks: [("provider=cuda".to_owned(), "no CUDA".to_owned())].into(),
+            ..EngineInfo::default()
+        };
+        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        assert_eq!(of("ort:cuda").as_deref(), Some("no CUDA"));
+        assert_eq!(of("ort:cuda:1,threads=2").as_deref(), Some("no CUDA"));
+        assert_eq!(of("ort:cpu"), None);
+        assert_eq!(of("ort:cuda,provider=tensorrt"), None);
+        assert_eq!(of("ort:cuda,library=plugin.so"), None);
     }
 
     #[test]

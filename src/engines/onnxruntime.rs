@@ -78,6 +78,7 @@ impl Engine for OnnxRuntime {
             library: runtime.map(Path::to_path_buf),
             devices: vec!["cpu".to_owned()],
             providers: providers(),
+            usual_providers: providers::usual(),
             lacks: lacks(),
         })
     }

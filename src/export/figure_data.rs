@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::csv::{Cell, Table};
+use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, Step, Tile};
 use crate::chart::figure::Drawing;
 use crate::chart::lanes::Lanes;
@@ -50,6 +51,20 @@ fn named(table: &Table, row: &[Cell]) -> Value {
     Value::Object(fields)
 }
 
+/// The unit that an axis of times has, how many milliseconds that is, and the rest of its title: axes take
+/// the unit that reads well, and numbers are always in milliseconds, so that they can be laid side by side.
+fn in_milliseconds(axis: &Axis) -> Option<(f64, String)> {
+    let (unit, rest) = axis.title.split_once(' ')?;
+    let unit = TimeUnit::ALL.into_iter().find(|one| one.name == unit)?;
+    rest.starts_with("per batch")
+        .then(|| (unit.ns / 1e6, format!("ms {rest}")))
+}
+
+/// What the numbers of an axis are.
+fn title(axis: &Axis) -> String {
+    in_milliseconds(axis).map_or_else(|| axis.title.clone(), |(_, title)| title)
+}
+
 /// A number without the noise behind its last digit.
 fn round(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -60,7 +75,8 @@ fn round(value: f64) -> f64 {
 
 /// The number that a coordinate stands for.
 fn number(axis: &Axis, place: f64) -> f64 {
-    round(axis.value(place))
+    let factor = in_milliseconds(axis).map_or(1.0, |(factor, _)| factor);
+    round(axis.value(place) * factor)
 }
 
 fn cell(axis: &Axis, place: f64) -> Cell {
@@ -86,13 +102,15 @@ fn has_labels(spec: &ChartSpec) -> bool {
 
 fn of_chart(spec: &ChartSpec) -> Table {
     let (x, y) = (&spec.x, &spec.y);
-    let mut table = Table::new(&["series", &x.title]);
+    let mut table = Table::new(&["series", &title(x)]);
     let has_labels = has_labels(spec);
     if has_labels {
         table.header.push("label".to_owned());
     }
-    let rest = [y.title.as_str(), "low", "high", "note"];
-    table.header.extend(rest.map(ToOwned::to_owned));
+    table.header.push(title(y));
+    table
+        .header
+        .extend(["low", "high", "note"].map(ToOwned::to_owned));
     let row = |series: &str, at: f64, rest: [Cell; 4]| {
         let label = label(x, at).map_or(Cell::Empty, Cell::text);
         let label = has_labels.then_some(label);
@@ -138,7 +156,7 @@ fn chart_fields(spec: &ChartSpec) -> Value {
     let axis = |axis: &Axis| {
         let is_linear = axis.scale == Scale::Linear;
         json!({
-            "title": axis.title,
+            "title": title(axis),
             "scale": if is_linear { "linear" } else { "logarithmic" },
         })
     };

@@ -244,7 +244,7 @@ fn case(row: &CaseRow) -> Value {
         "reason": row.outcome.sentence(),
         "rounds": row.rounds,
         "samples": row.samples,
-        "latency_ms": row.latency_ns.as_ref().map(latency),
+        "latency_ms": row.latency_ns.as_ref().map(|times| latency(row, times)),
         "ci95_rel": row.ci95_rel(),
         "throughput_per_s": row.throughput_per_s,
         "throughput_by_median_per_s": row.throughput_by_median,
@@ -265,20 +265,21 @@ fn case(row: &CaseRow) -> Value {
     })
 }
 
-fn latency(summary: &Summary) -> Value {
+fn latency(row: &CaseRow, summary: &Summary) -> Value {
     let ms = |ns: f64| ns / 1e6;
+    let of_samples = |ns: f64| (!row.is_stated_only()).then_some(ns / 1e6);
     json!({
-        "min": ms(summary.min),
+        "min": row.min_ns().map(ms),
         "median": ms(summary.median),
-        "mean": ms(summary.mean),
+        "mean": row.mean_ns().map(ms),
         "p90": summary.p90.map(ms),
         "p95": summary.p95.map(ms),
         "p99": summary.p99.map(ms),
         "p99_9": summary.p99_9.map(ms),
-        "mean_inner_half": ms(summary.mean_inner_half),
-        "q1": ms(summary.q1),
-        "q3": ms(summary.q3),
-        "max": ms(summary.max),
+        "mean_inner_half": of_samples(summary.mean_inner_half),
+        "q1": of_samples(summary.q1),
+        "q3": of_samples(summary.q3),
+        "max": row.max_ns().map(ms),
         "std": summary.std.map(ms),
     })
 }

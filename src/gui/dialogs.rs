@@ -1,6 +1,6 @@
 //! File dialogs: the desktop's own where its portal answers, a field for the path where not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
@@ -33,6 +33,17 @@ pub fn title(ask: &Ask) -> &'static str {
     }
 }
 
+/// What a path that answers could look like.
+pub fn example(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Open | Ask::SaveSession(..) => "~/session.ron",
+        Ask::Model => "~/model.onnx",
+        Ask::Trace => "~/trace.json.gz",
+        Ask::SaveFigure(..) => "~/figure.svg",
+        Ask::SaveReport(..) => "~/report.html",
+    }
+}
+
 /// `~` and `~/…` stand for the user's home folder.
 pub fn expand_home(path: &str) -> PathBuf {
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
@@ -42,6 +53,26 @@ pub fn expand_home(path: &str) -> PathBuf {
         }
         _ => PathBuf::from(path),
     }
+}
+
+/// The path that is proposed, where something is to be saved.
+fn proposed(ask: &Ask) -> Option<&Path> {
+    match ask {
+        Ask::SaveSession(_, path) | Ask::SaveFigure(_, path) | Ask::SaveReport(_, path) => {
+            Some(path)
+        }
+        Ask::Open | Ask::Model | Ask::Trace => None,
+    }
+}
+
+/// What was typed as a whole path. A bare name lies in the folder that was proposed, so that nothing is
+/// written into whatever folder the program was started from.
+pub fn whole(ask: &Ask, typed: &str) -> PathBuf {
+    let folder = proposed(ask).and_then(Path::parent);
+    let path = folder
+        .unwrap_or_else(|| Path::new(""))
+        .join(expand_home(typed.trim()));
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// The question that is being asked, if any.
@@ -77,20 +108,15 @@ impl Dialogs {
 
     /// Asks. A second question waits for nobody: it takes the place of the first.
     pub fn ask(&mut self, ask: Ask, ctx: &Context) {
-        let typed = match &ask {
-            Ask::SaveSession(_, name) | Ask::SaveFigure(_, name) | Ask::SaveReport(_, name) => {
-                name.clone()
-            }
-            _ => String::new(),
-        };
+        let typed = proposed(&ask).map_or_else(String::new, |path| path.display().to_string());
         let desktop = (!self.is_alone && portal::has_session_bus())
             .then(|| desktop(ask.clone(), ctx.clone()))
             .flatten();
         self.asking = Some(Asking {
-            ask,
             since: Instant::now(),
             desktop,
-            exists: expand_home(&typed).is_file(),
+            exists: proposed(&ask).is_some_and(Path::is_file),
+            ask,
             typed,
         });
     }
@@ -205,20 +231,25 @@ fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
         }
         Ask::Model => dialog.add_filter("ONNX", &["onnx"]).pick_file(),
         Ask::Trace => dialog.pick_file(),
-        Ask::SaveFigure(_, name) => dialog
+        Ask::SaveFigure(_, path) => at(path, dialog)
             .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
-            .set_file_name(name)
             .save_file(),
-        Ask::SaveReport(_, name) => dialog
+        Ask::SaveReport(_, path) => at(path, dialog)
             .add_filter("Report", &["html", "md"])
-            .set_file_name(name)
             .save_file(),
-        Ask::SaveSession(_, name) => dialog
-            .add_filter("Session", &["ron"])
-            .set_file_name(name)
-            .save_file(),
+        Ask::SaveSession(_, path) => at(path, dialog).add_filter("Session", &["ron"]).save_file(),
     };
     picked.map(|path| vec![path])
+}
+
+/// A dialog that begins at a path.
+fn at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let dialog = dialog.set_file_name(name);
+    match path.parent() {
+        Some(folder) => dialog.set_directory(folder),
+        None => dialog,
+    }
 }
 
 /// Whether a dialog that gave no path was there and somebody closed it. That there was none is known
@@ -253,6 +284,16 @@ mod tests {
         assert_eq!(expand_home("~"), home);
         assert_eq!(expand_home("/a/~b"), PathBuf::from("/a/~b"));
         assert_eq!(expand_home("~b"), PathBuf::from("~b"));
+    }
+
+    #[test]
+    fn a_bare_name_lies_where_it_was_proposed() {
+        let folder = PathBuf::from("/somewhere");
+        let save = Ask::SaveSession(crate::app::sessions::LIVE, folder.join("a.ron"));
+        assert_eq!(whole(&save, " b.ron "), folder.join("b.ron"));
+        assert_eq!(whole(&save, "deep/b.ron"), folder.join("deep/b.ron"));
+        assert_eq!(whole(&save, "/c.ron"), PathBuf::from("/c.ron"));
+        assert!(whole(&Ask::Open, "b.ron").is_absolute());
     }
 
     #[test]

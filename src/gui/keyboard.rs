@@ -5,15 +5,15 @@ use eframe::egui::{Context, Event, Id, Key, Modifiers, Popup};
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::command;
-use crate::app::keys::Shortcut;
+use crate::app::keys::{self, Shortcut};
 use crate::app::screen::Screen;
 
-/// Keys whose name on paper is not egui's.
+/// Keys that egui knows by these names too, and calls by others.
 const NAMES: [(&str, Key); 4] = [
-    ("Plus", Key::Plus),
-    ("Minus", Key::Minus),
-    ("Period", Key::Period),
-    ("Slash", Key::Slash),
+    ("ArrowLeft", Key::ArrowLeft),
+    ("ArrowRight", Key::ArrowRight),
+    ("ArrowUp", Key::ArrowUp),
+    ("ArrowDown", Key::ArrowDown),
 ];
 
 /// What the keys that were pressed ask for. They are taken away, so that no widget sees them too.
@@ -44,7 +44,7 @@ pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>
         if is_for_text && !(keys.key == "Escape" && app.palette_open) {
             continue;
         }
-        let Some(key) = key_of(&keys.key) else {
+        let Some(key) = Key::from_name(&keys.key) else {
             continue;
         };
         if ctx.input_mut(|input| consume(input, modifiers(&keys), key))
@@ -118,21 +118,13 @@ fn modifiers(keys: &Shortcut) -> Modifiers {
     modifiers
 }
 
-fn key_of(name: &str) -> Option<Key> {
-    NAMES
-        .iter()
-        .find(|(own, _)| *own == name)
-        .map(|(_, key)| *key)
-        .or_else(|| Key::from_name(name))
-}
-
-/// The shortcut that is being pressed, for the settings screen.
+/// The shortcut that is being pressed, for the settings screen. Ctrl and its like are keys too, and come
+/// before the one that they are held for.
 pub fn pressed(ctx: &Context) -> Option<Shortcut> {
     ctx.input_mut(|input| {
-        let place = input
-            .events
-            .iter()
-            .position(|event| matches!(event, Event::Key { pressed: true, .. }))?;
+        let place = input.events.iter().position(|event| {
+            matches!(event, Event::Key { key, pressed: true, .. } if !keys::is_held(key.name()))
+        })?;
         let Event::Key { key, modifiers, .. } = input.events.remove(place) else {
             return None;
         };
@@ -160,7 +152,19 @@ mod tests {
             .filter(|command| !command.keys.is_empty())
         {
             let keys: Shortcut = command.keys.parse().unwrap();
-            assert!(key_of(&keys.key).is_some(), "{}", command.keys);
+            assert!(Key::from_name(&keys.key).is_some(), "{}", command.keys);
+        }
+    }
+
+    #[test]
+    fn keys_that_are_held_are_known_by_their_names() {
+        for key in Key::ALL {
+            let name = format!("{key:?}");
+            let sides = ["Left", "Right"];
+            let is_held = ["Shift", "Control", "Alt", "Super"]
+                .iter()
+                .any(|held| sides.iter().any(|side| name == format!("{held}{side}")));
+            assert_eq!(keys::is_held(key.name()), is_held, "{name}");
         }
     }
 }

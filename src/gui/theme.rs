@@ -8,7 +8,7 @@ use eframe::egui::{
 };
 
 use crate::base::fonts;
-use crate::chart::colours::{self, Colours, Rgb};
+use crate::chart::colours::{self, Colours, Depth, Fill, Rgb};
 use crate::chart::palette;
 
 /// Steps of spacing.
@@ -35,6 +35,10 @@ pub mod size {
     pub const STRIP: f32 = 32.0;
     /// Height of a control.
     pub const CONTROL: f32 = 28.0;
+    /// Width of the mark around what the keyboard is at.
+    pub const FOCUS: f32 = 2.0;
+    /// Between a control and that mark.
+    pub const FOCUS_GAP: f32 = 1.0;
     /// Height of a row of a table.
     pub const ROW: f32 = 28.0;
     /// Below this width the library folds away by itself.
@@ -137,6 +141,16 @@ impl Roles {
     /// The colour of a series by its palette index.
     pub fn series(&self, index: usize) -> Color32 {
         self.series[palette::colour(index)]
+    }
+
+    /// The colour of an area, as [`Colours::fill`] has it.
+    pub fn fill(&self, fill: Fill) -> Color32 {
+        let hue = fill.hue.map_or(self.faint, |index| self.series(index));
+        match fill.depth {
+            Depth::Plain => hue,
+            Depth::Soft => hue.lerp_to_gamma(self.panel, colours::SOFT as f32),
+            Depth::Strong => hue.lerp_to_gamma(self.text, colours::STRONG as f32),
+        }
     }
 
     /// The ground of a slice, on which words can be read: a series' colour or none of them, stronger or
@@ -288,7 +302,8 @@ fn visuals(theme: Theme, roles: &Roles) -> Visuals {
     visuals.warn_fg_color = roles.accent;
     visuals.error_fg_color = roles.bad;
     visuals.selection.bg_fill = roles.accent.gamma_multiply(0.28);
-    visuals.selection.stroke = Stroke::new(1.0, roles.accent);
+    // The colour of words on that ground, and the edge of the field that the cursor is in.
+    visuals.selection.stroke = Stroke::new(1.0, roles.text);
     visuals.disabled_alpha = 0.45;
     let widgets = &mut visuals.widgets;
     for (widget, fill, edge, words) in [
@@ -300,7 +315,7 @@ fn visuals(theme: Theme, roles: &Roles) -> Visuals {
         ),
         (&mut widgets.inactive, roles.raised, roles.line, roles.text),
         (&mut widgets.hovered, roles.raised, roles.faint, roles.text),
-        (&mut widgets.active, roles.line, roles.accent, roles.text),
+        (&mut widgets.active, roles.line, roles.faint, roles.text),
         (&mut widgets.open, roles.raised, roles.faint, roles.text),
     ] {
         widget.bg_fill = fill;
@@ -362,6 +377,18 @@ mod tests {
                 }
             }
             assert!(contrast(roles.on_accent, roles.accent_fill) >= 4.5);
+        }
+    }
+
+    #[test]
+    fn words_can_be_read_where_they_are_selected() {
+        for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
+            let selection = visuals(theme, roles).selection;
+            for ground in [roles.ground, roles.rail, roles.panel, roles.raised] {
+                let fill = ground.blend(selection.bg_fill);
+                let found = contrast(selection.stroke.color, fill);
+                assert!(found >= 4.5, "{theme:?} on {ground:?}: {found:.2}");
+            }
         }
     }
 

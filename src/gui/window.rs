@@ -11,7 +11,7 @@ use eframe::egui::{
 use super::calm::{Calm, Pace};
 use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
-use super::widgets::figure;
+use super::widgets::{figure, focus};
 use super::{keyboard, shell, system_theme, views};
 use crate::app::action::{Action, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
@@ -307,14 +307,15 @@ impl Window {
             keyboard::read(&ctx, &self.app, self.was_typing, &mut wishes);
         }
         dropped(&ctx, &mut wishes);
-        self.panels(ui, &mut wishes);
-        shell::notices::show(ui, &self.app, &mut wishes);
+        let foot = self.panels(ui, &mut wishes);
+        shell::notices::show(ui, &self.app, foot, &mut wishes);
         shell::closing::show(ui, &self.app, &mut wishes);
         shell::palette::show(ui, &self.app, &mut wishes);
         let (figures, has_figure) = figure::take(&ctx);
         wishes.extend(figures.into_iter().map(Action::Figures));
         self.app.has_figure = has_figure;
         self.dialogs.show(ui, &mut wishes);
+        focus::show(ui);
         let has_wishes = wishes
             .iter()
             .any(|wish| !matches!(wish, Action::Curves(Curves::Highlight(_))));
@@ -335,7 +336,8 @@ impl Window {
         }
     }
 
-    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) {
+    /// Everything but what lies over it; the answer is the height of what stands below the screen.
+    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) -> f32 {
         let app = &self.app;
         let roles = theme::roles(ui);
         let edge = |fill| Frame::new().fill(fill).stroke(Stroke::NONE);
@@ -356,17 +358,20 @@ impl Window {
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
                 .show(ui, |ui| shell::library::show(ui, app, wishes));
         }
+        let mut foot = size::STRIP;
         if app.log_open {
-            Panel::bottom("log")
+            let log = Panel::bottom("log")
                 .default_size(220.0)
                 .resizable(true)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
                 .show(ui, |ui| shell::log::show(ui, app, wishes));
+            foot += log.response.rect.height();
         }
         let margin = Margin::symmetric(space::LARGE as i8, 18);
         CentralPanel::no_frame()
             .frame(edge(roles.ground).inner_margin(margin))
             .show(ui, |ui| views::show(ui, app, wishes));
+        foot
     }
 }
 

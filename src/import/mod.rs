@@ -46,6 +46,7 @@ pub mod rpd;
 pub mod settle;
 pub mod source;
 pub mod sqlite;
+pub mod stated;
 pub mod summary;
 pub mod table;
 #[cfg(test)]
@@ -264,6 +265,23 @@ pub enum ImportError {
     Cancelled,
 }
 
+impl ImportError {
+    /// The same for somebody who has a window in place of a command line: what can be done there.
+    pub fn in_window(&self) -> String {
+        match self {
+            Self::Unknown { path, looks } => format!(
+                "{} is of no format that Powerband knows: {looks}. It opens sessions, ONNX files, and what profilers and benchmarks write; a table of your own is read on the command line, with powerband import",
+                path.display()
+            ),
+            Self::TooLarge { path, limit_mb } => format!(
+                "{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; if you trust it, unpack it yourself and open what was in it",
+                path.display()
+            ),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// Which format a file is of.
 pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
     let head = source.head()?;
@@ -420,5 +438,24 @@ mod tests {
         assert!(refused(&file("big.db", pointer)).contains("git lfs pull"));
         assert!(refused(&file("noise", &[0, 159, 146, 150])).contains("of no format"));
         assert!(refused(&folder.path().join("gone")).contains("cannot read"));
+    }
+
+    #[test]
+    fn a_window_speaks_of_no_flags() {
+        let path = || PathBuf::from("a.bin");
+        let unknown = ImportError::Unknown {
+            path: path(),
+            looks: "text".to_owned(),
+        };
+        let large = ImportError::TooLarge {
+            path: path(),
+            limit_mb: 500,
+        };
+        for error in [unknown, large] {
+            let words = error.in_window();
+            assert!(words.starts_with("a.bin ") && !words.ends_with('.'));
+            assert!(!words.contains("--") && !words.contains("docs/"), "{words}");
+            assert!(error.to_string().contains("--"));
+        }
     }
 }

@@ -102,8 +102,9 @@ impl Importer for OptimumBenchmark {
         let phases = report.as_object().into_iter().flatten();
         for (name, phase) in phases.filter_map(|(name, phase)| Some((name, phase.as_object()?))) {
             let mut result = reported(name, phase);
-            // Loading a model takes no items in.
-            if !name.starts_with("load") {
+            // Loading a model takes no items in, and is no run of it.
+            result.is_preparation = name.starts_with("load");
+            if !result.is_preparation {
                 result.batch = batch;
             }
             if result.typical_ns.is_some()

@@ -43,8 +43,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// As results: one for the latency, one for the work on the device; what else there is are figures
-    /// of the first.
+    /// As results: one for the latency, one for the work on the device, both with the rate of the run;
+    /// what else there is are figures of the first.
     pub fn into_reported(self) -> Vec<Reported> {
         let mut results: Vec<Reported> = Vec::new();
         for metric in self.metrics.iter().filter(|metric| metric.is_main()) {
@@ -64,15 +64,17 @@ impl Summary {
             result.objections.clone_from(&self.objections);
             results.push(result);
         }
+        if let Some(rate) = self.throughput {
+            for result in &mut results {
+                result.figure("Throughput", rate, "qps");
+                if let Some(batch) = self.batch {
+                    result.figure("Throughput of items", rate * batch as f64, "items/s");
+                }
+            }
+        }
         let Some(first) = results.first_mut() else {
             return results;
         };
-        if let Some(rate) = self.throughput {
-            first.figure("Throughput", rate, "qps");
-            if let Some(batch) = self.batch {
-                first.figure("Throughput of items", rate * batch as f64, "items/s");
-            }
-        }
         for metric in self.metrics.iter().filter(|metric| !metric.is_main()) {
             for (name, value) in &metric.values {
                 first.figure(format!("{} {name}", metric.name), *value, "ms");

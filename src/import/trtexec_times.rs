@@ -115,9 +115,12 @@ impl Times {
 
     fn into_reported(self) -> [Reported; 2] {
         let mut latency = Reported::named("Latency");
+        let mut compute = Reported::named("GPU Compute Time");
         if let Some((from, to)) = self.span.filter(|(from, to)| to > from) {
             let rate = self.latency.len() as f64 / ((to - from) / 1e3);
-            latency.figure("Iterations a second, from first to last", rate, "qps");
+            for result in [&mut latency, &mut compute] {
+                result.figure("Iterations a second, from first to last", rate, "qps");
+            }
         }
         let named = PARTS.map(|(name, _)| name).into_iter().zip(&self.parts);
         for (name, values) in named.chain([("Enqueue Time", &self.enqueue)]) {
@@ -129,7 +132,6 @@ impl Times {
             }
         }
         latency.samples_ns = self.latency;
-        let mut compute = Reported::named("GPU Compute Time");
         compute.samples_ns = self.compute;
         [latency, compute]
     }

@@ -14,6 +14,8 @@ use crate::stats::percentiles::ELIGIBLE;
 const MOST_CASES: usize = 120;
 /// So many curves are told of.
 const MOST_CURVES: usize = 10;
+/// Why a number of another program's case is not there.
+const NOT_STATED: &str = "the imported file does not state it";
 /// So many sentences about cases that ended badly.
 const MOST_TROUBLES: usize = 20;
 
@@ -72,10 +74,16 @@ fn line(row: &CaseRow, unit: Unit) -> Vec<Cell> {
     let why = why_not(row);
     let latency = row.latency_ns.as_ref();
     let half = numbers::half_of(row);
+    let no_rate: &str = if row.is_stated_only() {
+        NOT_STATED
+    } else {
+        &why
+    };
     let percentile = |percent: f64, value: Option<f64>| match (latency, value) {
         (None, _) => Cell::unknown(why.as_str()),
         // Nobody knows how sure a percentile is; it is told no finer than the median.
         (Some(_), Some(ns)) => Cell::of(unit.text(ns, half)),
+        (Some(_), None) if row.is_stated_only() => Cell::unknown(NOT_STATED),
         (Some(_), None) => Cell::unknown(few(percent)),
     };
     vec![
@@ -91,8 +99,8 @@ fn line(row: &CaseRow, unit: Unit) -> Vec<Cell> {
         },
         percentile(90.0, latency.and_then(|times| times.p90)),
         percentile(99.0, latency.and_then(|times| times.p99)),
-        Cell::known(numbers::rate(row), &why),
-        Cell::known(row.of_best.map(numbers::share), &why),
+        Cell::known(numbers::rate(row), no_rate),
+        Cell::known(row.of_best.map(numbers::share), no_rate),
         Cell::of(humanize::count(row.samples)),
         marks(row),
     ]

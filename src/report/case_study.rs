@@ -206,7 +206,7 @@ fn throughput(pair: &Pair) -> Vec<Cell> {
     let (before, after) = (&pair.before, &pair.after);
     let why = pair.verdict.reason.as_deref().unwrap_or_default();
     let rate = |row: &CaseRow| {
-        let rate = numbers::rate(row).map(|rate| format!("{rate}/s"));
+        let rate = numbers::rate(row).map(|rate| format!("{rate} /s"));
         Cell::known(rate, NOT_MEASURED)
     };
     let half = numbers::rate_half(before).zip(numbers::rate_half(after));

@@ -57,7 +57,7 @@ fn fastest(source: &Source<'_>) -> Option<Text> {
     );
     let text = text
         .plain("; most items are ")
-        .strong(format!("{rate}/s"))
+        .strong(format!("{rate} /s"))
         .plain(" with ");
     Some(case(busiest, text).plain("."))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::document::{Block, Figure};
 use super::material::{Material, Source};
 use super::profiles;
+use crate::analysis::batch_curve::{BatchCurve, CurvePoint};
 use crate::analysis::case_rows::CaseRow;
 use crate::chart::figure::{self, Drawing, Part};
 
@@ -66,8 +67,8 @@ impl<'a> Figures<'a> {
 /// The cases that are drawn: all, or those of the setups with the highest throughput where there are too
 /// many; and what is said about that.
 fn drawn(source: &Source<'_>) -> (Vec<CaseRow>, String) {
-    let rate = |curve: &crate::analysis::batch_curve::BatchCurve| {
-        let rates = curve.points.iter().map(|point| point.throughput_per_s);
+    let rate = |curve: &BatchCurve| {
+        let rates = curve.points.iter().map(CurvePoint::rate_or_zero);
         rates.fold(0.0, f64::max)
     };
     let mut best: Vec<(usize, f64)> = source

@@ -98,10 +98,7 @@ pub fn rate(row: &CaseRow) -> Option<String> {
 
 /// The ends of a speed-up's interval, with a digit more than it has itself.
 pub fn interval(ratio: &Ratio) -> Option<String> {
-    let ci95 = ratio.ci95?;
-    let finer = half(ratio.speed_up, ci95) / 10.0;
-    let end = |value: f64| humanize::within(value, Some(finer));
-    Some(format!("{} to {}", end(ci95.low), end(ci95.high)))
+    ratio.interval_words()
 }
 
 /// A speed-up with its interval and verdict in a few words.

@@ -21,6 +21,28 @@ pub enum BatchError {
     Downwards(String),
 }
 
+impl BatchError {
+    /// The same for a field of the window, where there are no flags.
+    pub fn in_a_field(&self) -> String {
+        let largest = humanize::count(LARGEST_BATCH as u64);
+        match self {
+            Self::NoSize(part) => format!(
+                "\"{part}\" is no batch size. Write whole numbers from 1 to {largest}, such as 1, 2, 4, or a range such as 1..64."
+            ),
+            Self::Missing(text) if text.trim().is_empty() => {
+                "Write at least one batch size, such as 1, 2, 4.".to_owned()
+            }
+            Self::Missing(_) => {
+                "A batch size is missing beside a comma. Write it, or take the comma out."
+                    .to_owned()
+            }
+            Self::Downwards(part) => format!(
+                "The first batch size of \"{part}\" is larger than the last. Write the smaller one first."
+            ),
+        }
+    }
+}
+
 /// What may be written.
 fn hint() -> String {
     let largest = humanize::count(LARGEST_BATCH as u64);
@@ -132,6 +154,20 @@ mod tests {
             assert!(said.contains(says) && said.contains("1..64"), "{said}");
         }
         assert_eq!(parse("4..4").unwrap(), [4]);
+    }
+
+    #[test]
+    fn a_field_is_told_of_no_flags() {
+        for (text, says) in [
+            ("0", "\"0\" is no batch size. Write whole numbers from 1"),
+            ("", "Write at least one batch size, such as 1, 2, 4."),
+            ("  ", "Write at least one batch size"),
+            ("1,,2", "missing beside a comma"),
+            ("8..1", "The first batch size of \"8..1\" is larger"),
+        ] {
+            let said = parse(text).unwrap_err().in_a_field();
+            assert!(said.contains(says) && !said.contains("--"), "{said}");
+        }
     }
 
     #[test]

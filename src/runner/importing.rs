@@ -11,16 +11,19 @@ use crate::domain::event::Beginning;
 use crate::domain::model::ModelRef;
 use crate::domain::outcome::Outcome;
 use crate::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
-use crate::domain::reported::Reported;
+use crate::domain::reported::{Reported, Stated};
 use crate::domain::session::{Completion, Session};
 use crate::domain::setup::Setup;
 use crate::domain::trace::Trace;
 use crate::import::source::{Limits, Source};
 use crate::import::timings::{self, Columns};
 use crate::import::watch::Watch;
-use crate::import::{self, ImportError, Imported, summary};
+use crate::import::{self, ImportError, Imported, stated, summary};
 use crate::store::session_file::{self, WriteError};
 use crate::store::trace_file;
+
+/// So many names are written out in a remark.
+const MOST_NAMES: usize = 6;
 
 /// What was imported: a session, and the timeline of each of its profiles.
 #[derive(Debug)]
@@ -218,7 +221,10 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
 
 fn with_times(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
     let has_times = |one: &&Reported| !one.samples_ns.is_empty() || one.typical_ns.is_some();
-    reported.iter().filter(has_times)
+    reported
+        .iter()
+        .filter(has_times)
+        .filter(|one| !one.is_preparation)
 }
 
 /// What is measured, each name once.
@@ -236,10 +242,9 @@ fn batch(one: &Reported) -> usize {
     one.batch.unwrap_or(1).max(1)
 }
 
-/// Puts the times where measured ones would be.
+/// Puts the times where measured ones would be, and beside them what is stated of them.
 fn fill(session: &mut Session, reported: &[Reported]) {
     let names = names(reported);
-    let mut warnings = Vec::new();
     session.cases.clear();
     for one in with_times(reported) {
         let Some(setup) = names.iter().position(|name| *name == one.name) else {
@@ -249,50 +254,94 @@ fn fill(session: &mut Session, reported: &[Reported]) {
             setup,
             batch: batch(one),
         };
-        let samples_ns = match one.typical_ns {
-            Some(typical) if one.samples_ns.is_empty() => {
-                warnings.push(format!(
-                    "{} was reported as one number, so nothing is known of how it varies.",
-                    one.name
-                ));
-                vec![typical]
-            }
-            _ => one.samples_ns.clone(),
-        };
-        if one.batch.is_none() {
-            warnings.push(format!(
-                "The file does not tell the batch size of {}; it is shown as 1.",
-                one.name
-            ));
-        }
-        warnings.extend(one.objections.iter().map(|objection| {
-            format!(
-                "{} is not accepted by the program that measured it: {objection}",
-                one.name
-            )
-        }));
-        let round = Round {
-            round: 0,
-            spent_ns: samples_ns.iter().sum(),
-            samples_ns,
-            ..Round::default()
-        };
-        match session.cases.iter_mut().find(|case| case.key() == key) {
-            Some(case) => case.rounds.push(Round {
-                round: case.rounds.len() as u32,
-                ..round
-            }),
-            None => session.cases.push(Case {
-                outcome: Outcome::Finished,
-                rounds: vec![round],
-                ..Case::pending(key)
-            }),
+        let stated = stated::of(one);
+        if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
+            add(case, one, stated);
+        } else {
+            let mut case = Case::pending(key);
+            case.outcome = Outcome::Finished;
+            add(&mut case, one, stated);
+            session.cases.push(case);
         }
     }
     session.cases.sort_by_key(Case::key);
-    warnings.sort();
-    warnings.dedup();
-    session.warnings.append(&mut warnings);
+    session.warnings.extend(remarks(reported));
+}
+
+/// Single runs are a round of samples; figures alone are no samples.
+fn add(case: &mut Case, one: &Reported, stated: Stated) {
+    if !one.samples_ns.is_empty() {
+        case.rounds.push(Round {
+            round: case.rounds.len() as u32,
+            spent_ns: one.samples_ns.iter().sum(),
+            samples_ns: one.samples_ns.clone(),
+            ..Round::default()
+        });
+    }
+    // Two files of one run tell the same time.
+    let is_same =
+        |known: &&mut Stated| known.typical_ns.is_some() && known.typical_ns == stated.typical_ns;
+    match case.stated.iter_mut().find(is_same) {
+        Some(known) => known.fill(stated),
+        None if stated != Stated::default() => case.stated.push(stated),
+        None => {}
+    }
+}
+
+/// What is to be known of the results: what their program does not accept, then what nobody knows.
+fn remarks(reported: &[Reported]) -> Vec<String> {
+    let objections = with_times(reported).flat_map(|one| {
+        let name = &one.name;
+        one.objections.iter().map(move |objection| {
+            format!("{name} is not accepted by the program that measured it: {objection}")
+        })
+    });
+    let mut remarks: Vec<String> = Vec::new();
+    for objection in objections {
+        if !remarks.contains(&objection) {
+            remarks.push(objection);
+        }
+    }
+    let tells_spread = |one: &Reported| stated::of(one).tells_spread();
+    let has_none = |one: &Reported| one.samples_ns.is_empty();
+    let doubts = [
+        (
+            "Reported as one number, so nothing is known of how it varies",
+            listed(reported, |one| has_none(one) && !tells_spread(one)),
+        ),
+        (
+            "Reported in statistics without single runs, so there is no interval",
+            listed(reported, |one| has_none(one) && tells_spread(one)),
+        ),
+        (
+            "The file does not tell the batch size, so it is shown as 1",
+            listed(reported, |one| one.batch.is_none()),
+        ),
+    ];
+    let doubts = doubts
+        .into_iter()
+        .filter_map(|(words, names)| Some(format!("{words}: {}.", names?)));
+    remarks.extend(doubts);
+    remarks
+}
+
+/// The names of those that are meant, each once, and how many there are beyond the first few; nothing where
+/// none is.
+fn listed(reported: &[Reported], is_meant: impl Fn(&Reported) -> bool) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_times(reported).filter(|one| is_meant(one)) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let listed = names.join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(listed),
+        (false, more) => Some(format!("{listed} and {more} more")),
+    }
 }
 
 /// Why what was imported was not kept.

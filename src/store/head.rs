@@ -82,6 +82,21 @@ impl Entry {
     pub fn is_published_only(&self) -> bool {
         self.is_published && self.setups.is_empty()
     }
+
+    /// When it was measured; nothing for what somebody published.
+    pub fn measured(&self) -> Option<&str> {
+        (!self.is_published_only()).then_some(self.created.as_str())
+    }
+
+    /// Whether there is a plan to run again, or why not.
+    pub fn can_run_again(&self) -> Result<(), &'static str> {
+        if self.is_published_only() {
+            return Err(
+                "its numbers were published, not measured here: there is no plan to run again",
+            );
+        }
+        Ok(())
+    }
 }
 
 /// What a session's file says of it, without its measurements.
@@ -239,6 +254,9 @@ mod tests {
             let entry = entry(&path).unwrap();
             assert_eq!(entry, whole(&path));
             assert_eq!(entry.is_published, session.published.is_some());
+            let is_measured = !entry.is_published_only();
+            assert_eq!(entry.measured().is_some(), is_measured);
+            assert_eq!(entry.can_run_again().is_ok(), is_measured);
         }
     }
 

@@ -4,12 +4,12 @@
 //! A running program holds a lock on its journal. A journal that nobody holds is the trace of a run
 //! that was cut short, and can be made into a session.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::domain::event::{RunEvent, Stamped};
+use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::session::Session;
 
 /// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
@@ -118,8 +118,8 @@ impl Journal {
     }
 }
 
-/// Journals in the folder whose program is gone, oldest first.
-pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
+/// Journals in the folder, oldest first.
+fn journals(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -128,10 +128,76 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
             path.extension()
                 .is_some_and(|extension| extension == "jsonl")
         })
-        .filter(|path| File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()))
         .collect();
     found.sort();
     found
+}
+
+/// Journals in the folder whose program is gone, oldest first.
+pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
+    let mut found = journals(folder);
+    found.retain(|path| File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()));
+    found
+}
+
+/// A run that a program is measuring now, as its journal tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Living {
+    /// Its journal.
+    pub path: PathBuf,
+    /// What its session is called.
+    pub name: String,
+    /// When its session was made, RFC 3339 in UTC.
+    pub created: String,
+    /// When this run of it began, RFC 3339 in UTC.
+    pub since: String,
+}
+
+impl Living {
+    /// Whether it is the run of this session.
+    pub fn is_of(&self, session: &Session) -> bool {
+        self.name == session.name && self.created == session.created
+    }
+}
+
+/// Runs in the folder whose program lives, oldest first. Of those that are known already only the lock is
+/// looked at.
+pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
+    let is_held = |path: &PathBuf| {
+        File::open(path)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    };
+    let described = |path: PathBuf| {
+        let known = known.iter().find(|known| known.path == path);
+        known.cloned().or_else(|| describe(path))
+    };
+    let held = journals(folder).into_iter().filter(is_held);
+    held.filter_map(described).collect()
+}
+
+/// What the first line of a journal tells; nothing where it is not written yet.
+fn describe(path: PathBuf) -> Option<Living> {
+    let mut line = Vec::new();
+    let mut file = BufReader::new(File::open(&path).ok()?);
+    file.read_until(b'\n', &mut line).ok()?;
+    let first: Stamped = serde_json::from_slice(&line).ok()?;
+    let (name, created, since) = match first.event {
+        RunEvent::Began(beginning) => {
+            let Beginning { name, created, .. } = *beginning;
+            (name, created.clone(), created)
+        }
+        RunEvent::WentOn { session, at } => {
+            let Session { name, created, .. } = *session;
+            (name, created, at)
+        }
+        _ => return None,
+    };
+    Some(Living {
+        path,
+        name,
+        created,
+        since,
+    })
 }
 
 /// Refuses to throw away what is not a journal, or is one that a living run is writing.

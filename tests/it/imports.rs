@@ -126,6 +126,25 @@ fn what_benchmarks_report_becomes_cases() {
 }
 
 #[test]
+fn what_a_file_states_is_kept_with_its_case() {
+    let home = Home::new();
+    let log = "tensorrt/trtexec-resnet50-summary-sanitised.log";
+    import(&home, &[log], &["--out", "trt.ron"]);
+    let shown = home.run(&["show", "--json", "trt.ron"]).json();
+    let cases = shown["cases"].as_array().cloned().unwrap_or_default();
+    assert_eq!(cases.len(), 2);
+    for case in &cases {
+        assert_eq!(case["throughput_per_s"].as_f64(), Some(32_000.0));
+        assert_eq!(number(case, "/samples"), 0);
+        assert!(case["latency_ms"]["q1"].is_null(), "{case:#}");
+        assert!(case["flags"].as_array().is_some_and(Vec::is_empty));
+    }
+    let latency = &cases[0]["latency_ms"];
+    assert_eq!(latency["min"].as_f64(), Some(1.9));
+    assert_eq!(latency["max"].as_f64(), Some(2.1));
+}
+
+#[test]
 fn a_session_keeps_its_timeline_beside_it() {
     let home = Home::new();
     let file = "kineto/mi250-minitoy-train-rocm62.json.gz";

@@ -2,7 +2,7 @@
 
 use super::line;
 use super::{MIX_EVERY, PARTS, Place, Row, SHADES, Strand, Timeline};
-use crate::domain::trace::{SliceKind, Trace};
+use crate::domain::trace::{SliceKind, Trace, Track};
 
 /// Rows of a track at most. Deeper nesting can be drawn by nobody and read by nobody.
 const MOST_ROWS: usize = 64;
@@ -21,6 +21,14 @@ struct Waiting {
     kind: SliceKind,
 }
 
+/// A track on its way into the timeline.
+struct Laid {
+    strand: Strand,
+    rows: Vec<Row>,
+    /// When it was busy: spans that neither touch nor lie over each other, in order.
+    busy: Vec<(i64, i64)>,
+}
+
 /// Makes a trace ready.
 pub fn build(trace: &Trace) -> Timeline {
     let (origin_ns, end_ns) = trace.bounds().unwrap_or_default();
@@ -31,7 +39,8 @@ pub fn build(trace: &Trace) -> Timeline {
         lines: line::of_memory(trace, origin_ns, end_ns),
         ..Timeline::default()
     };
-    let mut strands: Vec<(Strand, Vec<Row>)> = Vec::new();
+    let mut all: Vec<Laid> = Vec::new();
+    let unknown = Track::default();
     for (track, mut waiting) in by_track(trace, origin_ns).into_iter().enumerate() {
         if waiting.is_empty() {
             continue;
@@ -42,18 +51,24 @@ pub fn build(trace: &Trace) -> Timeline {
             // Stable, because what is in order already costs next to nothing then.
             waiting.sort_by(order);
         }
+        let of = trace.tracks.get(track).unwrap_or(&unknown);
         let slices = waiting.len();
-        let (rows, busy_ns) = rows(waiting, &mut timeline.left_out);
+        let busy = busy(&waiting, of);
+        let rows = laid_out(waiting, of, &mut timeline.left_out);
         let strand = Strand {
             track: track as u32,
             rows: 0..rows.len(),
             slices,
-            busy_ns,
+            busy_ns: busy.iter().map(|(from, to)| to.abs_diff(*from)).sum(),
         };
-        strands.push((strand, rows));
+        all.push(Laid { strand, rows, busy });
     }
-    in_order(trace, &mut strands);
-    for (mut strand, rows) in strands {
+    in_order(trace, &mut all);
+    timeline.overview = overview(trace, timeline.length_ns, &all);
+    for Laid {
+        mut strand, rows, ..
+    } in all
+    {
         let first = timeline.rows.len();
         strand.rows = first..first + rows.len();
         timeline.rows.extend(rows);
@@ -72,7 +87,6 @@ pub fn build(trace: &Trace) -> Timeline {
     timeline.shades = (0..trace.names.len() as u32)
         .map(|name| shade(trace.names.get(name)))
         .collect();
-    timeline.overview = overview(trace, &timeline);
     timeline
 }
 
@@ -85,25 +99,21 @@ fn shade(name: &str) -> u8 {
 }
 
 /// How busy the busiest track is in each part.
-fn overview(trace: &Trace, timeline: &Timeline) -> Vec<u8> {
-    let is_device = |strand: &&Strand| {
-        let track = trace.tracks.get(strand.track as usize);
+fn overview(trace: &Trace, length_ns: u64, all: &[Laid]) -> Vec<u8> {
+    let is_device = |laid: &&Laid| {
+        let track = trace.tracks.get(laid.strand.track as usize);
         track.is_some_and(|track| track.device.is_some())
     };
-    let mut chosen: Vec<&Strand> = timeline.strands.iter().filter(is_device).collect();
+    let mut chosen: Vec<&Laid> = all.iter().filter(is_device).collect();
     if chosen.is_empty() {
-        chosen = timeline.strands.iter().collect();
+        chosen = all.iter().collect();
     }
-    let part = (timeline.length_ns as f64 / PARTS as f64).max(1e-9);
+    let part = (length_ns as f64 / PARTS as f64).max(1e-9);
     let mut highest = vec![0_u8; PARTS];
-    for row in chosen
-        .iter()
-        .filter_map(|strand| timeline.rows.get(strand.rows.start))
-    {
+    for laid in chosen {
         let mut busy = vec![0.0_f64; PARTS];
-        for at in 0..row.len() {
-            let (start, end) = row.times(at);
-            let (start, end) = (start as f64 / part, end as f64 / part);
+        for (start, end) in &laid.busy {
+            let (start, end) = (*start as f64 / part, *end as f64 / part);
             let (first, last) = (start as usize, (end as usize).min(PARTS - 1));
             for (place, busy) in busy.iter_mut().enumerate().take(last + 1).skip(first) {
                 let place = place as f64;
@@ -137,25 +147,46 @@ fn by_track(trace: &Trace, origin_ns: i64) -> Vec<Vec<Waiting>> {
     tracks
 }
 
-/// Each slice in the row below the one that encloses it, or in the next one that is free there. The
-/// second value is the time in which any of them ran.
-fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> (Vec<Row>, u64) {
+/// When anything ran that keeps the track busy.
+fn busy(waiting: &[Waiting], track: &Track) -> Vec<(i64, i64)> {
+    let mut busy: Vec<(i64, i64)> = Vec::new();
+    for slice in waiting
+        .iter()
+        .filter(|slice| track.is_busy_with(slice.kind))
+    {
+        match busy.last_mut() {
+            Some((_, until)) if slice.start <= *until => *until = slice.end.max(*until),
+            _ => busy.push((slice.start, slice.end)),
+        }
+    }
+    busy
+}
+
+/// The rows of a track. What only describes the work of a device stands below it, so that the first row is
+/// work, and the one that a folded track shows.
+fn laid_out(waiting: Vec<Waiting>, track: &Track, left_out: &mut usize) -> Vec<Row> {
+    let is_aside = |slice: &Waiting| track.device.is_some() && slice.kind.is_annotation();
+    if !waiting.iter().any(is_aside) {
+        return rows(waiting, left_out);
+    }
+    let (aside, work): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(is_aside);
+    let mut all = rows(work, left_out);
+    all.extend(rows(aside, left_out));
+    all
+}
+
+/// Each slice in the row below the one that encloses it, or in the next one that is free there.
+fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let mut ends: Vec<i64> = Vec::new();
     // Ends and rows of what has begun and not ended yet, the latest last.
     let mut open: Vec<(i64, usize)> = Vec::new();
-    let mut busy_ns = 0;
-    let mut busy_until = i64::MIN;
     for slice in waiting {
         open.retain(|(end, _)| *end > slice.start);
         let around = open.iter().rev().find(|(end, _)| *end >= slice.end);
         let highest = around.map_or(0, |(_, row)| row + 1);
         let free = (highest..ends.len()).find(|row| ends[*row] <= slice.start);
         let row = free.unwrap_or_else(|| ends.len().max(highest));
-        if slice.end > busy_until {
-            busy_ns += slice.end.abs_diff(slice.start.max(busy_until));
-            busy_until = slice.end;
-        }
         if row >= MOST_ROWS {
             *left_out += 1;
             continue;
@@ -175,7 +206,7 @@ fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> (Vec<Row>, u64) {
         row.name.push(slice.name);
         row.kind.push(slice.kind);
     }
-    (rows, busy_ns)
+    rows
 }
 
 /// Sums that are asked for again and again.
@@ -209,11 +240,11 @@ fn finish(row: &mut Row) {
 }
 
 /// Devices first by their number, then processes; the busiest above within each.
-fn in_order(trace: &Trace, strands: &mut [(Strand, Vec<Row>)]) {
+fn in_order(trace: &Trace, all: &mut [Laid]) {
     let mut groups: Vec<(Option<u32>, &str, u64)> = Vec::new();
-    let none = crate::domain::trace::Track::default();
+    let none = Track::default();
     let track = |strand: &Strand| trace.tracks.get(strand.track as usize).unwrap_or(&none);
-    for (strand, _) in strands.iter() {
+    for Laid { strand, .. } in all.iter() {
         let track = track(strand);
         let known = groups
             .iter_mut()
@@ -233,7 +264,7 @@ fn in_order(trace: &Trace, strands: &mut [(Strand, Vec<Row>)]) {
             .iter()
             .position(|(device, name, _)| (*device, *name) == (track.device, &track.group))
     };
-    strands.sort_by_cached_key(|(strand, _)| {
+    all.sort_by_cached_key(|Laid { strand, .. }| {
         (
             rank(strand),
             std::cmp::Reverse(strand.busy_ns),

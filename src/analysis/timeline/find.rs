@@ -56,6 +56,11 @@ impl Hits {
         hits
     }
 
+    /// Whether anything was found: only then does what was not found stand back.
+    pub fn is_any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
     /// Where hits of a row are to be drawn, in pixels from left to right with their positions, none closer
     /// than a pixel to the one before.
     pub fn visible(

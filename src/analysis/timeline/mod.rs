@@ -133,11 +133,11 @@ impl Row {
 pub struct Strand {
     /// The trace's index of the track.
     pub track: u32,
-    /// Its rows, the outermost slices first.
+    /// Its rows, the outermost slices first; what only describes the work of a device comes last.
     pub rows: Range<usize>,
     /// How many slices it has.
     pub slices: usize,
-    /// Time in which at least one of them ran.
+    /// Time in which at least one of them ran that keeps the track busy.
     pub busy_ns: u64,
 }
 

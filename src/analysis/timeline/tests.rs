@@ -121,6 +121,43 @@ fn devices_come_first_and_the_busy_ones_above() {
     assert_eq!(timeline.strand_of(5), None);
 }
 
+#[test]
+fn what_describes_work_is_none() {
+    let mut trace = Trace::default();
+    let stream = track(&mut trace, Some(0), "GPU 0", "stream 0");
+    let main = track(&mut trace, None, "python", "main");
+    push(
+        &mut trace,
+        SliceKind::Range,
+        "ProfilerStep#6",
+        stream,
+        0,
+        1024,
+    );
+    push(&mut trace, SliceKind::Kernel, "gemm", stream, 0, 128);
+    push(&mut trace, SliceKind::Copy, "copy", stream, 64, 256);
+    push(
+        &mut trace,
+        SliceKind::Range,
+        "ProfilerStep#6",
+        main,
+        0,
+        1024,
+    );
+    push(&mut trace, SliceKind::Call, "launch", main, 0, 16);
+    let timeline = Timeline::of(&trace);
+    let [device, host] = [0, 1].map(|strand| timeline.strands[strand].clone());
+    assert_eq!((device.track, device.busy_ns), (stream, 256));
+    assert_eq!((host.track, host.busy_ns), (main, 16));
+    assert_eq!(timeline.overview[..256], [255; 256]);
+    assert_eq!(timeline.overview[256..], [0; PARTS - 256]);
+    // Work comes first, and below it what describes it.
+    let row = |row: usize| timeline.rows[row].kind(0);
+    assert_eq!(row(device.rows.start), SliceKind::Kernel);
+    assert_eq!(row(device.rows.end - 1), SliceKind::Range);
+    assert_eq!(row(host.rows.start), SliceKind::Range);
+}
+
 /// Every pixel on which a slice lies is drawn, and no other one; wide slices are drawn as they are.
 #[test]
 fn pieces_are_what_is_there() {
@@ -247,7 +284,7 @@ fn names_are_found_in_order_of_time() {
     assert_eq!(hits.nearest(&timeline, 5.0, true), Some(1));
     assert_eq!(hits.nearest(&timeline, 60.0, true), Some(0), "round again");
     assert_eq!(hits.nearest(&timeline, -5.0, false), Some(2));
-    assert!(Hits::of(&trace, &timeline, "relu").all.is_empty());
+    assert!(hits.is_any() && !Hits::of(&trace, &timeline, "relu").is_any());
     assert!(Hits::of(&trace, &timeline, "  ").all.is_empty());
     let mut marks = Vec::new();
     let look = Look {

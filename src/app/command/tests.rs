@@ -32,6 +32,8 @@ fn the_closest_comes_first() {
     assert_eq!(find("go cur")[0].id, "go-curves");
     assert_eq!(find("swap")[0].id, "swap");
     assert_eq!(find("stop run")[0].id, "stop");
+    assert_eq!(find("light theme")[0].id, "theme-light");
+    assert_eq!(find("gcur")[0].id, "go-curves");
     assert!(find("qqqq").is_empty());
     assert_eq!(find("").len(), ALL.len());
 }

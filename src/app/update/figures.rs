@@ -7,7 +7,7 @@ use crate::app::action::Figures;
 use crate::app::figures::{Picture, Shown};
 use crate::app::inbox::Message;
 use crate::app::{App, Ask, FigureWish, Output};
-use crate::base::atomic_file;
+use crate::base::{atomic_file, paths};
 use crate::export::figure_file::{self, FileKind};
 use crate::export::style::{Preset, Style, Theme};
 use crate::export::{svg, tree};
@@ -29,14 +29,32 @@ impl App {
             }),
             Figures::Save(shown, None) => {
                 let name = format!("{}.png", library::safe(shown.drawing.title()));
-                self.outputs.push(Output::Ask(Ask::SaveFigure(shown, name)));
+                let ask = Ask::SaveFigure(shown, self.export_path(&name));
+                self.outputs.push(Output::Ask(ask));
             }
-            Figures::Save(shown, Some(path)) => self.jobs.spawn("save-figure", move |outlet| {
-                outlet.send(match save(&shown, &path) {
-                    Ok(path) => Message::Done(format!("Saved to {}", path.display())),
-                    Err(why) => Message::Failed(format!("The figure was not saved: {why}.")),
+            Figures::Save(shown, Some(path)) => {
+                self.exports_to(&path);
+                self.jobs.spawn("save-figure", move |outlet| {
+                    outlet.send(match save(&shown, &path) {
+                        Ok(path) => Message::Done(format!("Saved to {}", path.display())),
+                        Err(why) => Message::Failed(format!("The figure was not saved: {why}.")),
+                    });
                 });
-            }),
+            }
+        }
+    }
+
+    /// A path to begin with for a picture or a report: where the last one went, else the documents.
+    pub(super) fn export_path(&self, name: &str) -> PathBuf {
+        let last = self.remembered.export_folder.clone();
+        last.unwrap_or_else(paths::documents).join(name)
+    }
+
+    /// Remembers where a picture or a report goes, for the next one.
+    pub(super) fn exports_to(&mut self, path: &Path) {
+        let folder = path.parent().filter(|folder| folder.is_absolute());
+        if let Some(folder) = folder {
+            self.remembered.export_folder = Some(folder.to_path_buf());
         }
     }
 }

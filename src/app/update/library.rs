@@ -16,6 +16,7 @@ impl App {
                 self.show_library(true);
                 self.library.focus_search = true;
             }
+            Library::Sort(column) => self.library.sort_by(column),
             Library::SearchFocused => self.library.focus_search = false,
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),

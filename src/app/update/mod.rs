@@ -5,12 +5,13 @@ mod kernels;
 mod library;
 mod reports;
 mod run;
+mod sessions;
 mod timeline;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::analysis::{far_off, parts};
+use crate::analysis::{far_off, parts, stated};
 use crate::app::action::{
     Action, Closing, Compare, Curves, History, Journey, Machine, Run, Sessions, Shell,
 };
@@ -26,8 +27,8 @@ use crate::app::settings::ZOOM_STEPS;
 use crate::app::{App, Ask, Output, plans, work};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
+use crate::chart::limit::within_reach;
 use crate::chart::{lanes, samples};
-use crate::domain::trace::Trace;
 use crate::runner::ladders;
 use crate::store::trash::discard;
 
@@ -38,6 +39,8 @@ const STRIP_BUCKETS: usize = 1_000;
 enum Part {
     /// The charts that know the latency limit.
     Charts,
+    /// The same, on the latency axis as it is.
+    HeldCharts,
     AllCharts,
     Cards,
     Table,
@@ -319,11 +322,7 @@ impl App {
         match sessions {
             Sessions::Choose => self.outputs.push(Output::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
-            Sessions::OpenExample(place) => {
-                let id = self.sessions.new_id();
-                self.jobs
-                    .spawn("open", move |outlet| work::open_example(id, place, outlet));
-            }
+            Sessions::OpenExample(place) => self.open_example(place),
             Sessions::OpenOnly(path) => {
                 self.sessions(Sessions::CloseAll);
                 self.open_session(path);
@@ -364,35 +363,6 @@ impl App {
         }
     }
 
-    fn save_as(&mut self, id: SessionId, path: Option<PathBuf>) {
-        let Some(open) = self.sessions.get(id) else {
-            return;
-        };
-        let Some(path) = path else {
-            let name = format!("{}.ron", crate::store::library::safe(&open.session.name));
-            self.outputs.push(Output::Ask(Ask::SaveSession(id, name)));
-            return;
-        };
-        if let Some(version) = open.newer {
-            let text = format!(
-                "{} was written by a newer Powerband (session version {version}) and is not written to.",
-                open.session.name
-            );
-            return self.say(Weight::Trouble, text);
-        }
-        let session = Arc::clone(&open.session);
-        let from = open.path.clone();
-        let traces = self.timeline.traces.iter();
-        let own = traces.filter_map(|(_, open)| {
-            let (session, profile) = open.owner?;
-            (session == id).then(|| (profile, Arc::clone(&open.trace)))
-        });
-        let own: Vec<(usize, Arc<Trace>)> = own.collect();
-        self.jobs.spawn("save", move |outlet| {
-            work::save_as(id, &session, (&own, from.as_deref()), path, outlet);
-        });
-    }
-
     /// Sessions are opened; an ONNX file becomes the plan's model, and any other file is one of another
     /// tool.
     fn open_files(&mut self, paths: Vec<PathBuf>) {
@@ -431,13 +401,16 @@ impl App {
 
     fn close_session(&mut self, id: SessionId) {
         self.sessions.close(id);
+        self.examples.remove(&id);
         self.curves.forget(id);
+        self.close_traces_of(id);
         self.sessions_changed();
     }
 
     fn curves(&mut self, change: Curves) {
         let part = match change {
             Curves::Limit(_) => Part::Charts,
+            Curves::DragLimit(_) => Part::HeldCharts,
             Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
             Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
             Curves::Sort(_) | Curves::Filter(_) => Part::Table,
@@ -458,7 +431,14 @@ impl App {
             Curves::LogLatency(log) => state.options.log_y = log,
             Curves::LogThroughput(log) => state.options.log_throughput = log,
             Curves::Limit(limit) => {
-                state.options.limit_ns = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
+                let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
+                state.options.limit_ns =
+                    limit.map(|limit| within_reach(&state.drawn.latency, limit));
+            }
+            Curves::DragLimit(limit) => {
+                let limit = Some(within_reach(&state.drawn.latency, limit));
+                let limit = limit.filter(|limit| *limit > 0.0);
+                state.options.limit_ns = limit.or(state.options.limit_ns);
             }
             Curves::ToggleSeries(series) => {
                 if !state.hidden.remove(&series) {
@@ -500,10 +480,20 @@ impl App {
                 return self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
             }
         }
+        self.redraw_curves(&part);
+    }
+
+    fn redraw_curves(&mut self, part: &Part) {
         // The overlaid curves of a comparison look as the curves do.
         self.compare.redraw(&self.sessions, &self.curves.options);
         match part {
             Part::Charts => self.curves.redraw_charts(&self.sessions),
+            Part::HeldCharts => {
+                // Where the axis grew with the limit, the place under the hand would mean ever more.
+                let held = self.curves.drawn.latency.y.clone();
+                self.curves.redraw_charts(&self.sessions);
+                Arc::make_mut(&mut self.curves.drawn).latency.y = held;
+            }
             Part::AllCharts => {
                 self.curves.redraw_charts(&self.sessions);
                 self.curves.redraw_resources(&self.sessions);
@@ -531,6 +521,7 @@ impl App {
                     pin,
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
+                    told: stated::in_words(&session, case),
                     outliers: far_off::sentence(case),
                     parts: [parts::in_short(case), parts::learned(case)]
                         .into_iter()

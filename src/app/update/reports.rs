@@ -16,8 +16,8 @@ impl App {
         let Some(path) = path else {
             let last = second.unwrap_or(first);
             let name = format!("{}.html", library::safe(&last.session.name));
-            self.outputs
-                .push(Output::Ask(Ask::SaveReport(subject, name)));
+            let ask = Ask::SaveReport(subject, self.export_path(&name));
+            self.outputs.push(Output::Ask(ask));
             return;
         };
         let path = if path.extension().is_none() {
@@ -26,6 +26,7 @@ impl App {
             path
         };
         let (first, second) = (Part::of(first), second.map(Part::of));
+        self.exports_to(&path);
         let paths = self.place.paths.clone();
         self.jobs.spawn("report", move |outlet| {
             reports::write(&first, second.as_ref(), &paths, &path, outlet);

@@ -1,8 +1,9 @@
 //! What wishes about a run do.
 
-use crate::app::action::Run;
+use crate::app::action::{Action, Run};
 use crate::app::jobs::Outlet;
 use crate::app::notices::Weight;
+use crate::app::plan::ModelFacts;
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, SessionId};
@@ -14,27 +15,55 @@ use crate::runner::watching::WatchRequest;
 impl App {
     pub(super) fn run(&mut self, run: &Run) {
         match run {
-            Run::Start => match self.planner.draft.wish() {
-                Ok(wish) => self.start(wish),
-                Err(faults) => {
-                    let text = faults
-                        .first()
-                        .map_or_else(String::new, |fault| fault.text.clone());
-                    self.say(
-                        Weight::Trouble,
-                        format!("The plan cannot be run yet: {text}"),
-                    );
-                    self.screen = Screen::Plan;
+            Run::Start | Run::StartFirst | Run::More(..) => {
+                let is_refused = *run == Run::Start && self.refuses_plan();
+                if !is_refused && !self.asks_first(run) {
+                    self.begin(run);
                 }
-            },
-            Run::StartFirst => self.start(self.first_wish()),
-            Run::More(id, rounds) => self.add_rounds(*id, *rounds),
+            }
+            Run::Anyway(wish) => {
+                self.notices
+                    .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
+                self.begin(wish);
+            }
             Run::Recover => {
+                self.notices
+                    .settle(|action| *action == Action::Run(Run::Recover));
                 let paths = self.place.paths.clone();
                 self.jobs
                     .spawn("recover", move |outlet| work::recover(&paths, outlet));
             }
             run => self.steer(run),
+        }
+    }
+
+    /// Says why the plan cannot be run, if it cannot.
+    fn refuses_plan(&mut self) -> bool {
+        let Some(reason) = self.planner.obstacle().filter(|_| !self.is_running()) else {
+            return false;
+        };
+        self.say(
+            Weight::Trouble,
+            format!("The plan cannot be run yet: {reason}"),
+        );
+        self.screen = Screen::Plan;
+        if matches!(self.planner.facts, ModelFacts::Refused(_)) {
+            // Its file may have been mended meanwhile.
+            self.inspect_model();
+        }
+        true
+    }
+
+    fn begin(&mut self, wish: &Run) {
+        match wish {
+            Run::Start => {
+                if let Ok(wish) = self.planner.draft.wish() {
+                    self.start(wish);
+                }
+            }
+            Run::StartFirst => self.start(self.first_wish()),
+            Run::More(id, rounds) => self.add_rounds(*id, *rounds),
+            _ => {}
         }
     }
 
@@ -113,7 +142,7 @@ impl App {
                     self.steer(&Run::Skip(case));
                 }
             }
-            Run::Start | Run::StartFirst | Run::More(..) | Run::Recover => {}
+            Run::Start | Run::StartFirst | Run::More(..) | Run::Recover | Run::Anyway(_) => {}
         }
     }
 }

@@ -230,6 +230,14 @@ impl App {
         });
     }
 
+    /// What a session's profiles saw goes with it.
+    pub(super) fn close_traces_of(&mut self, session: SessionId) {
+        self.timeline.close_of_session(session);
+        if self.timeline.hits.is_none() {
+            self.find_if_wanted();
+        }
+    }
+
     /// What has no times is shown where it can be seen.
     pub(in crate::app) fn without_times(&mut self, id: TraceId, screen: Screen) {
         let reading = &mut self.timeline.reading;
@@ -279,6 +287,10 @@ impl App {
         let reading = &mut self.timeline.reading;
         let done = reading.iter().position(|reading| reading.id == id);
         let done = done.map(|place| reading.remove(place));
+        // It may be there already when it is no longer wanted.
+        if done.as_ref().is_some_and(|read| read.cancel.is_cancelled()) {
+            return;
+        }
         let is_new = done.as_ref().is_some_and(|read| read.profile.is_none());
         let look = done.and_then(|read| read.look);
         match read {
@@ -292,7 +304,6 @@ impl App {
                 if let Some(stretch) = look {
                     self.timeline.look_from_first(stretch);
                 }
-                self.find_if_wanted();
             }
             Err(Some(reason)) => {
                 self.say(Weight::Trouble, format!("Not opened: {reason}."));

@@ -17,6 +17,7 @@ use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
 use crate::analysis::kernel_comparison;
+use crate::analysis::stated;
 use crate::analysis::trade_off::{self, At, Judged};
 use crate::base::humanize;
 use crate::domain::case::{Case, CaseKey};
@@ -174,8 +175,12 @@ pub fn efficiency(material: &Material<'_>) -> Made {
 pub fn energy(material: &Material<'_>) -> Made {
     let spec = energies::per_item(&overlays(material), material.options.energy);
     chart(spec, || {
-        let mut rows = material.after.rows().iter().filter(|row| row.samples > 0);
-        let why = rows.find_map(|row| row.energy.as_ref().err());
+        let mut rows = material.after.rows().iter();
+        let why = rows.find_map(|row| {
+            row.latency_ns
+                .as_ref()
+                .and_then(|_| row.energy.as_ref().err())
+        });
         why.map_or_else(
             || no_curves(material),
             |why| format!("no energy is known: {why}"),
@@ -243,7 +248,9 @@ fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
             session.setup_label(case.setup),
             case.batch
         ),
-        None => not_measured(session),
+        None => case
+            .and_then(|case| stated::in_words(session, case))
+            .unwrap_or_else(|| not_measured(session)),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! A setup's device says where, its `provider=` says with what. To add a provider: a line in [`ALL`].
 
+use std::collections::BTreeMap;
+
 use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider as _, ExecutionProvider as _};
 use ort::session::builder::SessionBuilder;
 
@@ -160,6 +162,18 @@ pub fn of(setup: &Setup) -> Result<&'static Provider, String> {
         return Err("the cpu is one device; write ort:cpu".to_owned());
     }
     Ok(provider)
+}
+
+/// What computes on each kind of device where a setup names no provider.
+pub fn usual() -> BTreeMap<String, String> {
+    let mut usual = BTreeMap::new();
+    for provider in ALL {
+        for kind in provider.devices {
+            let of_kind = usual.entry((*kind).to_owned());
+            of_kind.or_insert_with(|| provider.word.to_owned());
+        }
+    }
+    usual
 }
 
 /// What a setup asks of its provider.

@@ -105,9 +105,9 @@ pub fn choose_python(
     having.into_iter().next().ok_or_else(|| {
         let asked: Vec<String> = places.pythons.iter().map(|(p, _)| p.display().to_string()).collect();
         RuntimeError::NoPython(match asked.first() {
-            None => format!("no Python was found, and {package} needs one; name it with python=, in the settings or in POWERBAND_PYTHON"),
+            None => format!("no Python was found, and {package} needs one; name it with python=, in settings.ron or in POWERBAND_PYTHON"),
             Some(first) => format!(
-                "no Python with the package {package} was found (asked: {}); `{first} -m pip install {package} torchvision` installs it, or name another with python=, in the settings or in POWERBAND_PYTHON",
+                "no Python with the package {package} was found (asked: {}); `{first} -m pip install {package} torchvision` installs it, or name another with python=, in settings.ron or in POWERBAND_PYTHON",
                 asked.join(", ")
             ),
         })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::chart::colours::{Colours, Rgb};
+use crate::chart::colours::{Colours, Depth, Fill, Rgb};
 use crate::chart::palette;
 use crate::chart::spec::Marker;
 use crate::export::letters::{self, Letters, Type};
@@ -355,18 +355,24 @@ impl Canvas {
         ));
     }
 
-    /// A column or a tile in a series' colour; on paper with a hatching of its own.
-    pub(super) fn filled(&mut self, area: Area, series: Option<usize>, opacity: f64, radius: f64) {
-        let colour = series.map_or(self.colours.faint, |index| self.colours.series(index));
+    /// A column or a tile; on paper each hue has a hatching of its own, and each depth a ground.
+    pub(super) fn filled(&mut self, area: Area, fill: Fill, opacity: f64, radius: f64) {
         if !self.is_print {
+            let colour = self.colours.fill(fill);
             // Mixed with the ground and opaque: nothing behind it shines through.
             let colour = self.colours.panel.towards(colour, opacity);
             self.rect(area, colour, 1.0, radius);
             return;
         }
-        let ground = colour.towards(self.colours.panel, 0.72);
+        let colour = self.colours.hue(fill);
+        let paleness = match fill.depth {
+            Depth::Plain => 0.72,
+            Depth::Soft => 0.92,
+            Depth::Strong => 0.48,
+        };
+        let ground = colour.towards(self.colours.panel, paleness);
         self.rect(area, ground, 1.0, radius);
-        if let Some(index) = series.map(|index| index % palette::COLOURS) {
+        if let Some(index) = fill.hue.map(|index| index % palette::COLOURS) {
             if !self.hatches.contains(&index) {
                 self.hatches.push(index);
             }

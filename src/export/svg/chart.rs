@@ -4,6 +4,7 @@ use super::axes::Plot;
 use super::canvas::{Area, At, Canvas, Pen};
 use super::{legend, marks};
 use crate::base::humanize;
+use crate::chart::colours::Fill;
 use crate::chart::palette;
 use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
 
@@ -106,7 +107,12 @@ fn columns(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
         let foot = plot.place(point.x - half, 0.0);
         let head = plot.place(point.x + half, point.y);
         canvas.group("point", &told(plot.spec, series, point), |canvas| {
-            canvas.filled(Area::between(foot, head), Some(series.colour), 0.75, 0.0);
+            canvas.filled(
+                Area::between(foot, head),
+                Fill::plain(series.colour),
+                0.75,
+                0.0,
+            );
         });
     }
 }
@@ -121,9 +127,10 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
         return;
     }
     let colour = canvas.colours.series(series.colour);
+    let aside = plot.spec.aside(series);
     let is_crowd = series.points.len() > CROWD || !is_told;
     for point in &series.points {
-        let at = plot.place(point.x, point.y);
+        let at = plot.place(point.x + aside, point.y);
         if !plot.inner.grown(6.0).has(at) {
             continue;
         }
@@ -136,7 +143,8 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
         let radius = canvas.measures.marker;
         canvas.group("point", &title, |canvas| {
             if let Some((low, high)) = whisker.filter(|_| !is_crowd) {
-                let (low, high) = (plot.place(point.x, low), plot.place(point.x, high));
+                let x = point.x + aside;
+                let (low, high) = (plot.place(x, low), plot.place(x, high));
                 let pen = Pen::new(colour, canvas.measures.line * 0.75);
                 canvas.line(clamped(plot, low), clamped(plot, high), pen);
                 open_end(canvas, plot, high, pen);

@@ -94,6 +94,9 @@ fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mu
         .dashed(DASHES)
         .class("drop");
     canvas.line((top.0, top.1 + canvas.measures.marker * 2.0), foot, pen);
+    if text.is_empty() {
+        return;
+    }
     let text = short(text);
     let words = canvas.caption(canvas.colours.quiet);
     let right = words.at(Side::Start, Height::Bottom);
@@ -179,12 +182,13 @@ fn drawn(plot: &Plot<'_>) -> Vec<Area> {
     let others = others.filter(|series| series.stroke != Stroke::Bars);
     let points = others.flat_map(|series| {
         let has_whiskers = series.stroke == Stroke::Dots;
+        let aside = plot.spec.aside(series);
         series.points.iter().flat_map(move |point| {
             let whisker = point.band.filter(|_| has_whiskers).map(|(low, high)| {
-                let ends = [low, high].map(|y| plot.place(point.x, y));
+                let ends = [low, high].map(|y| plot.place(point.x + aside, y));
                 Area::between(ends[0], ends[1]).grown(2.0)
             });
-            let dot = Area::around(plot.place(point.x, point.y), 2.0);
+            let dot = Area::around(plot.place(point.x + aside, point.y), 2.0);
             whisker.into_iter().chain([dot])
         })
     });

@@ -170,6 +170,35 @@ fn tables_have_numbers_and_not_logarithms() {
 }
 
 #[test]
+fn tables_of_times_are_in_milliseconds_whatever_the_axis_has() {
+    for (micros, unit, expected) in [(3_400_000, "s", 3_400.0), (340, "µs", 0.34)] {
+        let mut session = session(&["ort:cpu"], &[1]);
+        measure_near(&mut session, 0, 1, micros);
+        for name in ["latency", "samples", "distribution"] {
+            let drawing = drawing(&session, name);
+            let axis = match name {
+                "distribution" => &spec(&drawing).x,
+                _ => &spec(&drawing).y,
+            };
+            assert!(axis.title.starts_with(&format!("{unit} per batch")));
+            let table = figure_data::table(&drawing);
+            let column = table
+                .header
+                .iter()
+                .position(|one| one.contains("per batch"));
+            let column = column.expect("a column of times");
+            assert!(table.header[column].starts_with("ms per batch"), "{name}");
+            let csv = table.to_csv();
+            let cells: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+            let time: f64 = cells[column].parse().unwrap();
+            assert!((time / expected - 1.0).abs() < 0.1, "{name}: {time}");
+        }
+        let document = figure_data::document(&drawing(&session, "latency"));
+        assert_eq!(document["y"]["title"], "ms per batch");
+    }
+}
+
+#[test]
 fn a_line_is_broken_and_a_failure_is_told() {
     let session = measured();
     let svg = write(&drawing(&session, "latency"), &Style::default());

@@ -5,8 +5,9 @@ use super::legend::{self, Item};
 use crate::analysis::watched;
 use crate::base::humanize;
 use crate::chart::lanes::Lane;
-use crate::chart::timeline::{exact, ruler};
+use crate::chart::timeline::{self, exact, ruler};
 use crate::chart::traced::{Run, Traced, TracedMemory, series};
+use crate::domain::trace::SliceKind;
 use crate::export::letters;
 
 /// Heights in sizes of the captions' type: a row, the name of a device, what is between two tracks.
@@ -55,14 +56,19 @@ fn sizes(shown: &Traced) -> f64 {
 
 /// The height that suits it.
 pub(super) fn height(canvas: &Canvas, shown: &Traced, room: f64) -> f64 {
-    sizes(shown) * canvas.measures.caption + legend::height_of(canvas, &entries(shown), room)
+    let entries = entries(shown);
+    sizes(shown) * canvas.measures.caption + legend::height_of(canvas, &items(&entries), room)
 }
 
-/// Kinds with their colours.
-fn entries(shown: &Traced) -> Vec<Item<'static>> {
-    let kinds = shown.kinds().into_iter();
-    kinds
-        .map(|kind| Item::shade(series(kind), kind.title()))
+/// What the colours mean.
+fn entries(shown: &Traced) -> Vec<(SliceKind, String)> {
+    timeline::legend(shown.kinds().into_iter())
+}
+
+fn items(entries: &[(SliceKind, String)]) -> Vec<Item<'_>> {
+    let entries = entries.iter();
+    entries
+        .map(|(kind, words)| Item::shade(series(*kind), words))
         .collect()
 }
 
@@ -97,7 +103,8 @@ impl Field<'_> {
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
-    let items = entries(shown);
+    let entries = entries(shown);
+    let items = items(&entries);
     legend::draw_items(canvas, &items, area);
     let top = area.top + legend::height_of(canvas, &items, area.width());
     let least = (canvas.measures.caption * LEAST_NAMES).min(area.width() * 0.4);

@@ -29,10 +29,8 @@ fn one(canvas: &mut Canvas, tile: &Tile, inner: Area) {
     let size = canvas.measures.caption;
     canvas.filled(inner, tile.colour, 0.3, 3.0);
     if !canvas.is_print {
-        let colour = tile
-            .colour
-            .map_or(canvas.colours.faint, |index| canvas.colours.series(index));
-        let edge = colour.towards(canvas.colours.panel, 0.3);
+        let colours = canvas.colours;
+        let edge = colours.fill(tile.colour).towards(colours.panel, 0.3);
         canvas.outline(inner, Pen::new(edge, canvas.measures.hair), 3.0);
     }
     let (aside, above) = (size * 0.6, size * 0.4);

@@ -9,7 +9,7 @@ use eframe::egui::{
 use crate::analysis::claims::MARK;
 use crate::app::App;
 use crate::app::action::{Action, Library, Sessions};
-use crate::app::library::Scanned;
+use crate::app::library::{Entry, Scanned};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, OnDisk, OpenSession};
 use crate::base::humanize;
@@ -52,12 +52,10 @@ fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     }
     let count = app.library.listed_len();
     if count == 0 {
-        let words = match (app.library.is_scanned, app.library.search.is_empty()) {
-            (false, _) => "Looking…",
-            (true, true) => "No sessions yet. A run makes one; Ctrl+O opens one.",
-            (true, false) => "No session has these words.",
-        };
-        label::quiet(ui, words);
+        // Where the folder cannot be read, that is said above.
+        if app.library.trouble.is_none() {
+            label::quiet(ui, nothing_listed(app));
+        }
         return;
     }
     ScrollArea::vertical()
@@ -70,6 +68,14 @@ fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 }
             }
         });
+}
+
+fn nothing_listed(app: &App) -> &'static str {
+    match (app.library.is_scanned, app.library.search.is_empty()) {
+        (false, _) => "Looking…",
+        (true, true) => "No sessions yet. A run makes one; Ctrl+O opens one.",
+        (true, false) => "No session has these words.",
+    }
 }
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -93,9 +99,12 @@ fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 fn heading(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::caption(ui, "Library");
-        let count = app.library.listed_len();
-        if count > 0 {
-            label::faint(ui, &humanize::count(count as u64));
+        let [all, listed] = [app.library.found.len(), app.library.listed_len()];
+        let [of_all, count] = [all, listed].map(|number| humanize::count(number as u64));
+        if listed < all {
+            label::faint(ui, &format!("{count} of {of_all}"));
+        } else if all > 0 {
+            label::faint(ui, &of_all);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if button::small_icon(ui, icon::OPEN, "Open files…").clicked() {
@@ -133,7 +142,7 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Actio
     ui.push_id(open.id.0, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::TINY;
-            marker::inline(ui, app.sessions.colour(open.id, 0));
+            marker::of_session(ui, &app.sessions, open);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if open.id == LIVE {
                     label::faint(ui, "running");
@@ -193,7 +202,7 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, wishes: &mut Ve
     });
     let is_selected =
         app.screen == Screen::Library && app.library.selected.as_deref() == Some(path);
-    if is_open || is_selected || response.hovered() || response.has_focus() {
+    if is_open || is_selected || response.hovered() {
         ui.painter()
             .rect_filled(rect, CornerRadius::same(6), roles.raised);
     }
@@ -235,32 +244,42 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, wishes: &mut Ve
             Sessions::Toggle(path.to_path_buf())
         }));
     }
-    menu(&response, path, wishes);
+    menu(&response, path, scanned, wishes);
 }
 
-fn menu(response: &egui::Response, path: &Path, wishes: &mut Vec<Action>) {
+fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, wishes: &mut Vec<Action>) {
     response.context_menu(|ui| {
         let path = path.to_path_buf();
-        for (title, action) in [
+        let again = scanned.entry.as_ref();
+        let again = again.map_or(Ok(()), Entry::can_run_again);
+        for (title, allowed, action) in [
             (
                 "Open alone",
+                Ok(()),
                 Action::Sessions(Sessions::OpenOnly(path.clone())),
             ),
             (
                 "Run again…",
+                again,
                 Action::Sessions(Sessions::RunFileAgain(path.clone())),
             ),
             (
                 "Duplicate",
+                Ok(()),
                 Action::Library(Library::Duplicate(path.clone())),
             ),
             (
                 "Show the file",
+                Ok(()),
                 Action::Library(Library::Reveal(path.clone())),
             ),
-            ("Move to the trash", Action::Library(Library::Discard(path))),
+            (
+                "Move to the trash",
+                Ok(()),
+                Action::Library(Library::Discard(path)),
+            ),
         ] {
-            if button::plain(ui, None, title).clicked() {
+            if button::plain_if(ui, allowed, None, title).clicked() {
                 wishes.push(action);
                 ui.close();
             }
@@ -280,9 +299,7 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     };
     let setups = humanize::of_many(entry.setups.len() as u64, "setup");
     let made_up = if entry.made_up { ", made up" } else { "" };
-    // What was published has no moment at which it was measured.
-    let is_claim = entry.is_published_only();
-    let held = if is_claim {
+    let held = if entry.is_published_only() {
         MARK.to_owned()
     } else {
         format!("{setups} × {}{made_up}", batches(entry.batches.len()))
@@ -290,11 +307,10 @@ pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     [
         entry.name.clone(),
         held,
-        if is_claim {
-            String::new()
-        } else {
-            humanize::short_moment(&entry.created)
-        },
+        // What was published has no moment at which it was measured.
+        entry
+            .measured()
+            .map_or_else(String::new, humanize::short_moment),
     ]
 }
 

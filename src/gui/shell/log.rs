@@ -4,6 +4,7 @@ use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui};
 
 use crate::app::App;
 use crate::app::action::{Action, Shell};
+use crate::app::notices::Weight;
 use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, text};
@@ -30,6 +31,10 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 let (glyph, color) = super::notices::look(ui, notice.weight);
                 ui.horizontal(|ui| {
                     ui.label(button::glyph(glyph).size(12.0).color(color));
+                    // A question that was only put aside can still be answered.
+                    if notice.weight == Weight::Question && !notice.is_up {
+                        super::notices::offer(ui, notice, wishes);
+                    }
                     ui.add(Label::new(&notice.text).wrap().selectable(true));
                 });
             }

@@ -1,4 +1,6 @@
-//! The command palette: every command and every session, found by a few letters.
+//! The command palette: every command and every session, found by words or a few letters.
+
+use std::path::Path;
 
 use eframe::egui::{
     self, Align, Id, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, Sense, TextEdit,
@@ -7,20 +9,28 @@ use eframe::egui::{
 
 use crate::app::App;
 use crate::app::action::{Action, Sessions, Shell};
-use crate::app::{command, offers};
+use crate::app::command::{self, Command};
+use crate::app::library::Entry;
+use crate::app::{find, offers};
+use crate::base::humanize;
 use crate::gui::theme::{self, text};
 
 /// Height of a line.
 const LINE: f32 = 30.0;
-/// Sessions that are offered.
-const MOST_SESSIONS: usize = 20;
-/// Things that are offered beyond commands and sessions.
-const MOST_OFFERED: usize = 40;
+/// Lines at the most.
+const MOST: usize = 160;
 
 #[derive(Clone, Default)]
 struct Memory {
     words: String,
     chosen: usize,
+}
+
+/// Whose title is looked at; only of what was found a line is made.
+enum Source<'a> {
+    Command(&'static Command),
+    Session(&'a Path, &'a Entry),
+    Other(Vec<Action>),
 }
 
 struct Offer {
@@ -85,48 +95,47 @@ fn step(ui: &Ui, memory: &mut Memory, count: usize) {
 }
 
 fn offers(app: &App, words: &str) -> Vec<Offer> {
-    let commands = command::find(words).into_iter().map(|command| Offer {
-        title: command.title.to_owned(),
-        keys: app.keys_of(command.id),
-        act: (command.act)(app).map(|action| vec![action]),
-    });
+    let commands = command::ALL
+        .iter()
+        .map(|command| (command.title.to_owned(), Source::Command(command)));
     let sessions = app.library.found.iter().filter_map(|(path, scanned)| {
         let entry = scanned.entry.as_ref().ok()?;
-        let title = format!("Open {}", entry.name);
-        command::distance(&title, words)?;
-        Some(Offer {
-            title,
-            keys: crate::base::humanize::short_moment(&entry.created),
-            act: Ok(vec![Action::Sessions(Sessions::Open(vec![path.clone()]))]),
-        })
+        Some((format!("Open {}", entry.name), Source::Session(path, entry)))
     });
-    let mut offers: Vec<Offer> = commands
-        .chain(sessions.take(MOST_SESSIONS))
-        .chain(offered(app, words))
+    // What depends on what is open is much, and only for who looks for it.
+    let others = if words.trim().is_empty() {
+        Vec::new()
+    } else {
+        offers::of(app)
+    };
+    let others = others
+        .into_iter()
+        .map(|offered| (offered.title, Source::Other(offered.actions)));
+    let all: Vec<(String, Source<'_>)> = commands.chain(sessions).chain(others).collect();
+    let found = find::by_words(all, |(title, _)| title.as_str(), words);
+    let mut offers: Vec<Offer> = found
+        .into_iter()
+        .take(MOST)
+        .map(|(title, source)| offer(app, title, source))
         .collect();
     offers.sort_by_key(|offer| offer.act.is_err());
     offers
 }
 
-/// What depends on what is open; only for who looks for it, because it is much.
-fn offered(app: &App, words: &str) -> Vec<Offer> {
-    if words.trim().is_empty() {
-        return Vec::new();
-    }
-    let mut found: Vec<(usize, Offer)> = offers::of(app)
-        .into_iter()
-        .filter_map(|offered| {
-            let offer = Offer {
-                keys: String::new(),
-                act: Ok(offered.actions),
-                title: offered.title,
-            };
-            Some((command::distance(&offer.title, words)?, offer))
-        })
-        .collect();
-    found.sort_by_key(|(distance, _)| *distance);
-    let closest = found.into_iter().take(MOST_OFFERED);
-    closest.map(|(_, offer)| offer).collect()
+fn offer(app: &App, title: String, source: Source<'_>) -> Offer {
+    let (keys, act) = match source {
+        Source::Command(command) => {
+            let act = (command.act)(app).map(|action| vec![action]);
+            (app.keys_of(command.id), act)
+        }
+        Source::Session(path, entry) => {
+            let open = Action::Sessions(Sessions::Open(vec![path.to_path_buf()]));
+            let moment = entry.measured().map(humanize::short_moment);
+            (moment.unwrap_or_default(), Ok(vec![open]))
+        }
+        Source::Other(actions) => (String::new(), Ok(actions)),
+    };
+    Offer { title, keys, act }
 }
 
 fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {

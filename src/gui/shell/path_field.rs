@@ -30,7 +30,7 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option
             ui.add_space(space::SMALL);
             let field = egui::TextEdit::singleline(typed)
                 .desired_width(f32::INFINITY)
-                .hint_text("/home/you/session.ron")
+                .hint_text(dialogs::example(ask))
                 .font(theme::numbers(12.5))
                 .margin(egui::Margin::symmetric(8, 6));
             let response = ui.add(field).accessible_name("Path");
@@ -39,7 +39,7 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option
             if ui.memory(|memory| memory.focused().is_none()) && !enter {
                 response.request_focus();
             }
-            let path = dialogs::expand_home(typed.trim());
+            let path = dialogs::whole(ask, typed);
             let saves = matches!(
                 ask,
                 Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)

@@ -1,6 +1,8 @@
 //! The rail at the left: one icon for each screen.
 
-use eframe::egui::{self, Align2, CornerRadius, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
+use eframe::egui::{
+    self, Align2, CornerRadius, FontId, Rect, Response, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
+};
 
 use crate::app::App;
 use crate::app::action::{Action, Shell};
@@ -10,25 +12,33 @@ use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
 use crate::gui::views;
 
-/// Shows it.
+/// Height of an entry: the least, and where there is room.
+const ENTRY: (f32, f32) = (26.0, 36.0);
+/// Between two entries: the least, and where there is room.
+const APART: (f32, f32) = (1.0, 6.0);
+/// Height of the program's sign with what is around it, and of what is below the last entry.
+const AROUND: f32 = 60.0;
+
+/// Shows it. In a low window its entries come closer and shrink; where even that is not enough the screens
+/// are scrolled, and the two entries at the foot stay.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let roles = theme::roles(ui);
+    // Every screen, and the switch of the library.
+    let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 1);
     ui.vertical_centered(|ui| {
-        ui.spacing_mut().item_spacing.y = 6.0;
+        ui.spacing_mut().item_spacing.y = apart;
         ui.add_space(space::SMALL);
         mark(ui);
         ui.add_space(space::SMALL);
-        for view in views::ALL
-            .iter()
-            .filter(|view| view.screen != Screen::Settings)
-        {
-            if entry(ui, app, view.screen, view.icon) {
-                wishes.push(Action::Go(view.screen));
-            }
-        }
+        let foot = 2.0 * (height + apart) + space::SMALL;
+        ScrollArea::vertical()
+            .id_salt("rail")
+            .auto_shrink([false, false])
+            .max_height(ui.available_height() - foot)
+            .show(ui, |ui| screens(ui, app, height, wishes));
         ui.with_layout(egui::Layout::bottom_up(egui::Align::Center), |ui| {
             ui.add_space(space::SMALL);
-            if entry(ui, app, Screen::Settings, icon::SETTINGS) {
+            if entry(ui, app, Screen::Settings, icon::SETTINGS, height) {
                 wishes.push(Action::Go(Screen::Settings));
             }
             let name = if app.shows_library() {
@@ -36,10 +46,34 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             } else {
                 "Show the library"
             };
-            if square(ui, icon::PANEL, roles.faint, name, "", false) {
+            let switch = square(ui, icon::PANEL, roles.faint, name, "", false, height);
+            if switch.clicked() {
                 wishes.push(Action::Shell(Shell::ToggleLibrary));
             }
         });
+    });
+}
+
+/// How high so many entries are and how far apart, in a rail of this height.
+fn fitted(room: f32, count: usize) -> (f32, f32) {
+    let least = ENTRY.0 + APART.0;
+    let most = ENTRY.1 + APART.1;
+    let each = ((room - AROUND) / count as f32).clamp(least, most);
+    let apart = (each - ENTRY.0).clamp(APART.0, APART.1);
+    (each - apart, apart)
+}
+
+/// The entries of the screens, but for the one at the foot.
+fn screens(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) {
+    ui.vertical_centered(|ui| {
+        for view in views::ALL
+            .iter()
+            .filter(|view| view.screen != Screen::Settings)
+        {
+            if entry(ui, app, view.screen, view.icon, height) {
+                wishes.push(Action::Go(view.screen));
+            }
+        }
     });
 }
 
@@ -69,22 +103,23 @@ fn mark(ui: &mut Ui) {
     );
 }
 
-fn entry(ui: &mut Ui, app: &App, screen: Screen, glyph: icon::Icon) -> bool {
+fn entry(ui: &mut Ui, app: &App, screen: Screen, glyph: icon::Icon, height: f32) -> bool {
     let roles = theme::roles(ui);
     let is_on = app.screen == screen;
     let color = if is_on { roles.accent } else { roles.quiet };
     let keys = command::ALL
         .iter()
         .find(|command| command.title.strip_prefix("Go to ") == Some(screen.title()))
-        .and_then(|command| command::keys(command, &app.remembered.shortcuts));
-    let keys = keys.map(|keys| format!("  {keys}")).unwrap_or_default();
-    let help = format!("{}{keys}\n{}", screen.title(), screen.purpose());
-    let clicked = square(ui, glyph, color, screen.title(), &help, is_on);
+        .map(|command| app.keys_of(command.id))
+        .unwrap_or_default();
+    let named = format!("{}  {keys}", screen.title());
+    let help = format!("{}\n{}", named.trim_end(), screen.purpose());
+    let response = square(ui, glyph, color, screen.title(), &help, is_on, height);
     if screen == Screen::Run && app.is_running() {
-        let at = ui.min_rect().center_bottom() + vec2(12.0, -30.0);
+        let at = response.rect.center_top() + vec2(12.0, 6.0);
         ui.painter().circle_filled(at, 3.5, roles.accent);
     }
-    clicked
+    response.clicked()
 }
 
 fn square(
@@ -94,22 +129,17 @@ fn square(
     name: &str,
     help: &str,
     is_on: bool,
-) -> bool {
+    height: f32,
+) -> Response {
     let roles = theme::roles(ui);
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(size::RAIL - 18.0, size::RAIL - 20.0), Sense::click());
+    let (rect, response) = ui.allocate_exact_size(vec2(size::RAIL - 18.0, height), Sense::click());
     let response = response.accessible_name(name);
     response.widget_info(|| {
         egui::WidgetInfo::selected(egui::accesskit::Role::Button, true, is_on, name)
     });
-    if is_on || response.hovered() || response.has_focus() {
+    if is_on || response.hovered() {
         ui.painter()
             .rect_filled(rect, CornerRadius::same(8), roles.raised);
-    }
-    if response.has_focus() {
-        let edge = Stroke::new(1.0, roles.accent);
-        ui.painter()
-            .rect_stroke(rect, CornerRadius::same(8), edge, egui::StrokeKind::Inside);
     }
     let color = if response.hovered() && !is_on {
         roles.text
@@ -125,7 +155,23 @@ fn square(
         color,
     );
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-    let clicked = response.clicked();
-    response.on_hover_text(if help.is_empty() { name } else { help });
-    clicked
+    response.on_hover_text(if help.is_empty() { name } else { help })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_shrink_with_the_rail_and_not_below_what_can_be_hit() {
+        assert_eq!(fitted(900.0, 12), (36.0, 6.0));
+        // A window of 900 × 640 at 150 %: all are in sight.
+        let (height, apart) = fitted(394.0, 12);
+        assert!((26.0..36.0).contains(&height), "{height}");
+        assert!(
+            12.0 * (height + apart) + AROUND <= 394.1,
+            "{height} {apart}"
+        );
+        assert_eq!(fitted(100.0, 12), (26.0, 1.0));
+    }
 }

@@ -16,62 +16,144 @@ use crate::gui::widgets::{button, label};
 
 /// Devices whose load is told in the strip.
 const MOST_DEVICES: usize = 4;
+/// Width of the bar that tells how far something is.
+const BAR: f32 = 120.0;
+/// Where there is no more room than this, the way to every command is only its keys.
+const NARROW: f32 = 720.0;
+
+/// A part of what is told of a run that goes on.
+enum Part {
+    /// How far it is, as a bar.
+    Bar(f32),
+    /// Something with a number in it.
+    Number(String),
+    /// Words.
+    Words(String),
+    /// Between the run and the devices.
+    Line,
+}
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        state(ui, app, wishes);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let keys = app.keys_of("palette");
-            let hint = format!("{keys} for every command");
-            let words = Label::new(
-                RichText::new(&hint)
-                    .size(12.0)
-                    .color(theme::roles(ui).quiet),
-            );
-            let response = ui.add(words.sense(Sense::click()));
-            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Find a command"));
-            if response.clicked() {
-                wishes.push(Action::Shell(Shell::Palette(true)));
-            }
-            if button::small_icon(ui, icon::LOG, "Show the log").clicked() {
-                wishes.push(Action::Shell(Shell::Log(!app.log_open)));
-            }
-            if let Some(installing) = &app.machine.installing {
-                label::quiet_line(ui, &installing.step);
-            }
+    // First what stands at the right, so that everything else knows how much room there is.
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        commands(ui, app, wishes);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            state(ui, app, wishes);
         });
     });
+}
+
+/// The way to every command, and to the log.
+fn commands(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let keys = app.keys_of("palette");
+    let hint = match (keys.is_empty(), ui.available_width() > NARROW) {
+        (true, _) => "Every command".to_owned(),
+        (false, true) => format!("{keys} for every command"),
+        (false, false) => keys,
+    };
+    let words = Label::new(RichText::new(hint).size(12.0).color(theme::roles(ui).quiet));
+    let response = ui.add(words.sense(Sense::click()));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Find a command"));
+    if response.clicked() {
+        wishes.push(Action::Shell(Shell::Palette(true)));
+    }
+    if button::small_icon(ui, icon::LOG, "Show the log").clicked() {
+        wishes.push(Action::Shell(Shell::Log(!app.log_open)));
+    }
+    if let Some(installing) = &app.machine.installing {
+        label::quiet_line(ui, &installing.step);
+    }
 }
 
 fn state(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let (color, words) = match &app.run {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),
-        _ if app.machine.is_looking => (roles.faint, "Looking at this machine…".to_owned()),
-        _ => (roles.good, "Idle".to_owned()),
+        _ => match app.elsewhere_words() {
+            Some(words) => (roles.unsure, words),
+            None if app.machine.is_looking => (roles.faint, "Looking at this machine…".to_owned()),
+            None => (roles.good, "Idle".to_owned()),
+        },
     };
     let (dot, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
     ui.painter().circle_filled(dot.center(), 3.5, color);
-    let response =
-        ui.add(Label::new(RichText::new(words).size(12.0).color(roles.text)).sense(Sense::click()));
-    if response.clicked() && app.run.is_some() {
+    let words = Label::new(RichText::new(words).size(12.0).color(roles.text)).truncate();
+    let response = ui.add(words.sense(Sense::click()));
+    if response.clicked() && (app.run.is_some() || app.elsewhere_words().is_some()) {
         wishes.push(Action::Go(Screen::Run));
     }
     let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return;
     };
-    if let Some(progress) = &run.progress {
-        progress_bar(ui, progress.share as f32);
-        number(ui, &format!("{:.0} %", progress.share * 100.0));
-        if let Some(left) = progress.remaining_s {
-            let words = format!("about {} left", humanize::clock_time(left));
-            ui.label(RichText::new(words).size(12.0).color(roles.quiet));
+    let mut parts = parts(run);
+    fit(ui, &mut parts, ui.available_width());
+    for part in parts {
+        match part {
+            Part::Bar(share) => progress_bar(ui, share),
+            Part::Number(words) => number(ui, &words),
+            Part::Words(words) => {
+                ui.label(RichText::new(words).size(12.0).color(roles.quiet));
+            }
+            Part::Line => line(ui),
         }
     }
-    for words in busy_words(run) {
-        number(ui, &words);
+}
+
+/// How far a run is, and what the devices do.
+fn parts(run: &LiveRun) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let Some(progress) = &run.progress {
+        parts.push(Part::Bar(progress.share as f32));
+        parts.push(Part::Number(format!(
+            "{:.0} % done",
+            progress.share * 100.0
+        )));
+        if let Some(left) = run.remaining_s() {
+            let words = format!("about {} left", humanize::clock_time(left));
+            parts.push(Part::Words(words));
+        }
+        parts.push(Part::Line);
     }
+    parts.extend(busy_words(run).into_iter().map(Part::Number));
+    parts
+}
+
+/// Leaves out what there is no room for: the bar before anything else, then from the end.
+fn fit(ui: &Ui, parts: &mut Vec<Part>, room: f32) {
+    if taken(ui, parts) > room {
+        parts.retain(|part| !matches!(part, Part::Bar(_)));
+    }
+    while !parts.is_empty() && taken(ui, parts) > room {
+        parts.pop();
+    }
+    if matches!(parts.last(), Some(Part::Line)) {
+        parts.pop();
+    }
+}
+
+/// What parts take, each with what is between it and the one before.
+fn taken(ui: &Ui, parts: &[Part]) -> f32 {
+    let apart = ui.spacing().item_spacing.x;
+    parts.iter().map(|part| width(ui, part) + apart).sum()
+}
+
+fn width(ui: &Ui, part: &Part) -> f32 {
+    let (words, font) = match part {
+        Part::Bar(_) => return BAR,
+        Part::Line => return 1.0,
+        Part::Number(words) => (words, theme::numbers(text::CAPTION)),
+        Part::Words(words) => (words, theme::words(12.0)),
+    };
+    let color = theme::roles(ui).quiet;
+    let galley = ui.painter().layout_no_wrap(words.clone(), font, color);
+    galley.size().x
+}
+
+fn line(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(1.0, 12.0), Sense::hover());
+    let color = theme::roles(ui).line;
+    ui.painter().rect_filled(rect, 0.0, color);
 }
 
 /// How busy each device is: `GPU 0 97 %`.
@@ -98,6 +180,7 @@ fn running_words(run: &LiveRun) -> String {
         Stage::Preparing => format!("Preparing {}", run.title),
         Stage::Paused => format!("{} paused, {elapsed}", run.title),
         Stage::Stopping => format!("Stopping {}", run.title),
+        _ if run.is_pausing() => format!("{} pauses after this visit, {elapsed}", run.title),
         _ => format!("Measuring {}, {elapsed}", run.title),
     }
 }
@@ -114,7 +197,7 @@ fn number(ui: &mut Ui, words: &str) {
 /// How far something is.
 pub fn progress_bar(ui: &mut Ui, share: f32) {
     let roles = theme::roles(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(120.0, 4.0), Sense::hover());
+    let (rect, _) = ui.allocate_exact_size(vec2(BAR, 4.0), Sense::hover());
     ui.painter().rect_filled(rect, 2.0, roles.line);
     let done = eframe::egui::Rect::from_min_size(
         rect.min,

@@ -1,22 +1,27 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
-use eframe::egui::{self, Align, ComboBox, Label, Layout, RichText, Ui, vec2};
+mod tables;
 
-use crate::analysis::comparison::{Better, Comparison, Metric};
+use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
+
+use crate::analysis::comparison::Comparison;
+use crate::analysis::flags::Weight;
 use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Run, Sessions};
-use crate::app::compare::{Pick, RaisedFlag};
+use crate::app::compare::{Pick, RaisedFlag, is_comparable};
 use crate::app::sessions::OpenSession;
-use crate::base::humanize::{self, UNKNOWN};
+use crate::base::humanize;
+use crate::domain::session::Session;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, marker, verdict};
 
 /// So many reasons are written out; each pair has its own on hover.
 const REASONS: usize = 3;
+/// What the choice of a batch takes beside that of a setup.
+const BATCH: f32 = 130.0;
 /// Width of the cards at the side.
 const SIDE: f32 = 320.0;
 /// Where there is no more room than this, those cards stand in the one column.
@@ -24,24 +29,6 @@ const NARROW: f32 = 860.0;
 /// Where there is less room than this, cards stand below each other that stood side by side. It is less
 /// than what the charts have beside those at the side.
 const HALVES: f32 = 520.0;
-
-const METRICS: [ColumnSpec; 5] = [
-    ColumnSpec::words("Metric", 150.0).growing(),
-    ColumnSpec::numbers("Before", 92.0),
-    ColumnSpec::numbers("After", 92.0),
-    ColumnSpec::numbers("Improvement", 100.0)
-        .with_help("Before and after as a ratio that is above 1 where after is better"),
-    ColumnSpec::words("Better is", 76.0),
-];
-
-const PAIRS: [ColumnSpec; 6] = [
-    ColumnSpec::words("Batch", 54.0).growing(),
-    ColumnSpec::numbers("Before", 88.0).with_help("Median latency before"),
-    ColumnSpec::numbers("After", 88.0).with_help("Median latency after"),
-    ColumnSpec::numbers("Speed-up", 84.0).with_help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two took turns"),
-    ColumnSpec::numbers("95 % interval", 138.0).with_help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the rounds' ratios, Welch's where the two took no turns"),
-    ColumnSpec::words("Verdict", 108.0).with_help("Faster or slower where the whole interval lies beyond the noise floor, same where it lies within, else inconclusive"),
-];
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -73,8 +60,10 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
         let sentence = if app.sessions.is_empty() {
             "Open two sessions, or one with two setups, and see what changed between them."
-        } else {
+        } else if app.sessions.iter().any(is_comparable) {
             "The open session has one setup. Open a second session, and see what changed."
+        } else {
+            "What is open has no setup with times. Open two sessions that have, and see what changed."
         };
         label::empty(ui, icon::COMPARE, "Two sides are needed", sentence);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
@@ -85,30 +74,25 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
     let sentence = "Matched case by case; a ratio above 1 means that after is better";
-    if ui.available_width() <= NARROW {
-        label::screen_title(ui, "Before and after", sentence);
-        ui.horizontal_wrapped(|ui| doing(ui, app, changes, wishes));
-        return;
-    }
-    ui.horizontal(|ui| {
-        label::screen_title(ui, "Before and after", sentence);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            doing(ui, app, changes, wishes);
+    super::head(ui, "Before and after", sentence, NARROW, |ui| {
+        super::in_order(ui, 3, |ui, place| match place {
+            0 if button::plain(ui, Some(icon::SWAP), "Swap").clicked() => {
+                changes.push(Compare::Swap);
+            }
+            1 if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() => {
+                changes.push(Compare::CopyTable);
+            }
+            2 => report(ui, app, wishes),
+            _ => {}
         });
     });
 }
 
-fn doing(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
+fn report(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if let Some(subject) = app.compare.subject()
         && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
     {
         wishes.push(Action::Report(subject, None));
-    }
-    if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() {
-        changes.push(Compare::CopyTable);
-    }
-    if button::plain(ui, Some(icon::SWAP), "Swap").clicked() {
-        changes.push(Compare::Swap);
     }
 }
 
@@ -166,7 +150,7 @@ fn side(
     ui.horizontal(|ui| {
         let colour = app.compare.colour(&app.sessions, pick, pick.setup);
         marker::inline(ui, colour);
-        let room = ui.available_width() - 130.0;
+        let room = (ui.available_width() - BATCH).max(60.0);
         let shown = if pick.whole {
             whole_name(open)
         } else {
@@ -175,46 +159,68 @@ fn side(
         let combo = ComboBox::from_id_salt((title, "setup"))
             .width(room)
             .truncate()
-            .selected_text(shown);
-        let response = combo.show_ui(ui, |ui| {
-            let measured = app.sessions.iter();
-            let measured = measured.filter(|open| !open.session.is_published_only());
-            for other in measured {
-                let is_it = pick.whole && other.id == pick.session;
-                if app.sessions.len() > 1 && ui.selectable_label(is_it, whole_name(other)).clicked()
-                {
-                    changes.push(wrap(Pick {
-                        session: other.id,
-                        setup: 0,
-                        batch: None,
-                        whole: true,
-                    }));
-                }
-                for setup in 0..other.session.plan.setups.len() {
-                    let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
-                    let name = app.sessions.series_name(other.id, setup);
-                    if ui.selectable_label(is_it, name).clicked() {
-                        changes.push(wrap(Pick {
-                            session: other.id,
-                            setup,
-                            batch: None,
-                            whole: false,
-                        }));
-                    }
-                }
-            }
+            .selected_text(shown.clone());
+        // A box takes all the room that its words want, and would push the batch off the card.
+        let shown_box = ui.scope(|ui| {
+            ui.set_max_width(room);
+            combo.show_ui(ui, |ui| setups(ui, app, pick, wrap, changes))
         });
-        response.response.accessible_name(format!("{title}: setup"));
+        let response = shown_box.inner.response;
+        response
+            .accessible_name(format!("{title}: setup"))
+            .on_hover_text(shown);
         batch_choice(ui, title, pick, &open.session.plan.batches, wrap, changes);
     });
-    let made = humanize::moment(&open.session.created);
-    label::faint(
-        ui,
-        &format!(
-            "{made}, {} preset, {}",
-            open.session.plan.preset, open.session.environment.cpu.model
-        ),
-    );
+    label::faint(ui, &about(&open.session));
+}
+
+/// Every setup that can be this side, and every session as a whole.
+fn setups(
+    ui: &mut Ui,
+    app: &App,
+    pick: Pick,
+    wrap: fn(Pick) -> Compare,
+    changes: &mut Vec<Compare>,
+) {
+    for other in app.sessions.iter().filter(|open| is_comparable(open)) {
+        let is_it = pick.whole && other.id == pick.session;
+        if app.sessions.len() > 1 && ui.selectable_label(is_it, whole_name(other)).clicked() {
+            changes.push(wrap(Pick {
+                session: other.id,
+                setup: 0,
+                batch: None,
+                whole: true,
+            }));
+        }
+        for setup in 0..other.session.plan.setups.len() {
+            let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
+            let name = app.sessions.series_name(other.id, setup);
+            if ui.selectable_label(is_it, name).clicked() {
+                changes.push(wrap(Pick {
+                    session: other.id,
+                    setup,
+                    batch: None,
+                    whole: false,
+                }));
+            }
+        }
+    }
+}
+
+/// When, how and where it was measured, as far as that is known.
+fn about(session: &Session) -> String {
+    let how = match &session.imported {
+        Some(tool) if tool.name.is_empty() => "imported".to_owned(),
+        Some(tool) => format!("imported from {}", tool.name),
+        None => format!("{} preset", session.plan.preset),
+    };
+    let mut parts = vec![
+        humanize::moment(&session.created),
+        how,
+        session.environment.cpu.model.clone(),
+    ];
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
 }
 
 fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
@@ -233,15 +239,16 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 overlaid(ui, app);
-                pairs(ui, app, comparison);
-                metric_table(ui, comparison);
+                numbers(ui, app, comparison);
             });
         });
         ui.vertical(|ui| {
-            ui.set_width(SIDE - 2.0);
+            ui.set_width(SIDE);
             ui.spacing_mut().item_spacing.y = space::MEDIUM;
             super::card(ui, |ui| overall(ui, comparison));
-            super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
+            if !comparison.pairs.is_empty() {
+                super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
+            }
             care(ui, app);
             super::card(ui, |ui| differences(ui, comparison));
         });
@@ -254,15 +261,37 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         answer(ui, app, comparison, wishes);
         overlaid(ui, app);
-        pairs(ui, app, comparison);
+        if !comparison.pairs.is_empty() {
+            tables::pairs(ui, app, comparison);
+        }
         care(ui, app);
         super::card(ui, |ui| differences(ui, comparison));
-        metric_table(ui, comparison);
+        if has_numbers(comparison) {
+            tables::metrics(ui, comparison);
+        }
     });
 }
 
-/// The ratio, and the verdicts.
+fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison) {
+    if !comparison.pairs.is_empty() {
+        tables::pairs(ui, app, comparison);
+    }
+    if has_numbers(comparison) {
+        tables::metrics(ui, comparison);
+    }
+}
+
+/// Whether there is a number on any side.
+fn has_numbers(comparison: &Comparison) -> bool {
+    let mut metrics = comparison.metrics.iter();
+    metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
+}
+
+/// The ratio, and the verdicts where there are pairs to judge.
 fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+    if comparison.pairs.is_empty() {
+        return super::card(ui, |ui| overall(ui, comparison));
+    }
     both(ui, |ui, width| {
         ui.allocate_ui(vec2(width, 0.0), |ui| {
             ui.vertical(|ui| super::card(ui, |ui| overall(ui, comparison)));
@@ -280,8 +309,19 @@ fn care(ui: &mut Ui, app: &App) {
 }
 
 fn remarks(ui: &mut Ui, comparison: &Comparison) {
+    let networks = comparison.networks.as_ref();
     super::card(ui, |ui| {
+        if let Some(networks) = networks {
+            ui.horizontal(|ui| {
+                let color = flags::color(theme::roles(ui), Weight::Amber);
+                ui.label(button::glyph(icon::WARNING).size(13.0).color(color));
+                ui.add(Label::new(RichText::new(networks).family(theme::semibold())).wrap());
+            });
+        }
         for remark in &comparison.remarks {
+            if Some(remark) == networks {
+                continue;
+            }
             ui.horizontal(|ui| {
                 let color = theme::roles(ui).unsure;
                 ui.label(button::glyph(icon::INFO).size(13.0).color(color));
@@ -296,6 +336,10 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
         .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
     if let Some(overall) = comparison.overall {
         label::number(ui, &overall.words(), text::HUGE);
+        if let Some(interval) = overall.interval_words() {
+            label::quiet(ui, &format!("95 % interval {interval}"))
+                .on_hover_text("As wide as the intervals of the pairs are on average");
+        }
         let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
         let open = match comparison.count(Call::Inconclusive) {
             0 => String::new(),
@@ -315,9 +359,13 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Ac
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
         let count = comparison.count(call);
         if count > 0 {
-            ui.horizontal(|ui| {
+            ui.horizontal_wrapped(|ui| {
                 verdict::word(ui, call);
                 label::quiet(ui, &humanize::of_many(count as u64, "pair"));
+                if let Some(networks) = &comparison.networks {
+                    let color = flags::color(theme::roles(ui), Weight::Amber);
+                    label::pill(ui, "different networks", color).on_hover_text(networks);
+                }
             });
         }
     }
@@ -406,6 +454,7 @@ fn batch_choice(
     );
     let combo = ComboBox::from_id_salt((title, "batch"))
         .width(104.0)
+        .truncate()
         .selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         if ui
@@ -461,117 +510,4 @@ fn overlaid(ui: &mut Ui, app: &App) {
             });
         }
     });
-}
-
-fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
-    let is_whole = app.compare.before.is_some_and(|pick| pick.whole);
-    let table = Table {
-        id: "pairs",
-        columns: &PAIRS,
-        sort: None,
-        sorts: false,
-        rows: comparison.pairs.len(),
-        selected: None,
-        height: 420.0,
-    };
-    let cell = |ui: &mut Ui, index: usize, place: usize| {
-        let Some(pair) = comparison.pairs.get(index) else {
-            return;
-        };
-        let median = |row: &crate::analysis::case_rows::CaseRow| {
-            row.latency_ns
-                .as_ref()
-                .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
-        };
-        let ratio = pair.ratio.as_ref();
-        let batch = |size: usize| {
-            let size = humanize::count(size as u64);
-            if is_whole {
-                format!("{}, batch {size}", pair.before.setup_label)
-            } else {
-                size
-            }
-        };
-        let words = match place {
-            0 if pair.before_batch == pair.after_batch => batch(pair.before_batch),
-            0 => format!("{} → {}", pair.before_batch, pair.after_batch),
-            1 => median(&pair.before),
-            2 => median(&pair.after),
-            3 => ratio.map_or_else(|| UNKNOWN.to_owned(), |ratio| ratio.words()),
-            _ => ratio.and_then(|ratio| ratio.ci95).map_or_else(
-                || UNKNOWN.to_owned(),
-                |ci| {
-                    format!(
-                        "{} to {}",
-                        humanize::significant(ci.low, 4),
-                        humanize::significant(ci.high, 4)
-                    )
-                },
-            ),
-        };
-        if place == 5 {
-            verdict::pill(ui, &pair.verdict);
-            return;
-        }
-        let response = if place == 0 {
-            table::words(ui, &words)
-        } else {
-            table::number(ui, &words)
-        };
-        match place {
-            1 => flags::mark(ui, &pair.before.flags),
-            2 => flags::mark(ui, &pair.after.flags),
-            _ => {}
-        }
-        if place == 4 && words == UNKNOWN {
-            response.on_hover_text("An interval needs two rounds on either side");
-        }
-    };
-    super::rows_card(ui, |ui| table.show(ui, cell));
-}
-
-fn metric_table(ui: &mut Ui, comparison: &Comparison) {
-    let table = Table {
-        id: "metrics",
-        columns: &METRICS,
-        sort: None,
-        sorts: false,
-        rows: comparison.metrics.len(),
-        selected: None,
-        height: 420.0,
-    };
-    let cell = |ui: &mut Ui, index: usize, place: usize| {
-        if let Some(metric) = comparison.metrics.get(index) {
-            metric_cell(ui, metric, place);
-        }
-    };
-    super::rows_card(ui, |ui| table.show(ui, cell));
-}
-
-fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {
-    let unknown = || UNKNOWN.to_owned();
-    match place {
-        0 => {
-            table::words(ui, &metric.title());
-        }
-        4 => {
-            let word = match metric.better {
-                Better::Lower => "lower",
-                Better::Higher => "higher",
-                Better::Neither => UNKNOWN,
-            };
-            label::faint(ui, word);
-        }
-        _ => {
-            let value = match place {
-                1 => metric.before.clone(),
-                2 => metric.after.clone(),
-                _ => metric.change.clone(),
-            };
-            let response = table::number(ui, &value.unwrap_or_else(unknown));
-            if let Some(note) = &metric.note {
-                response.on_hover_text(note);
-            }
-        }
-    }
 }

@@ -1,11 +1,11 @@
 //! History: one case through the sessions of the library, and where it changed.
 
-use eframe::egui::{Align, ComboBox, Layout, Ui};
+use eframe::egui::{ComboBox, Ui};
 
 use crate::analysis::history::Point;
 use crate::app::App;
 use crate::app::action::{Action, History, Sessions};
-use crate::app::history::{Followed, Following};
+use crate::app::history::{self, Followed, Following};
 use crate::app::sessions::{LIVE, OpenSession};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::icon;
@@ -29,7 +29,7 @@ const COLUMNS: [ColumnSpec; 7] = [
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(following) = app.history.following else {
-        return empty(ui, wishes);
+        return empty(ui, app, wishes);
     };
     head(ui, app, wishes);
     ui.add_space(space::MEDIUM);
@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     });
 }
 
-fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "History", "One case through all sessions");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -54,7 +54,7 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
             ui,
             icon::HISTORY,
             "Nothing to follow yet",
-            "Open a session: each of its cases can be followed through the library, with a verdict at every step.",
+            history::what_helps(&app.sessions),
         );
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             wishes.push(Action::Sessions(Sessions::Choose));
@@ -63,23 +63,17 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        label::screen_title(
-            ui,
-            "History",
-            "One case through the sessions of the library, oldest first",
-        );
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let allowed = app
-                .history
-                .result
-                .as_ref()
-                .map(|_| ())
-                .ok_or("the case is still being looked for");
-            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-                wishes.push(Action::History(History::CopyTable));
-            }
-        });
+    let sentence = "One case through the sessions of the library, oldest first";
+    super::head(ui, "History", sentence, super::NARROW_HEAD, |ui| {
+        let allowed = app
+            .history
+            .result
+            .as_ref()
+            .map(|_| ())
+            .ok_or("the case is still being looked for");
+        if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+            wishes.push(Action::History(History::CopyTable));
+        }
     });
 }
 

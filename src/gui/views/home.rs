@@ -24,6 +24,8 @@ const RECENT: usize = 5;
 const DROP: f32 = 340.0;
 /// Where there is no more room than this, it stands below the button.
 const NARROW: f32 = 760.0;
+/// Share of a session's row that the words behind its name may take.
+const WORDS_SHARE: f32 = 0.62;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -104,6 +106,9 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         }
     };
     label::quiet(ui, &sentence);
+    if let Some(words) = app.elsewhere_words() {
+        label::quiet(ui, &words);
+    }
     ui.add_space(space::MEDIUM);
     ui.horizontal(|ui| {
         ui.spacing_mut().button_padding = vec2(18.0, 8.0);
@@ -389,7 +394,7 @@ fn session_row(ui: &mut Ui, kind: &str, name: &str, words: &str) -> bool {
     let said = format!("{kind} {name}");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &said));
     let roles = theme::roles(ui);
-    if response.hovered() || response.has_focus() {
+    if response.hovered() {
         ui.painter()
             .rect_filled(rect, CornerRadius::same(6), roles.raised);
     }
@@ -397,7 +402,11 @@ fn session_row(ui: &mut Ui, kind: &str, name: &str, words: &str) -> bool {
         .max_rect(rect.shrink2(vec2(10.0, 0.0)))
         .layout(Layout::right_to_left(Align::Center));
     let mut row = ui.new_child(inner);
-    row.label(RichText::new(words).size(text::CAPTION).color(roles.faint));
+    let most = row.available_width() * WORDS_SHARE;
+    row.scope(|ui| {
+        ui.set_max_width(most);
+        label::faint(ui, words);
+    });
     row.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.add(Label::new(RichText::new(name).color(roles.text)).truncate());
     });

@@ -94,11 +94,7 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "Journey", "What each step gained, and what it cost");
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = if app.sessions.is_empty() {
-            "Open a session with several setups, or begin with one of these plans."
-        } else {
-            "What is open has one setup. Open a session with several, or begin with one of these plans."
-        };
+        let sentence = journey::what_helps(&app.sessions);
         label::empty(ui, icon::JOURNEY, "No steps to be seen yet", sentence);
         for ladder in plan::ladders() {
             let name = format!("Plan: {}", ladder.title);
@@ -116,18 +112,15 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let found = app.journey.result.as_ref();
-            let allowed = found.map(|_| ()).ok_or("the steps are still being compared");
-            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-                wishes.push(Action::Journey(Journey::CopyTable));
-            }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let sentence = "What each step gained over the one before and over the start, and what it cost";
-                label::screen_title(ui, "Journey", sentence);
-            });
-        });
+    let sentence = "What each step gained over the one before and over the start, and what it cost";
+    super::head(ui, "Journey", sentence, super::NARROW_HEAD, |ui| {
+        let found = app.journey.result.as_ref();
+        let allowed = found
+            .map(|_| ())
+            .ok_or("the steps are still being compared");
+        if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+            wishes.push(Action::Journey(Journey::CopyTable));
+        }
     });
 }
 
@@ -401,10 +394,7 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
         }
         Cell::Throughput => {
             let rate = row.throughput_per_s;
-            (
-                rate.map(|rate| format!("{} /s", humanize::significant(rate, 3))),
-                None,
-            )
+            (rate.map(humanize::rate), None)
         }
         Cell::OverBefore => gain(before),
         Cell::OverStart => gain(rung.over_start.as_ref()),

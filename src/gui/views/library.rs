@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use eframe::egui::{self, Align, Id, Label, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Id, Label, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Library, Run, Sessions};
 use crate::app::library::Entry;
 use crate::app::reports::Subject;
 use crate::app::screen::Screen;
+use crate::app::sessions::LIVE;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Completion;
 use crate::gui::icon;
 use crate::gui::shell;
-use crate::gui::theme::{self, space};
+use crate::gui::theme::{self, size, space};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, label, marker};
 
@@ -32,7 +33,7 @@ const COLUMNS: [ColumnSpec; 6] = [
     ColumnSpec::numbers("Setups", 64.0),
     ColumnSpec::numbers("Batches", 70.0),
     ColumnSpec::numbers("Measured", 130.0),
-    ColumnSpec::words("Tags", 120.0),
+    ColumnSpec::words("Tags", 120.0).growing(),
 ];
 
 /// Shows it.
@@ -81,39 +82,58 @@ fn stacked(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let count = humanize::of_many(app.library.found.len() as u64, "session");
-    let folder = app.place.paths.library.display();
-    let sentence = format!("{count} in {folder}");
-    if ui.available_width() > NARROW {
-        ui.horizontal(|ui| {
-            label::screen_title(ui, "Library", &sentence);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                finding(ui, app, wishes);
-            });
+    let sentence = held(app);
+    super::head(ui, "Library", &sentence, NARROW, |ui| {
+        super::in_order(ui, 3, |ui, place| match place {
+            0 => search(ui, app, wishes),
+            1 => bring_back(ui, app, wishes),
+            _ => open_files(ui, wishes),
         });
-    } else {
-        label::screen_title(ui, "Library", &sentence);
-        ui.horizontal_wrapped(|ui| finding(ui, app, wishes));
-    }
-    let tags = app.library.tags();
-    if !tags.is_empty() {
-        ui.horizontal_wrapped(|ui| {
-            for tag in tags.iter().take(20) {
-                let words = format!("#{tag}");
-                let is_on = app.library.search.trim() == words;
-                if ui.selectable_label(is_on, &words).clicked() {
-                    let search = if is_on { String::new() } else { words };
-                    wishes.push(Action::Library(Library::Search(search)));
-                }
-            }
-        });
+    });
+    if !app.library.found.is_empty() {
+        tags(ui, app, wishes);
     }
 }
 
-fn finding(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+/// How many sessions there are, how many of them are listed, and where.
+fn held(app: &App) -> String {
+    let (all, listed) = (app.library.found.len(), app.library.listed_len());
+    let count = humanize::of_many(all as u64, "session");
+    let folder = app.place.paths.library.display();
+    if listed == all {
+        format!("{count} in {folder}")
+    } else {
+        format!("{} of {count} in {folder}", humanize::count(listed as u64))
+    }
+}
+
+/// The tags in use. Their place is kept where there is none yet: a line that came with the first tag would
+/// move everything below it away from under the hand that wrote it.
+fn tags(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.set_min_height(size::CONTROL);
+        let tags = app.library.tags();
+        if tags.is_empty() {
+            label::faint(ui, "No tags yet. Select a session to give it some.");
+        }
+        for tag in tags.iter().take(20) {
+            let words = format!("#{tag}");
+            let is_on = app.library.search.trim() == words;
+            if ui.selectable_label(is_on, &words).clicked() {
+                let search = if is_on { String::new() } else { words };
+                wishes.push(Action::Library(Library::Search(search)));
+            }
+        }
+    });
+}
+
+fn open_files(ui: &mut Ui, wishes: &mut Vec<Action>) {
     if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
         wishes.push(Action::Sessions(Sessions::Choose));
     }
+}
+
+fn bring_back(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let restore = if app.library.discarded.is_empty() {
         Err("nothing was moved to the trash")
     } else {
@@ -122,6 +142,9 @@ fn finding(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
         wishes.push(Action::Library(Library::Restore));
     }
+}
+
+fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let (response, typed) = field::line(
         ui,
         "Search the library",
@@ -143,16 +166,41 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             label::empty(ui, icon::LIBRARY, "Looking…", "");
             return;
         }
-        label::empty(
-            ui,
-            icon::LIBRARY,
-            "No sessions yet",
-            "Every run is kept here under its model and time.",
-        );
+        let (title, sentence) = why_empty(app);
+        label::empty(ui, icon::LIBRARY, title, &sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
             wishes.push(Action::Run(Run::StartFirst));
         }
     });
+}
+
+/// What an empty library is called, and what is so in its place.
+fn why_empty(app: &App) -> (&'static str, String) {
+    if app.library.trouble.is_some() {
+        let sentence = "What is wrong with its folder is written above.";
+        return ("No sessions to be seen", sentence.to_owned());
+    }
+    let kept = "Every run is kept here under its model and time.";
+    let names: Vec<&str> = app
+        .sessions
+        .iter()
+        .filter(|open| open.id != LIVE)
+        .map(|open| open.session.name.as_str())
+        .collect();
+    match names.as_slice() {
+        [] => ("No sessions yet", kept.to_owned()),
+        [one] => (
+            "No sessions in the library yet",
+            format!("{one} is open, but not kept here. {kept}"),
+        ),
+        [first, others @ ..] => (
+            "No sessions in the library yet",
+            format!(
+                "{first} and {} are open, but not kept here. {kept}",
+                humanize::of_many(others.len() as u64, "other")
+            ),
+        ),
+    }
 }
 
 fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -167,8 +215,8 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         let table = Table {
             id: "sessions",
             columns: &COLUMNS,
-            sort: None,
-            sorts: false,
+            sort: Some(app.library.sort()),
+            sorts: true,
             rows: count,
             selected: app.library.selected.as_ref().and_then(place_of),
             height: ui.available_height() - 40.0,
@@ -191,6 +239,11 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             }
         };
         let touched = table.show_clickable(ui, |index| row_name(app, index), fill);
+        wishes.extend(
+            touched
+                .sorted
+                .map(|column| Action::Library(Library::Sort(column))),
+        );
         if let Some((path, _)) = touched
             .clicked
             .and_then(|index| app.library.listed_at(index))
@@ -224,10 +277,18 @@ fn row_name(app: &App, index: usize) -> String {
 
 /// When it was measured; what was published was not measured here.
 fn measured(entry: &Entry) -> String {
+    entry
+        .measured()
+        .map_or_else(|| UNKNOWN.to_owned(), humanize::moment)
+}
+
+/// How many setups or batch sizes its plan has; what was published has no plan.
+fn planned(ui: &mut Ui, entry: &Entry, number: usize) {
     if entry.is_published_only() {
-        UNKNOWN.to_owned()
+        let why = "Its numbers were published: there is no plan";
+        table::number(ui, UNKNOWN).on_hover_text(why);
     } else {
-        humanize::moment(&entry.created)
+        table::number(ui, &number.to_string());
     }
 }
 
@@ -236,7 +297,7 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
         0 => {
             let color = theme::roles(ui).text;
             if let Some(open) = app.sessions.by_path(&entry.path) {
-                marker::inline(ui, app.sessions.colour(open.id, 0));
+                marker::of_session(ui, &app.sessions, open);
             }
             ui.add(
                 Label::new(RichText::new(&entry.name).color(color))
@@ -247,12 +308,8 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
         1 => {
             table::words(ui, &entry.model);
         }
-        2 => {
-            table::number(ui, &entry.setups.len().to_string());
-        }
-        3 => {
-            table::number(ui, &entry.batches.len().to_string());
-        }
+        2 => planned(ui, entry, entry.setups.len()),
+        3 => planned(ui, entry, entry.batches.len()),
         4 => {
             let moment = measured(entry);
             let words = RichText::new(moment)
@@ -342,11 +399,12 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     ui.add_space(space::TINY);
     label::pair(ui, "Model", &entry.model);
     label::pair(ui, "Measured", &measured(entry));
-    label::pair(
-        ui,
-        "Batches",
-        &crate::app::plan::show_batches(&entry.batches),
-    );
+    let batches = if entry.is_published_only() {
+        UNKNOWN.to_owned()
+    } else {
+        crate::app::plan::show_batches(&entry.batches)
+    };
+    label::pair(ui, "Batches", &batches);
     let state = match (entry.completion, entry.made_up) {
         (_, true) => "made up",
         (Completion::Complete, _) => "complete",
@@ -355,7 +413,9 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     };
     label::pair(ui, "State", state);
     label::pair(ui, "File", &humanize::bytes(entry.stamp.bytes()));
-    label::caption(ui, "Setups");
+    if !entry.setups.is_empty() {
+        label::caption(ui, "Setups");
+    }
     for setup in entry.setups.iter().take(12) {
         label::quiet_line(ui, setup);
     }
@@ -377,7 +437,9 @@ fn doing(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
         } else if button::primary(ui, None, "Open").clicked() {
             wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
         }
-        if button::plain(ui, Some(icon::AGAIN), "Run again…").clicked() {
+        let entry = app.library.entry(&path);
+        let again = entry.map_or(Ok(()), Entry::can_run_again);
+        if button::plain_if(ui, again, Some(icon::AGAIN), "Run again…").clicked() {
             wishes.push(Action::Sessions(Sessions::RunFileAgain(path.clone())));
         }
         for (glyph, name, action) in [

@@ -12,10 +12,11 @@ mod run;
 mod settings;
 mod timeline;
 
-use eframe::egui::{Margin, ScrollArea, Ui};
+use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 
 use super::icon::{self, Icon};
 use super::theme;
+use super::widgets::label;
 use crate::app::App;
 use crate::app::action::Action;
 use crate::app::screen::Screen;
@@ -95,12 +96,51 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     }
 }
 
+/// Cards of a screen that scrolls end so far before its edge, where the bar is.
+const EDGE: f32 = 2.0;
+/// Height of a title with its sentence.
+const HEAD: f32 = 42.0;
+/// Where there is no more room than this, few buttons stand below the title.
+const NARROW_HEAD: f32 = 640.0;
+
+/// The head of a screen: its title, and at the right what can be done there. It ends where the cards below
+/// it do. Where there is no more room than `narrow`, what can be done stands below the title.
+///
+/// `doing` has to say with [`in_order`] what comes first, because a row at the right fills from its end.
+fn head(ui: &mut Ui, title: &str, sentence: &str, narrow: f32, doing: impl FnOnce(&mut Ui)) {
+    ui.scope(|ui| {
+        ui.set_max_width(ui.available_width() - EDGE);
+        if ui.available_width() <= narrow {
+            label::screen_title(ui, title, sentence);
+            ui.horizontal_wrapped(doing);
+            return;
+        }
+        let size = vec2(ui.available_width(), HEAD);
+        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+            ui.set_min_height(HEAD);
+            doing(ui);
+            // Last, so that a long sentence is cut off where the buttons begin.
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                label::screen_title(ui, title, sentence);
+            });
+        });
+    });
+}
+
+/// Adds so many things, so that they stand from left to right in this order whichever way the row fills.
+fn in_order(ui: &mut Ui, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
+    let turned = ui.layout().prefer_right_to_left();
+    for place in 0..count {
+        add(ui, if turned { count - 1 - place } else { place });
+    }
+}
+
 /// The part of a screen that scrolls. It keeps clear of its own edge, which would cut cards off.
 fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - 2.0);
+            ui.set_max_width(ui.available_width() - EDGE);
             content(ui);
         });
 }

@@ -1,6 +1,7 @@
 //! Plan: model, setups, batch sizes and preset, with what it will cost in time.
 
 mod care;
+mod keys;
 
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
@@ -19,36 +20,84 @@ use crate::gui::widgets::{button, field, label, marker};
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Width of the cards at the right.
 const SIDE: f32 = 300.0;
+/// Where there is no more room than this, those cards stand in the one column.
+const NARROW: f32 = 820.0;
+/// In a card that is no wider than this, the path of a model has a row of its own.
+const NARROW_CARD: f32 = 520.0;
+/// Width of the list of built-in networks, and what else stands in its row at the least.
+const NETWORKS: (f32, f32) = (220.0, 150.0);
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let mut edits = Vec::new();
     let faults = app.planner.draft.wish().err().unwrap_or_default();
-    head(ui, app, &faults, wishes, &mut edits);
+    head(ui, app, wishes, &mut edits);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
-        ui.horizontal_top(|ui| {
-            ui.spacing_mut().item_spacing.x = space::MEDIUM;
-            let width = ui.available_width() - SIDE - space::MEDIUM - 2.0;
-            ui.allocate_ui(vec2(width, 0.0), |ui| {
-                ui.vertical(|ui| {
-                    ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                    card(ui, |ui| model(ui, app, &faults, &mut edits));
-                    card(ui, |ui| setups(ui, app, &faults, &mut edits));
-                    card(ui, |ui| batches(ui, app, &faults, &mut edits));
-                });
-            });
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                ui.set_width(SIDE);
-                card(ui, |ui| cost(ui, app, &faults));
-                card(ui, |ui| care::show(ui, app, &faults, &mut edits));
-                card(ui, |ui| kept(ui, app, &mut edits));
-                card(ui, |ui| ready_made(ui, &mut edits));
-            });
-        });
+        if ui.available_width() > NARROW {
+            two_columns(ui, app, &faults, &mut edits);
+        } else {
+            one_column(ui, app, &faults, &mut edits);
+        }
     });
     super::each(edits, Action::Plan, wishes);
+}
+
+fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let width = ui.available_width() - SIDE - space::MEDIUM;
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                measured(ui, app, faults, edits);
+            });
+        });
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            ui.set_width(SIDE);
+            card(ui, |ui| cost(ui, app, faults));
+            card(ui, |ui| care::show(ui, app, faults, edits));
+            card(ui, |ui| kept(ui, app, edits));
+            card(ui, |ui| ready_made(ui, edits));
+        });
+    });
+}
+
+/// The cards of the right stand below, side by side as long as each has its width.
+fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+        measured(ui, app, faults, edits);
+        let whole = ui.available_width();
+        if whole < 2.0 * SIDE + space::MEDIUM {
+            card(ui, |ui| cost(ui, app, faults));
+            card(ui, |ui| care::show(ui, app, faults, edits));
+            card(ui, |ui| kept(ui, app, edits));
+        } else {
+            let half = vec2((whole - space::MEDIUM) / 2.0, 0.0);
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = space::MEDIUM;
+                ui.allocate_ui(half, |ui| {
+                    ui.vertical(|ui| {
+                        card(ui, |ui| cost(ui, app, faults));
+                        card(ui, |ui| kept(ui, app, edits));
+                    });
+                });
+                ui.allocate_ui(half, |ui| {
+                    ui.vertical(|ui| card(ui, |ui| care::show(ui, app, faults, edits)));
+                });
+            });
+        }
+        card(ui, |ui| ready_made(ui, edits));
+    });
+}
+
+/// What is measured: model, setups and batch sizes.
+fn measured(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+    card(ui, |ui| model(ui, app, faults, edits));
+    card(ui, |ui| setups(ui, app, faults, edits));
+    card(ui, |ui| batches(ui, app, faults, edits));
 }
 
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
@@ -59,56 +108,61 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn head(
-    ui: &mut Ui,
-    app: &App,
-    faults: &[Fault],
-    wishes: &mut Vec<Action>,
-    edits: &mut Vec<PlanEdit>,
-) {
-    ui.horizontal(|ui| {
-        label::screen_title(ui, "Plan", "What is measured, how, and how carefully");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let running = app.is_running();
-            if running {
-                button::plain_if(
-                    ui,
-                    Err("a run is going on"),
-                    Some(icon::RUN),
-                    "Start the run",
-                );
-            } else if faults.is_empty() {
-                if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
-                    wishes.push(Action::Run(Run::Start));
-                }
-            } else {
-                button::plain_if(ui, Err(&faults[0].text), Some(icon::RUN), "Start the run");
-            }
-            if button::plain(ui, Some(icon::SAVE), "Keep")
-                .on_hover_text("Keeps the plan under its name")
-                .clicked()
-            {
-                edits.push(PlanEdit::Keep);
-            }
-            let planner = &app.planner;
-            let redo = if planner.can_redo() {
-                Ok(())
-            } else {
-                Err("nothing to redo")
-            };
-            if button::plain_if(ui, redo, Some(icon::REDO), "Redo").clicked() {
-                edits.push(PlanEdit::Redo);
-            }
-            let undo = if planner.can_undo() {
-                Ok(())
-            } else {
-                Err("nothing to undo")
-            };
-            if button::plain_if(ui, undo, Some(icon::UNDO), "Undo").clicked() {
-                edits.push(PlanEdit::Undo);
-            }
+fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
+    let sentence = "What is measured, how, and how carefully";
+    super::head(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
+        super::in_order(ui, 4, |ui, place| match place {
+            0 => undo(ui, app, edits),
+            1 => redo(ui, app, edits),
+            2 => keep(ui, edits),
+            _ => start(ui, app, wishes),
         });
     });
+}
+
+fn undo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let allowed = if app.planner.can_undo() {
+        Ok(())
+    } else {
+        Err("nothing to undo")
+    };
+    if button::plain_if(ui, allowed, Some(icon::UNDO), "Undo").clicked() {
+        edits.push(PlanEdit::Undo);
+    }
+}
+
+fn redo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let allowed = if app.planner.can_redo() {
+        Ok(())
+    } else {
+        Err("nothing to redo")
+    };
+    if button::plain_if(ui, allowed, Some(icon::REDO), "Redo").clicked() {
+        edits.push(PlanEdit::Redo);
+    }
+}
+
+fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
+    if button::plain(ui, Some(icon::SAVE), "Keep")
+        .on_hover_text("Keeps the plan under its name")
+        .clicked()
+    {
+        edits.push(PlanEdit::Keep);
+    }
+}
+
+fn start(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let obstacle = app.planner.obstacle();
+    let reason = if app.is_running() {
+        Some("a run is going on")
+    } else {
+        obstacle.as_deref()
+    };
+    if let Some(reason) = reason {
+        button::plain_if(ui, Err(reason), Some(icon::RUN), "Start the run");
+    } else if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
+        wishes.push(Action::Run(Run::Start));
+    }
 }
 
 fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
@@ -139,35 +193,16 @@ fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
 fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     let draft = &app.planner.draft;
     label::card_title(ui, "Model");
+    let is_wide = ui.available_width() > NARROW_CARD;
     ui.horizontal(|ui| {
-        let built_in = plan::built_in().find(|(id, _)| *id == draft.model);
-        let shown = built_in.map_or("A file", |(_, title)| title);
-        let combo = ComboBox::from_id_salt("model")
-            .width(220.0)
-            .selected_text(shown);
-        combo
-            .show_ui(ui, |ui| {
-                for (id, title) in plan::built_in() {
-                    if ui.selectable_label(draft.model == id, title).clicked() {
-                        edits.push(PlanEdit::Model(id.to_owned()));
-                    }
-                }
-            })
-            .response
-            .accessible_name("Built-in network");
-        if button::plain(ui, Some(icon::OPEN), "ONNX file…").clicked() {
-            edits.push(PlanEdit::ChooseModel);
+        networks(ui, draft, edits);
+        if is_wide {
+            path(ui, draft, edits);
         }
-        let width = ui.available_width().max(120.0);
-        let (_, typed) = field::code(
-            ui,
-            "Model",
-            &draft.model,
-            "name or path of an ONNX file",
-            width,
-        );
-        edits.extend(typed.map(PlanEdit::Model));
     });
+    if !is_wide {
+        path(ui, draft, edits);
+    }
     fault(ui, faults, Field::Model);
     match &app.planner.facts {
         ModelFacts::Unknown => {}
@@ -187,6 +222,37 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         edits.extend(typed.map(PlanEdit::Shapes));
         fault(ui, faults, Field::Shapes);
     }
+}
+
+/// The built-in networks, and the way to a file.
+fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    let built_in = plan::built_in().find(|(id, _)| *id == draft.model);
+    let shown = built_in.map_or("A file", |(_, title)| title);
+    let (width, beside) = NETWORKS;
+    let combo = ComboBox::from_id_salt("model")
+        .width((ui.available_width() - beside).clamp(80.0, width))
+        .truncate()
+        .selected_text(shown);
+    combo
+        .show_ui(ui, |ui| {
+            for (id, title) in plan::built_in() {
+                if ui.selectable_label(draft.model == id, title).clicked() {
+                    edits.push(PlanEdit::Model(id.to_owned()));
+                }
+            }
+        })
+        .response
+        .accessible_name("Built-in network");
+    if button::plain(ui, Some(icon::OPEN), "ONNX file…").clicked() {
+        edits.push(PlanEdit::ChooseModel);
+    }
+}
+
+fn path(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    let width = ui.available_width();
+    let hint = "name or path of an ONNX file";
+    let (_, typed) = field::code(ui, "Model", &draft.model, hint, width);
+    edits.extend(typed.map(PlanEdit::Model));
 }
 
 /// Whether an input has more open dimensions than the batch.
@@ -243,7 +309,7 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
             .ok()
             .and_then(|setup| app.machine.refusal(&setup));
         if let Some(reason) = refusal {
-            let color = theme::roles(ui).faint;
+            let color = theme::roles(ui).quiet;
             below(
                 ui,
                 Field::Setup(index),
@@ -257,7 +323,7 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
 /// Whether the setups are steps, and what that means for the batch sizes.
 fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let mut is_on = draft.journey;
-    ui.checkbox(&mut is_on, "Each setup is a step on the one before")
+    field::check(ui, &mut is_on, "Each setup is a step on the one before")
         .on_hover_text("A journey: every setup is measured at the first batch size, and the last one goes on to the others. The Journey screen shows what each step gained over the one before and over the start.");
     if is_on != draft.journey {
         edits.push(PlanEdit::Journey(is_on));
@@ -295,7 +361,7 @@ fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &m
             "engine:device,key=value",
             room * 0.6,
         );
-        response.on_hover_text(keys_help(&setup.spec));
+        response.on_hover_ui(|ui| keys::help(ui, &setup.spec));
         edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
         let name = format!("Name of setup {}", index + 1);
         let (_, typed) = field::line(ui, &name, &setup.label, "name", room * 0.4);
@@ -326,16 +392,6 @@ fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &m
             }
         });
     });
-}
-
-/// What the engine of a spelling may be told.
-fn keys_help(spec: &str) -> String {
-    let id = spec.split([':', ',']).next().unwrap_or_default().trim();
-    let Some(engine) = crate::app::plan::engine_keys(id) else {
-        let known: Vec<&str> = crate::app::plan::engine_ids().collect();
-        return format!("Engines: {}", known.join(", "));
-    };
-    engine
 }
 
 fn colour(ui: &mut Ui, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
@@ -422,7 +478,12 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         );
         return;
     };
-    let estimate = plan_estimate::estimate(&plan);
+    let refused = app.machine.refused(&plan);
+    let estimate = plan_estimate::estimate_without(&plan, &refused);
+    if estimate.cases == 0 && !refused.is_empty() {
+        label::quiet(ui, "Nothing of this plan can run here.");
+        return;
+    }
     let color = theme::roles(ui).text;
     let cases = RichText::new(estimate.cases.to_string())
         .font(egui::FontId::new(text::BIG, theme::mono_semibold()));
@@ -435,14 +496,21 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         humanize::clock_time(estimate.high_s),
     );
     label::number(ui, &format!("{low} to {high}"), 13.0);
-    let setups = humanize::of_many(plan.setups.len() as u64, "setup");
+    let setups = plan.setups.len() - refused.len();
+    let setups = humanize::of_many(setups as u64, "setup");
     let batches = humanize::of_many(plan.batches.len() as u64, "batch size");
     let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
     if plan.ladder.is_empty() {
         label::faint(ui, &format!("{setups} × {batches} × {rounds}"));
     } else {
-        let steps = humanize::of_many(plan.ladder.len() as u64, "step");
+        let steps = plan.ladder.iter();
+        let steps = steps.filter(|step| !refused.contains(&step.case.setup));
+        let steps = humanize::of_many(steps.count() as u64, "step");
         label::faint(ui, &format!("{steps} × {rounds}"));
+    }
+    if !refused.is_empty() {
+        let left_out = humanize::of_many(refused.len() as u64, "setup");
+        label::quiet(ui, &format!("Without {left_out} that cannot run here."));
     }
 }
 

@@ -11,12 +11,18 @@ use crate::gui::keyboard;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, segmented};
 
+/// Width of the cards, where there is so much room.
+const WIDTH: f32 = 820.0;
+/// Width of the names before what can be set, and their share of a row that is short.
+const NAME: f32 = 200.0;
+const NAME_SHARE: f32 = 0.42;
+
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "Settings", "Kept from one start to the next");
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
-        ui.set_max_width(820.0);
+        ui.set_max_width(ui.available_width().min(WIDTH));
         super::card(ui, |ui| looks(ui, app, wishes));
         ui.add_space(space::MEDIUM);
         super::card(ui, |ui| measuring(ui, app, wishes));
@@ -66,8 +72,9 @@ fn measuring(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn row(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal(|ui| {
-        let (rect, _) = ui.allocate_exact_size(vec2(200.0, 36.0), eframe::egui::Sense::hover());
+    ui.horizontal_wrapped(|ui| {
+        let room = vec2((ui.available_width() * NAME_SHARE).min(NAME), 36.0);
+        let (rect, _) = ui.allocate_exact_size(room, eframe::egui::Sense::hover());
         let color = theme::roles(ui).quiet;
         crate::gui::widgets::table::paint_words(ui, rect.left_center(), name, text::BODY, color);
         content(ui);
@@ -101,10 +108,7 @@ fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         "Click the keys of a command and press others; Backspace takes them away.",
     );
     ui.add_space(space::SMALL);
-    for command in command::ALL
-        .iter()
-        .filter(|command| command::distance(command.title, &filter).is_some())
-    {
+    for command in command::find(&filter) {
         shortcut(ui, app, command, wishes);
     }
 }

@@ -168,6 +168,11 @@ fn title(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut Ve
         );
         return;
     }
+    label::titled(ui, "Timeline", |ui| choice(ui, app, id, open, changes));
+}
+
+/// Which of several open traces is shown.
+fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut Vec<Timeline>) {
     let combo = ComboBox::from_id_salt("trace")
         .width((ui.available_width() - 8.0).clamp(80.0, 320.0))
         .truncate()
@@ -534,9 +539,10 @@ fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
         ui.spacing_mut().interact_size.y = 18.0;
         ui.horizontal_wrapped(|ui| {
             let kinds = SliceKind::ALL.into_iter();
-            for kind in kinds.filter(|kind| occurs[*kind as usize]) {
-                keep_together(ui, kind.title());
-                swatch(ui, kind, kind.title());
+            let kinds = kinds.filter(|kind| occurs[*kind as usize]);
+            for (kind, words) in timeline::legend(kinds) {
+                keep_together(ui, &words);
+                swatch(ui, kind, &words);
                 ui.add_space(space::TINY);
             }
         });

@@ -15,18 +15,18 @@ use egui_plot::{
     PlotUi,
 };
 
-use super::{figure, marker, names};
+use super::{figure, marker, marks, names};
 use crate::chart::axis;
 use crate::chart::figure::Drawing as Figure;
 use crate::chart::palette;
-use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke as Drawing};
+use crate::chart::spec::{Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, Roles, text};
 
 /// How near the hand must be to a point, or to the limit.
-const REACH: f32 = 16.0;
+pub(super) const REACH: f32 = 16.0;
 /// Room above the plot for what the y axis measures.
 const HEAD: f32 = 20.0;
-/// Room below for the ticks, and for what the x axis measures.
+/// Room below for the ticks, and for what the x axis measures where that takes one line.
 const FOOT: f32 = 34.0;
 
 /// How a chart is shown.
@@ -48,10 +48,14 @@ pub struct Touched {
     pub hovered: Option<(SeriesId, u64)>,
     /// The point that was clicked.
     pub clicked: Option<(SeriesId, u64)>,
-    /// The reason of the failed case under the hand.
+    /// What failed where the hand is, and why.
     pub failed: Option<String>,
-    /// The coordinate to which the limit was dragged.
+    /// The coordinate to which the limit is being dragged, which may be beyond the axis.
     pub limit: Option<f64>,
+    /// Whether the limit was let go of.
+    pub let_go: bool,
+    /// The x axis as it is seen, where the user has moved it.
+    pub moved: Option<Axis>,
 }
 
 /// Shows the chart over the width that there is.
@@ -62,7 +66,10 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     let whole = whole.accessible_name(sees);
     let roles = theme::roles(ui);
     let left = label_width(ui, &spec.y) + 10.0;
-    let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, FOOT));
+    let title = x_title(ui, spec, outer.width() - 12.0);
+    let line = title.size().y / title.rows.len().max(1) as f32;
+    let foot = FOOT + title.size().y - line;
+    let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, foot));
     if inner.width() < 20.0 || inner.height() < 20.0 || !ui.is_rect_visible(outer) {
         return Touched {
             response: whole,
@@ -70,6 +77,8 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
             clicked: None,
             failed: None,
             limit: None,
+            let_go: false,
+            moved: None,
         };
     }
     let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
@@ -81,33 +90,33 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
         roles,
         highlighted: look.highlighted,
     };
-    canvas.axes(spec, outer);
+    canvas.axes(spec, outer, title);
     names::edges(&canvas, spec);
     for series in &spec.series {
-        canvas.markers(series);
+        canvas.markers(series, spec.aside(series));
         canvas.whiskers(series);
     }
-    let mut said = Vec::new();
-    for mark in &spec.marks {
-        canvas.mark(mark, &mut said);
-    }
+    let said = marks::show(&canvas, spec);
     names::show(&canvas, spec, said);
-    let limit = canvas.limit(ui, id, spec);
+    let grip = canvas.limit(ui, id, spec);
+    let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));
     let hand = plot.hover_pos().filter(|_| limit.is_none());
     let nearest = hand.and_then(|hand| canvas.nearest(spec, hand));
     let hovered = nearest.map(|(series, point)| (series.id, point.tag));
     if let Some((series, point)) = nearest {
-        canvas.halo(series, point);
+        canvas.halo(series, point, spec.aside(series));
     }
     let moved = canvas.moved(&spec.x);
     let seen = || moved.clone().map_or_else(|| spec.clone(), |x| spec.seen(x));
     figure::offer(ui, id, outer, || Figure::Chart(Box::new(seen())));
     Touched {
         clicked: hovered.filter(|_| plot.clicked()),
-        failed: hand.and_then(|hand| canvas.failed_at(spec, hand)),
+        failed: hand.and_then(|hand| marks::failed_at(&canvas, spec, hand)),
         response: plot,
         hovered,
         limit,
+        let_go: grip.is_some_and(|grip| grip.drag_stopped()),
+        moved,
     }
 }
 
@@ -120,6 +129,14 @@ fn label_width(ui: &Ui, axis: &Axis) -> f32 {
         galley.size().x
     });
     widths.fold(18.0, f32::max)
+}
+
+/// What the x axis measures, over as many lines as that needs.
+fn x_title(ui: &Ui, spec: &ChartSpec, width: f32) -> Arc<Galley> {
+    let color = theme::roles(ui).faint;
+    let font = theme::words(text::CAPTION);
+    ui.painter()
+        .layout(spec.x.title.clone(), font, color, width)
 }
 
 /// The plot itself; the view is the spec's until the user moves it.
@@ -146,8 +163,21 @@ fn plot(
         .label_formatter(|_| None)
         .default_x_bounds(spec.x.low, spec.x.high)
         .default_y_bounds(spec.y.low, spec.y.high);
+    // A view that nobody moved follows its chart; egui keeps it as it was.
+    let key = ui.scope_id().with("axis");
+    let before: Option<Axis> = if look.zooms {
+        ui.data(|data| data.get_temp(key))
+    } else {
+        None
+    };
+    if look.zooms && before.as_ref() != Some(&spec.x) {
+        ui.data_mut(|data| data.insert_temp(key, spec.x.clone()));
+    }
     let shown = view.show(ui, |plot| {
-        if !look.zooms {
+        let seen = plot.plot_bounds();
+        let (low, high) = (seen.min()[0], seen.max()[0]);
+        let is_own = before.is_some_and(|axis| axis::moved(&axis, low, high).is_none());
+        if !look.zooms || is_own {
             plot.set_plot_bounds_x(spec.x.low..=spec.x.high);
         }
         plot.set_plot_bounds_y(spec.y.low..=spec.y.high);
@@ -251,7 +281,7 @@ impl Canvas<'_> {
     }
 
     /// Words at both axes. Ticks are the spec's, or new ones where the user has zoomed in.
-    fn axes(&self, spec: &ChartSpec, outer: Rect) {
+    fn axes(&self, spec: &ChartSpec, outer: Rect, title: Arc<Galley>) {
         let small = theme::words(text::CAPTION);
         let numbers = theme::numbers(text::CAPTION);
         let head = pos2(outer.left(), outer.top());
@@ -259,17 +289,12 @@ impl Canvas<'_> {
             head,
             Align2::LEFT_TOP,
             &spec.y.title,
-            small.clone(),
-            self.roles.faint,
-        );
-        let foot = pos2(self.inner.right(), outer.bottom());
-        self.words(
-            foot,
-            Align2::RIGHT_BOTTOM,
-            &spec.x.title,
             small,
             self.roles.faint,
         );
+        let foot = pos2(self.inner.right(), outer.bottom()) - title.size();
+        let foot = pos2(foot.x.max(outer.left()), foot.y);
+        self.painter.galley(foot, title, self.roles.faint);
         for tick in &spec.y.ticks {
             let at = pos2(self.inner.left() - 8.0, self.place(spec.x.low, tick.at).y);
             if self.inner.y_range().expand(1.0).contains(at.y) {
@@ -323,7 +348,7 @@ impl Canvas<'_> {
         axis::moved(x, bounds.min()[0], bounds.max()[0])
     }
 
-    fn markers(&self, series: &Series) {
+    fn markers(&self, series: &Series, aside: f64) {
         let is_published = series.stroke == Drawing::Published;
         if !is_published && !matches!(series.stroke, Drawing::Curve | Drawing::Dots) {
             return;
@@ -335,7 +360,7 @@ impl Canvas<'_> {
         );
         let is_crowd = series.points.len() > 64;
         for point in &series.points {
-            let at = self.place(point.x, point.y);
+            let at = self.place(point.x + aside, point.y);
             if !self.inner.expand(6.0).contains(at) {
                 continue;
             }
@@ -390,115 +415,8 @@ impl Canvas<'_> {
         }
     }
 
-    /// A number above a point; beside it where that is above the chart.
-    fn value(&self, at: (f64, f64), text: &str, said: &mut Vec<Rect>) {
-        let font = theme::numbers(text::CAPTION);
-        let color = self.roles.text;
-        let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);
-        let point = self.place(at.0, at.1);
-        let place = if point.y - galley.size().y - 3.0 < self.inner.top() {
-            let top = pos2(point.x + 5.0, point.y.max(self.inner.top()));
-            Align2::LEFT_TOP.anchor_size(top, galley.size())
-        } else {
-            Align2::CENTER_BOTTOM.anchor_size(point - vec2(0.0, 3.0), galley.size())
-        };
-        if !said.iter().any(|other| other.intersects(place)) {
-            self.painter.galley(place.min, galley, color);
-            said.push(place);
-        }
-    }
-
-    /// Words that would lie over earlier ones are left out; `said` has the places of those.
-    fn mark(&self, mark: &Mark, said: &mut Vec<Rect>) {
-        let small = theme::words(text::CAPTION);
-        match mark {
-            Mark::Failed {
-                x, series, colour, ..
-            } => {
-                let color = faded(self.roles.series(*colour), *series, self.highlighted);
-                let at = pos2(self.place(*x, 0.0).x, self.inner.bottom());
-                self.painter
-                    .circle(at, 4.5, self.roles.panel, Stroke::new(1.6, color));
-                self.painter.line_segment(
-                    [at + vec2(-3.0, 3.0), at + vec2(3.0, -3.0)],
-                    Stroke::new(1.4, color),
-                );
-            }
-            Mark::Drop { at, series, text } => {
-                let top = self.place(at.0, at.1);
-                let color = faded(self.roles.faint, *series, self.highlighted);
-                let foot = pos2(top.x, self.inner.bottom());
-                let dashes = Shape::dashed_line(
-                    &[top + vec2(0.0, 7.0), foot],
-                    Stroke::new(1.0, color),
-                    3.0,
-                    3.0,
-                );
-                self.painter.extend(dashes);
-                let room_right = self.inner.right() - foot.x > 90.0;
-                let (shift, anchor) = if room_right {
-                    (6.0, Align2::LEFT_BOTTOM)
-                } else {
-                    (-6.0, Align2::RIGHT_BOTTOM)
-                };
-                let galley = self.painter.layout_no_wrap(text.clone(), small, color);
-                let place = anchor.anchor_size(foot + vec2(shift, -4.0), galley.size());
-                if !said.iter().any(|other| other.intersects(place)) {
-                    self.painter.galley(place.min, galley, color);
-                    said.push(place);
-                }
-            }
-            Mark::Ring { at, .. } => {
-                self.painter.circle_stroke(
-                    self.place(at.0, at.1),
-                    8.0,
-                    Stroke::new(2.0, self.roles.accent),
-                );
-            }
-            // Behind the markers, and after all other words.
-            Mark::Edge { .. } | Mark::Name { .. } => {}
-            Mark::Divider { x } => {
-                let x = self.place(*x, 0.0).x;
-                if self.inner.x_range().contains(x) {
-                    self.painter
-                        .vline(x, self.inner.y_range(), Stroke::new(1.0, self.roles.line));
-                }
-            }
-            Mark::Value { at, text } => self.value(*at, text, said),
-            Mark::Level { y, text } => self.level(*y, text),
-        }
-    }
-
-    /// A dashed line at a height, with its words.
-    fn level(&self, y: f64, words: &str) {
-        let y = self.place(0.0, y).y;
-        let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
-        self.painter.extend(Shape::dashed_line(
-            &ends,
-            Stroke::new(1.0, self.roles.faint),
-            3.0,
-            3.0,
-        ));
-        let galley = self.painter.layout_no_wrap(
-            words.to_owned(),
-            theme::words(text::CAPTION),
-            self.roles.quiet,
-        );
-        let over = Align2::LEFT_BOTTOM.anchor_size(ends[0] + vec2(4.0, -3.0), galley.size());
-        // At the top of the chart stands the unit.
-        let place = if over.top() < self.inner.top() {
-            Align2::LEFT_TOP.anchor_size(ends[0] + vec2(4.0, 3.0), galley.size())
-        } else {
-            over
-        };
-        // What was drawn there shines through, and can be read no more than it.
-        let ground = self.roles.panel.gamma_multiply(0.8);
-        self.painter.rect_filled(place, 2.0, ground);
-        self.painter.galley(place.min, galley, self.roles.quiet);
-    }
-
-    /// The line to drag. While the hand is on it the cursor says so.
-    fn limit(&self, ui: &Ui, id: &str, spec: &ChartSpec) -> Option<f64> {
+    /// The line to drag, where there is one. While the hand is on it the cursor says so.
+    fn limit(&self, ui: &Ui, id: &str, spec: &ChartSpec) -> Option<Response> {
         let limit = spec.limit.as_ref()?;
         let y = self
             .place(spec.x.low, limit.y)
@@ -532,9 +450,13 @@ impl Canvas<'_> {
         let ground = self.roles.panel.gamma_multiply(0.8);
         self.painter.rect_filled(place.expand(2.0), 3.0, ground);
         self.painter.galley(place.min, galley, color);
-        let at = hand.interact_pointer_pos().filter(|_| hand.dragged())?;
-        let y = at.y.clamp(self.inner.top(), self.inner.bottom());
-        Some(self.transform.value_from_position(pos2(at.x, y)).y)
+        Some(hand)
+    }
+
+    /// The coordinate at the hand that drags: beyond the axis too, which stays as it is meanwhile.
+    fn dragged_to(&self, grip: &Response) -> Option<f64> {
+        let at = grip.interact_pointer_pos().filter(|_| grip.dragged())?;
+        Some(self.transform.value_from_position(at).y)
     }
 
     fn nearest<'s>(&self, spec: &'s ChartSpec, hand: Pos2) -> Option<(&'s Series, &'s Point)> {
@@ -550,7 +472,8 @@ impl Canvas<'_> {
                     let half = self.place(point.x + spec.bar_width / 2.0, 0.0).x - x;
                     ((x - hand.x).abs(), half.max(REACH))
                 } else {
-                    (self.place(point.x, point.y).distance(hand), REACH)
+                    let at = self.place(point.x + spec.aside(series), point.y);
+                    (at.distance(hand), REACH)
                 };
                 if reach < most && best.is_none_or(|(least, ..)| reach < least) {
                     best = Some((reach, series, point));
@@ -560,21 +483,11 @@ impl Canvas<'_> {
         best.map(|(_, series, point)| (series, point))
     }
 
-    fn halo(&self, series: &Series, point: &Point) {
+    fn halo(&self, series: &Series, point: &Point, aside: f64) {
         if series.stroke != Drawing::Bars {
             let color = self.roles.series(series.colour).gamma_multiply(0.35);
-            self.painter
-                .circle_stroke(self.place(point.x, point.y), 7.0, Stroke::new(3.0, color));
+            let at = self.place(point.x + aside, point.y);
+            self.painter.circle_stroke(at, 7.0, Stroke::new(3.0, color));
         }
-    }
-
-    fn failed_at(&self, spec: &ChartSpec, hand: Pos2) -> Option<String> {
-        spec.marks.iter().find_map(|mark| match mark {
-            Mark::Failed { x, reason, .. } => {
-                let at = pos2(self.place(*x, 0.0).x, self.inner.bottom());
-                (at.distance(hand) < REACH).then(|| reason.clone())
-            }
-            _ => None,
-        })
     }
 }

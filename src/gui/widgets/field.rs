@@ -1,8 +1,18 @@
 //! Text fields that a view does not own: they show what the application has and say what the user typed.
 
-use eframe::egui::{Id, Key, Response, RichText, TextEdit, Ui};
+use eframe::egui::{Id, Key, Response, RichText, Stroke, TextEdit, Ui};
 
 use crate::gui::theme;
+
+/// A box to be ticked, its edge strong enough to be seen on a card while it is empty.
+pub fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
+    ui.scope(|ui| {
+        let edge = Stroke::new(1.0, theme::roles(ui).faint);
+        ui.visuals_mut().widgets.inactive.bg_stroke = edge;
+        ui.checkbox(is_on, words)
+    })
+    .inner
+}
 
 /// A one-line field; the answer is what the user made of it, where that is something new.
 pub fn line(

@@ -11,6 +11,14 @@ use crate::gui::theme::{self, space, text};
 /// The title of a screen with the sentence below it.
 pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
     let roles = theme::roles(ui);
+    titled(ui, title, |ui| {
+        ui.add(Label::new(RichText::new(sentence).color(roles.quiet)).truncate());
+    });
+}
+
+/// The title of a screen, and something else in place of the sentence below it.
+pub fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
+    let roles = theme::roles(ui);
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::HAIR;
         ui.label(
@@ -19,7 +27,7 @@ pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
                 .family(theme::semibold())
                 .color(roles.text),
         );
-        ui.add(Label::new(RichText::new(sentence).color(roles.quiet)).truncate());
+        below(ui);
     });
 }
 

@@ -168,15 +168,17 @@ impl Canvas<'_> {
             rect.bottom() - share.clamp(0.0, 1.0) as f32 * (LANE - 2.0)
         };
         let stroke = Stroke::new(1.3, self.roles.series(0));
+        // Where only a part of the time is seen, lines go on beyond it.
+        let within = self.painter.with_clip_rect(rect.expand(1.5));
         let mut part: Vec<egui::Pos2> = Vec::new();
         for (index, (at, value)) in lane.points.iter().enumerate() {
             part.push(pos2(self.x(*at), y(*value)));
             if lane.gap_after.contains(&index) || index + 1 == lane.points.len() {
                 let points = std::mem::take(&mut part);
                 if let [alone] = points[..] {
-                    self.painter.circle_filled(alone, 1.2, stroke.color);
+                    within.circle_filled(alone, 1.2, stroke.color);
                 } else {
-                    self.painter.add(Shape::line(points, stroke));
+                    within.add(Shape::line(points, stroke));
                 }
             }
         }

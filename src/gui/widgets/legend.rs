@@ -13,6 +13,12 @@ use crate::gui::theme::{self, space, text};
 
 /// More entries than this would push the charts down, so they are shown when they are asked for.
 const MOST: usize = 24;
+/// So many where a row holds an entry or two.
+const FEW: usize = 6;
+/// Where there is less room than this, it does.
+const NARROW: f32 = 640.0;
+/// Letters of a name; all of them on hover.
+const NAME: usize = 44;
 /// Room for a marker.
 const MARKER: f32 = 16.0;
 
@@ -20,13 +26,21 @@ const MARKER: f32 = 16.0;
 pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
-    let seen = if has_all { entries.len() } else { MOST };
+    let most = if ui.available_width() < NARROW {
+        FEW
+    } else {
+        MOST
+    };
+    let seen = if has_all { entries.len() } else { most };
+    let names: Vec<&str> = entries.iter().map(|item| item.name.as_str()).collect();
+    let short = humanize::shorten_apart(&names, NAME);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
         let mut hovered = None;
-        for item in entries.iter().take(seen) {
-            let response = entry(ui, item);
-            if response.hovered() {
+        for (item, short) in entries.iter().zip(short).take(seen) {
+            let response = entry(ui, item, short);
+            // What is hidden cannot come forward: the others would step back behind nothing.
+            if response.hovered() && item.shown {
                 hovered = Some(item.id);
             }
             if response.double_clicked() {
@@ -35,7 +49,7 @@ pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
                 wishes.push(Curves::ToggleSeries(item.id));
             }
         }
-        if entries.len() > MOST && rest(ui, entries.len() - MOST, has_all) {
+        if entries.len() > most && rest(ui, entries.len() - most, has_all) {
             ui.data_mut(|data| data.insert_temp(id, !has_all));
         }
         if let Some(id) = hovered {
@@ -57,10 +71,9 @@ fn rest(ui: &mut Ui, count: usize, has_all: bool) -> bool {
 }
 
 /// One piece of the row, painted by hand so that the row wraps between entries and never inside one.
-fn entry(ui: &mut Ui, item: &LegendEntry) -> Response {
+fn entry(ui: &mut Ui, item: &LegendEntry, short: String) -> Response {
     let roles = theme::roles(ui);
     let color = if item.shown { roles.text } else { roles.faint };
-    let short = humanize::shorten(&item.name, 44);
     let galley = ui
         .painter()
         .layout_no_wrap(short, theme::words(text::BODY), color);
@@ -75,7 +88,7 @@ fn entry(ui: &mut Ui, item: &LegendEntry) -> Response {
     let at = rect.left_center() + vec2(6.0, 0.0);
     marker::paint(ui.painter(), at, item.colour, 4.0, series);
     if is_published(item.id) {
-        marker::paint(ui.painter(), at, item.colour, 2.0, roles.ground);
+        marker::hollow(ui.painter(), at, item.colour, roles.ground);
     }
     let words = rect.left_center() + vec2(MARKER, -galley.size().y / 2.0);
     ui.painter().galley(words, galley, color);

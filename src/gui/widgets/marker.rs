@@ -1,10 +1,20 @@
 //! The shapes that tell series apart without colour.
 
-use eframe::egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, Ui, Vec2, pos2, vec2};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{
+    Color32, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
 
+use crate::app::sessions::{OpenSession, OpenSessions};
+use crate::base::humanize;
 use crate::chart::palette;
 use crate::chart::spec::Marker;
-use crate::gui::theme;
+use crate::gui::theme::{self, text};
+
+/// Room for a marker before its name.
+const BEFORE_NAME: f32 = 16.0;
+/// Characters of a name that are shown; the rest is on hover.
+const NAME: usize = 44;
 
 /// Half the width of a marker on a chart.
 pub const RADIUS: f32 = 3.6;
@@ -42,10 +52,45 @@ fn shape(at: Pos2, marker: Marker, r: f32, color: Color32) -> Shape {
     }
 }
 
-/// A marker in a line of text.
-pub fn inline(ui: &mut Ui, colour_index: usize) {
+/// The marker of an open session in a line of text, as the legend has that of its first series.
+pub fn of_session(ui: &mut Ui, sessions: &OpenSessions, open: &OpenSession) {
+    let index = sessions.colour(open.id, 0);
+    let at = inline(ui, index);
+    if open.is_hollow() {
+        hollow(ui.painter(), at, index, theme::roles(ui).panel);
+    }
+}
+
+/// Takes the middle out of a marker of a line of text: what it stands for was published, not measured.
+pub fn hollow(painter: &Painter, at: Pos2, colour_index: usize, ground: Color32) {
+    paint(painter, at, colour_index, 2.0, ground);
+}
+
+/// A marker in a line of text; the answer is its middle.
+pub fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
     let color = theme::roles(ui).series(colour_index);
     let (rect, _) = ui.allocate_exact_size(vec2(12.0, 16.0), eframe::egui::Sense::hover());
     let at = pos2(rect.center().x, rect.center().y);
     paint(ui.painter(), at, colour_index, 4.0, color);
+    at
+}
+
+/// A marker and its name in one piece, so that no row wraps between the two.
+pub fn named(ui: &mut Ui, colour_index: usize, name: &str) {
+    let roles = theme::roles(ui);
+    let short = humanize::shorten(name, NAME);
+    let is_cut = short != name;
+    let font = theme::words(text::BODY);
+    let galley = ui.painter().layout_no_wrap(short, font, roles.text);
+    let size = vec2(BEFORE_NAME + galley.size().x, galley.size().y.max(20.0));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let at = rect.left_center() + vec2(6.0, 0.0);
+    let color = roles.series(colour_index);
+    paint(ui.painter(), at, colour_index, 4.0, color);
+    let words = rect.left_center() + vec2(BEFORE_NAME, -galley.size().y / 2.0);
+    ui.painter().galley(words, galley, roles.text);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+    if is_cut {
+        response.on_hover_text(name);
+    }
 }

@@ -21,6 +21,8 @@ pub fn show<T: Copy + PartialEq>(
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
+                // Only the choice that holds is lifted, not the one that the keyboard is at.
+                ui.visuals_mut().widgets.active.weak_bg_fill = roles.panel;
                 // A row that fills from the right would turn the choices round.
                 let turned = ui.layout().prefer_right_to_left();
                 for place in 0..choices.len() {
@@ -39,7 +41,7 @@ pub fn show<T: Copy + PartialEq>(
                             if is_on { 1.0 } else { 0.0 },
                             roles.line,
                         ))
-                        .selected(false)
+                        .selected(is_on)
                         .min_size(vec2(34.0, 26.0));
                     let button = if is_on {
                         button.fill(roles.raised)

@@ -5,7 +5,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
     Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -142,10 +142,7 @@ impl Table<'_> {
         let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
-            let roles = theme::roles(ui);
-            let selection = &mut ui.visuals_mut().selection;
-            selection.bg_fill = roles.raised;
-            selection.stroke.color = roles.text;
+            ui.visuals_mut().selection.bg_fill = theme::roles(ui).raised;
             // Cells do not listen themselves: each would be a stop of the keyboard, and none has a name.
             let mut builder = TableBuilder::new(ui)
                 .auto_shrink([false, true])
@@ -203,7 +200,7 @@ impl Table<'_> {
         for (place, column) in self.columns.iter().enumerate() {
             row.col(|ui| {
                 let whole = whole.get_or_insert_with(|| rows.hand(ui, index, is_selected));
-                marks(ui, whole, is_selected);
+                ground(ui, whole, is_selected);
                 line_below(ui);
                 if place == 0 && is_selected {
                     selection_bar(ui);
@@ -296,19 +293,13 @@ impl Rows<'_> {
     }
 }
 
-/// The ground of the row under the hand, and a line around the one that the keyboard is at. Each cell
-/// paints what of them lies in it, because it cuts off what does not.
-fn marks(ui: &Ui, row: &Response, is_selected: bool) {
-    let roles = theme::roles(ui);
+/// The ground of the row under the hand. Each cell paints what of it lies in it, because it cuts off what
+/// does not.
+fn ground(ui: &Ui, row: &Response, is_selected: bool) {
     if row.hovered() && !is_selected {
         let ground = ui.max_rect().round_ui();
-        ui.painter().rect_filled(ground, 0.0, roles.raised);
-    }
-    if row.has_focus() {
-        let edge = Stroke::new(1.0, roles.accent);
-        let around = row.rect.shrink(1.0);
-        ui.painter()
-            .rect_stroke(around, 4.0, edge, StrokeKind::Inside);
+        let fill = theme::roles(ui).raised;
+        ui.painter().rect_filled(ground, 0.0, fill);
     }
 }
 

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use eframe::egui::{
     Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, ViewportCommand, vec2,
 };
+use egui_kittest::kittest::NodeT as _;
 use powerband::app::App;
 use powerband::app::action::{Action, Run as RunAction};
+use powerband::app::plan::DraftSetup;
 use powerband::app::run::Stage;
 use powerband::app::screen::Screen;
 use powerband::app::settings::Remembered;
@@ -85,6 +87,7 @@ fn a_library_that_goes_away_is_survived() {
     fs::rename(&folder, desk.path("elsewhere")).unwrap();
     desk.hear("is gone; what is shown is in memory alone");
     desk.until("the library is empty", |app| app.library.found.is_empty());
+    desk.hear("The folder of the library");
     fs::write(&folder, "not a folder").unwrap();
     desk.hear("cannot be read");
     desk.press("Ctrl+9");
@@ -292,7 +295,41 @@ fn a_model_that_is_none_is_said_beside_its_name() {
     desk.press("Ctrl+N");
     desk.fill("Setup 1", "fake");
     desk.press("Escape");
+    let start = desk.get("Start the run").accesskit_node();
+    assert!(start.is_disabled());
     desk.press("Ctrl+Enter");
+    desk.hear("The plan cannot be run yet");
+    assert!(desk.app().run.is_none());
+}
+
+#[test]
+fn what_could_not_run_is_told_apart_from_what_was_measured() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let mut draft = draft("fake", "1, 2", 2);
+    draft.setups.push(DraftSetup {
+        spec: "fake,fail=run-error".to_owned(),
+        ..DraftSetup::default()
+    });
+    desk.app_mut().planner.draft = draft;
+    desk.act(Action::Run(RunAction::Start));
+    desk.step_until("the run is saved", PATIENCE, is_saved);
+    desk.hear("Made up is done: 2 of 4 cases measured, 2 could not run");
+    desk.see("2 of 4 cases measured, 2 could not run, saved to");
+}
+
+#[test]
+fn a_run_that_did_not_begin_offers_nothing_but_its_plan() {
+    let home = Home::new();
+    let path = home.write("broken.onnx", "no network");
+    let mut desk = Desk::awake(home, Vec::new());
+    let mut draft = draft("fake", "1", 2);
+    draft.model = path.display().to_string();
+    // Not looked at yet, so that nothing speaks against it.
+    desk.app_mut().planner.draft = draft;
+    desk.act(Action::Run(RunAction::Start));
     desk.hear("The run did not begin");
-    assert!(!desk.app().is_running());
+    desk.see("Change the plan…");
+    for offer in ["Show curves", "Run again"] {
+        assert!(desk.find(offer).is_none(), "{offer}");
+    }
 }

@@ -1,11 +1,12 @@
 //! What a user does from the first start on: plan, run, look, compare, save, close and come back.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use eframe::egui::ViewportCommand;
 use powerband::app::App;
-use powerband::app::action::{Action, Run as RunAction, Sessions};
+use powerband::app::action::{Action, Compare, Run as RunAction, Sessions};
+use powerband::app::compare::Pick;
 use powerband::app::plan::{Draft, DraftSetup};
 use powerband::app::run::Stage;
 use powerband::app::screen::Screen;
@@ -135,7 +136,25 @@ fn look_at_curves(desk: &mut Desk) {
 fn compare(desk: &mut Desk) {
     desk.press("Ctrl+5");
     desk.until("two sides are compared", |app| app.compare.result.is_some());
+    // The other session is of another network: proposed are the setups of the one that ran.
+    let sides = [desk.app().compare.before, desk.app().compare.after].map(Option::unwrap);
+    assert_eq!(sides[0].session, sides[1].session);
+    let older = desk.app().sessions.iter().last().expect("a session").id;
+    let first_of = |session| Pick {
+        session,
+        setup: 0,
+        batch: None,
+        whole: false,
+    };
+    let after = first_of(sides[0].session);
+    desk.act(Action::Compare(Compare::Before(first_of(older))));
+    desk.act(Action::Compare(Compare::After(after)));
+    desk.until("the sessions are compared", |app| {
+        let result = app.compare.result.as_ref();
+        result.is_some_and(|result| result.2.networks.is_some())
+    });
     desk.see("Speed-up over all pairs");
+    desk.see("different networks");
     let result = desk.app().compare.result.clone().expect("a comparison");
     assert_eq!(result.2.pairs.len(), 3);
     // Half the time at every batch size, in sessions that did not take turns.
@@ -153,7 +172,9 @@ fn compare(desk: &mut Desk) {
 fn save_and_come_back(desk: &mut Desk) {
     let copy = desk.path("a copy.ron");
     desk.press("Ctrl+Shift+S");
-    assert_eq!(desk.value("Path"), "Older.ron");
+    let proposed = PathBuf::from(desk.value("Path"));
+    assert!(proposed.is_absolute(), "{}", proposed.display());
+    assert!(proposed.ends_with("Older.ron"), "{}", proposed.display());
     desk.fill("Path", &copy.display().to_string());
     desk.click("Save");
     desk.hear("Saved to");
@@ -171,7 +192,7 @@ fn save_and_come_back(desk: &mut Desk) {
 fn a_run_is_paused_and_skipped_and_stopped() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     long_run(&mut desk);
-    desk.see("0 of 2 cases done");
+    desk.see("0 of 2 cases measured");
     desk.click("Pause");
     desk.until("it rests", |app| {
         app.run.as_ref().unwrap().stage == Stage::Paused
@@ -192,7 +213,7 @@ fn a_run_is_paused_and_skipped_and_stopped() {
             .iter()
             .any(|case| case.outcome == Outcome::Cancelled)
     });
-    desk.see("0 of 2 cases done, 1 left out");
+    desk.see("0 of 2 cases measured, 1 left out");
     desk.click("Stop");
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     let session = only_session(&desk);

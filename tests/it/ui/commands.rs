@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use eframe::egui::accesskit::Role;
+use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::NodeT as _;
 use powerband::app::action::{Action, Curves, Library};
 use powerband::app::command::{self, Command};
@@ -10,6 +11,7 @@ use powerband::app::machine::Installing;
 use powerband::app::notices::Weight;
 use powerband::app::plan::PlanEdit;
 use powerband::app::screen::Screen;
+use powerband::app::settings::Theme;
 use powerband::base::cancel::CancelToken;
 use powerband::base::clock;
 use powerband::domain::session::Session;
@@ -233,6 +235,51 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.click("Reset all");
     assert_eq!(desk.app().keys_of("go-plan"), by_id("go-plan").keys);
     assert_eq!(desk.app().keys_of("go-home"), by_id("go-home").keys);
+}
+
+#[test]
+fn a_key_that_is_held_waits_for_another() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+Comma");
+    desk.click("Keys of Go to Home");
+    for key in [Key::ControlLeft, Key::ShiftRight] {
+        desk.harness.event(Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        });
+        desk.steps(2);
+        assert!(desk.app().remembered.shortcuts.is_empty(), "{key:?}");
+    }
+    // Arrows are called as in the shortcuts that are delivered, or nobody would lose them.
+    assert_eq!(desk.app().keys_of("pin-previous"), "Ctrl+←");
+    desk.press("Ctrl+ArrowLeft");
+    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+←");
+    assert_eq!(desk.app().keys_of("pin-previous"), "");
+    desk.press("Ctrl+ArrowLeft");
+    assert_eq!(desk.app().screen, Screen::Home);
+}
+
+#[test]
+fn the_palette_finds_words_in_any_order() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+K");
+    desk.type_text("light theme");
+    desk.press("Enter");
+    assert_eq!(desk.app().remembered.theme, Theme::Light);
+    desk.press("Ctrl+K");
+    desk.type_text("recover");
+    desk.steps(2);
+    let root = desk.harness.root();
+    let offered: Vec<String> = root
+        .children_recursive()
+        .map(|node| node.accesskit_node())
+        .filter(|node| node.role() == Role::MenuItem)
+        .filter_map(|node| node.label())
+        .collect();
+    assert_eq!(offered, ["Recover interrupted runs"]);
 }
 
 #[test]

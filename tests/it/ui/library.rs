@@ -2,10 +2,14 @@
 
 use std::fs;
 
+use egui_kittest::kittest::NodeT as _;
 use powerband::app::action::{Action, Library, Sessions};
+use powerband::app::library::examples;
+use powerband::app::notices::Weight;
 use powerband::app::plan::PlanEdit;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::OnDisk;
+use powerband::base::clock;
 use powerband::domain::plan::{Keeping, Load};
 use powerband::domain::profile::Tool;
 use powerband::domain::session::Session;
@@ -141,6 +145,10 @@ fn copies_are_made_and_the_trash_gives_back() {
     });
     desk.press("Ctrl+Z");
     desk.until("it is back again", |_| path.exists());
+    desk.until("what is no longer so is taken down", |app| {
+        let is_up = |words: &str| app.notices.up().any(|notice| notice.text == words);
+        is_up("Beta is back") && !is_up("Beta is in the trash")
+    });
     desk.press("Ctrl+Z");
     assert_eq!(desk.app().planner.draft.batches, "1, 2");
 }
@@ -167,6 +175,102 @@ fn sessions_are_found_by_words_and_tags() {
     assert_eq!(desk.app().library.search, "#green");
     desk.click("#green");
     assert_eq!(desk.app().library.listed_len(), 2);
+}
+
+fn listed(desk: &Desk) -> Vec<String> {
+    let listed = desk.app().library.listed();
+    let entries = listed.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());
+    entries.map(|entry| entry.name.clone()).collect()
+}
+
+#[test]
+fn the_list_is_sorted_by_its_heads() {
+    let home = Home::new();
+    let mut later = session("Beta", "blue");
+    later.created = "2026-09-15T18:22:07Z".to_owned();
+    shelve(&home, "beta", &later);
+    shelve(&home, "alpha", &session("Alpha", "green"));
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+9");
+    assert_eq!(listed(&desk), ["Beta", "Alpha"], "the newest first");
+    desk.click("Sort by Session");
+    assert_eq!(listed(&desk), ["Alpha", "Beta"]);
+    desk.click("Sort by Session");
+    assert_eq!(listed(&desk), ["Beta", "Alpha"]);
+    desk.click("Sort by Measured");
+    assert_eq!(listed(&desk), ["Alpha", "Beta"], "the oldest first");
+    desk.fill("Search the library", "#blue");
+    desk.see("1 of 2 sessions in");
+}
+
+#[test]
+fn the_first_tag_moves_nothing() {
+    let home = Home::new();
+    let mut bare = session("Alpha", "");
+    bare.tags.clear();
+    let path = shelve(&home, "alpha", &bare);
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+9");
+    desk.act(Action::Library(Library::Select(Some(path))));
+    desk.steps(2);
+    let before = desk.get("Notes").rect();
+    desk.fill("Tags", "green");
+    desk.press("Enter");
+    desk.until("the tag is taken in", |app| !app.library.tags().is_empty());
+    desk.see("#green");
+    desk.steps(2);
+    let moved = (desk.get("Notes").rect().min - before.min).length();
+    assert!(moved < 0.5, "by {moved} points");
+}
+
+#[test]
+fn published_numbers_have_no_plan() {
+    let home = Home::new();
+    let is_it = |one: &&examples::Example| one.file == "published-aitemplate-resnet50.ron";
+    let example = examples::ALL.iter().find(is_it).expect("an example");
+    let published = example.open().expect("a session").session;
+    let path = shelve(&home, "published", &published);
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+9");
+    desk.act(Action::Library(Library::Select(Some(path))));
+    desk.steps(2);
+    assert!(desk.get("Run again…").accesskit_node().is_disabled());
+    // Setups, batches and moment in its row, batches and moment among its details.
+    let unknown = desk.names().iter().filter(|name| *name == "–").count();
+    assert!(unknown >= 5, "{:?}", desk.names());
+}
+
+#[test]
+fn examples_come_back() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::Sessions(Sessions::OpenExample(0)));
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+9");
+    desk.see("No sessions in the library yet");
+    desk.app().remember().expect("it is written down");
+    let mut desk = Desk::awake(desk.home, Vec::new());
+    desk.until("it is open again", |app| app.sessions.len() == 1);
+    let open = desk.app().sessions.iter().next().expect("it is open");
+    assert_eq!(open.path, None);
+    let id = open.id;
+    desk.act(Action::Sessions(Sessions::Close(id)));
+    assert!(desk.app().to_remember().examples.is_empty());
+}
+
+#[test]
+fn no_more_than_three_notices_are_shown() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    for number in 1..=5 {
+        let text = format!("Trouble number {number}");
+        let notices = &mut desk.app_mut().notices;
+        notices.add(Weight::Trouble, text, None, clock::monotonic_ns());
+    }
+    desk.steps(2);
+    assert!(desk.sees("Trouble number 5") && desk.sees("Trouble number 3"));
+    assert!(!desk.sees("Trouble number 2"));
+    desk.click("2 more in the log");
+    assert!(desk.app().log_open);
+    desk.see("Trouble number 1");
 }
 
 #[test]

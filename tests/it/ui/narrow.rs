@@ -12,6 +12,8 @@ use powerband::app::compare::RaisedFlag;
 use powerband::app::run::{LiveRun, Stage};
 use powerband::app::screen::Screen;
 use powerband::base::clock;
+use powerband::domain::profile::Tool;
+use powerband::domain::session::Session;
 use powerband::store::session_file;
 
 use super::data::{Made, speed};
@@ -26,7 +28,7 @@ const LARGER: (f32, f32) = (1_163.0, 727.0);
 /// What 720 is after four: tables are wider than their cards.
 const NARROWEST: (f32, f32) = (514.0, 600.0);
 
-fn resize(desk: &mut Desk, size: (f32, f32)) {
+pub fn resize(desk: &mut Desk, size: (f32, f32)) {
     desk.harness.set_size(Vec2::from(size));
     desk.steps(3);
 }
@@ -37,7 +39,7 @@ fn screen(size: (f32, f32)) -> Rect {
 }
 
 /// Scrolls to it as a keyboard does, and tells where it stands then: on the screen, all of it.
-fn reach(desk: &mut Desk, size: (f32, f32), name: &str) -> Rect {
+pub fn reach(desk: &mut Desk, size: (f32, f32), name: &str) -> Rect {
     desk.get(name).scroll_to_me();
     desk.steps(3);
     let rect = desk.get(name).rect();
@@ -53,7 +55,7 @@ fn top(desk: &Desk, name: &str) -> f32 {
 }
 
 /// A run in its middle, whose case under way is left out after this visit.
-fn live() -> LiveRun {
+pub fn live() -> LiveRun {
     let made = Made {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",
@@ -258,4 +260,104 @@ fn the_library_can_be_shown_where_it_is_folded_for_want_of_room() {
     resize(&mut desk, (1_200.0, 700.0));
     resize(&mut desk, WINDOWS[0]);
     assert!(!is_shown(&desk));
+}
+
+/// Two sessions whose names no field has room for.
+fn long_names(change: impl Fn(&mut Session)) -> Desk {
+    let home = Home::new();
+    let made = |name, created| {
+        let mut session = Made {
+            name,
+            created,
+            model: "resnet50",
+            speeds: &[speed("ort:cpu,threads=8,opt=all", "", 2_900.0, 4_150.0)],
+            batches: &[1, 2, 4],
+            rounds: 5,
+            samples: 60,
+        }
+        .session();
+        change(&mut session);
+        session
+    };
+    let name =
+        "DenseNet-121, graph optimisations off and on, measured after the upgrade of the driver";
+    let sessions = [
+        made(name, "2026-09-14T18:22:07Z"),
+        made(name, "2026-10-02T07:41:55Z"),
+    ];
+    let files: Vec<PathBuf> = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, session)| shelve(&home, &format!("long-{place}"), session))
+        .collect();
+    let mut desk = Desk::awake(home, files);
+    desk.act(Action::Go(Screen::Compare));
+    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk
+}
+
+#[test]
+fn long_names_push_nothing_off_a_comparison() {
+    let mut desk = long_names(|_| {});
+    for size in [(1_280.0, 800.0), (900.0, 640.0)] {
+        resize(&mut desk, size);
+        for name in [
+            "Before: setup",
+            "Before: batch",
+            "After: setup",
+            "After: batch",
+            "Speed-up over all pairs",
+            "What differs",
+            "Verdict",
+        ] {
+            reach(&mut desk, size, name);
+        }
+    }
+}
+
+#[test]
+fn what_was_imported_has_no_preset() {
+    let mut desk = long_names(|session| {
+        session.imported = Some(Tool {
+            name: "trtexec".to_owned(),
+            ..Tool::default()
+        });
+        session.environment.cpu.model.clear();
+        session.model.name.clone_from(&session.created);
+        session.model.sha256.clear();
+        session.model.parameters = 0;
+        session.model.macs = None;
+    });
+    desk.see("2026-09-14 18:22, imported from trtexec");
+    desk.see("are one network is not known");
+    let names = desk.names();
+    let about = names.iter().map(String::as_str);
+    let about: Vec<&str> = about
+        .filter(|name| name.starts_with("2026-") && name.contains("import"))
+        .collect();
+    let expected = [
+        "2026-09-14 18:22, imported from trtexec",
+        "2026-10-02 07:41, imported from trtexec",
+    ];
+    assert_eq!(about, expected);
+    assert!(!desk.sees(" preset") && !desk.sees("are the same file"));
+}
+
+#[test]
+fn different_networks_are_told_beside_the_answer() {
+    let mut desk = long_names(|session| {
+        if session.created.contains("-10-") {
+            session.model.name = "densenet121".to_owned();
+            session.model.sha256 = "ff".to_owned();
+            session.model.parameters = 7_978_856;
+        }
+    });
+    desk.see("Different networks: resnet50 has 25.56 M parameters");
+    let names = desk.names();
+    assert!(
+        names.iter().any(|name| name == "different networks"),
+        "{names:?}"
+    );
+    // The ratio is kept, with its interval.
+    desk.see("95 % interval ");
 }

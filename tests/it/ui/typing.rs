@@ -1,7 +1,9 @@
 //! What is typed and not finished, rows that the keyboard reaches, words that can be copied, and the last
 //! of very many series.
 
-use eframe::egui::{Event, Modifiers, OutputCommand, PointerButton, Pos2, Rect, Shape, vec2};
+use eframe::egui::{
+    Event, Modifiers, OutputCommand, PointerButton, Pos2, Rect, Shape, StrokeKind, vec2,
+};
 use egui_kittest::kittest::AccessKitNode;
 use powerband::app::action::{Action, Library};
 use powerband::app::screen::Screen;
@@ -167,6 +169,48 @@ fn rows_are_reached_and_clicked_by_keyboard() {
     assert_eq!(desk.app().library.selected, Some(desk.path(file)));
     desk.press("Space");
     assert_eq!(desk.app().library.selected, None, "a second time it is not");
+}
+
+/// The width of the widest line around a place, off its edge.
+fn ring(desk: &Desk, place: Rect) -> f32 {
+    let shapes = desk.harness.output().shapes.iter();
+    let rects = shapes.filter_map(|clipped| match &clipped.shape {
+        Shape::Rect(rect) => Some(rect),
+        _ => None,
+    });
+    let around = rects.filter(|rect| {
+        let apart = (rect.rect.min - place.min).length() + (rect.rect.max - place.max).length();
+        rect.stroke_kind == StrokeKind::Outside && apart < 6.0
+    });
+    around.fold(0.0, |widest, rect| rect.stroke.width.max(widest))
+}
+
+#[test]
+fn whatever_the_keyboard_is_at_has_the_same_mark() {
+    let mut desk = library();
+    let on_library = ["Session Alpha", "Open"];
+    let on_settings = ["Theme: System", "Theme: Dark", "Open Alpha"];
+    for (keys, names) in [
+        ("Ctrl+9", &on_library[..]),
+        ("Ctrl+Comma", &on_settings[..]),
+    ] {
+        desk.press(keys);
+        for name in names {
+            desk.reach(name);
+            assert!(ring(&desk, desk.get(name).rect()) < 1.5, "{name}");
+            desk.get(name).focus();
+            desk.steps(2);
+            assert_eq!(at_keyboard(&desk).as_deref(), Some(*name));
+            let width = ring(&desk, desk.get(name).rect());
+            assert!(width >= 2.0, "{name}: {width}");
+        }
+    }
+    // What is gone has no mark.
+    desk.get("Theme: Dark").focus();
+    desk.steps(2);
+    let place = desk.get("Theme: Dark").rect();
+    desk.press("Ctrl+1");
+    assert!(ring(&desk, place) < 1.5);
 }
 
 #[test]

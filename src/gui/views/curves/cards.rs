@@ -1,16 +1,17 @@
 //! The cards between charts and table: the best batch within the limit, and the pinned case's samples.
 
-use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rect, RichText, Sense, Ui, vec2};
+use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rangef, RichText, Sense, Ui, vec2};
 
 use super::react;
 use crate::analysis::energy::EnergyKind;
 use crate::analysis::far_off;
 use crate::app::App;
 use crate::app::action::Curves;
-use crate::app::curves::{Best, Pinned};
+use crate::app::best::Best;
+use crate::app::curves::Pinned;
 use crate::app::sessions::Pin;
 use crate::base::humanize;
-use crate::chart::spec::ChartSpec;
+use crate::chart::spec::{Axis, ChartSpec};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::chart::{self, Look};
@@ -73,7 +74,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
         ui.add(Label::new(&best.name).truncate());
     });
     let Some((pin, batch, words)) = &best.case else {
-        label::quiet(ui, "No batch is fast enough.");
+        label::quiet(ui, &best.why_not);
         return;
     };
     let big = RichText::new(batch).font(theme::numbers(text::BIG));
@@ -218,6 +219,10 @@ fn is_new_pin(ui: &Ui, pin: Option<Pin>) -> bool {
 }
 
 fn samples(ui: &mut Ui, charts: &Pinned) {
+    if let Some(told) = &charts.told {
+        label::quiet(ui, told);
+        return;
+    }
     if charts.histogram.is_empty() {
         label::quiet(ui, "This case has no samples.");
         return;
@@ -239,25 +244,37 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
             false,
         );
         let words = "Each run when it came; drag and Ctrl+scroll to look closer";
+        // What is looked at closer is so for its case alone.
+        let id = format!("strip of {:?}", charts.pin);
         one(
             ui,
             width - left - space::MEDIUM,
             words,
-            "strip",
+            &id,
             &charts.strip,
             true,
         )
     });
-    let time = strip.inner.x_range();
+    let (time, moved) = strip.inner;
     if !charts.lanes.is_empty() {
         ui.add_space(space::SMALL);
         label::caption(ui, "What the devices did meanwhile, over the same time");
-        lanes::show(ui, &charts.lanes, Some(time));
+        match moved {
+            Some(seen) => lanes::show(ui, &charts.lanes.seen(seen), Some(time)),
+            None => lanes::show(ui, &charts.lanes, Some(time)),
+        };
     }
 }
 
-/// A chart with words above; the place of its plot.
-fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: bool) -> Rect {
+/// A chart with words above; where its plot is, and its time where that was moved.
+fn one(
+    ui: &mut Ui,
+    width: f32,
+    words: &str,
+    id: &str,
+    spec: &ChartSpec,
+    zooms: bool,
+) -> (Rangef, Option<Axis>) {
     let shown = ui.allocate_ui(vec2(width, SAMPLES + 20.0), |ui| {
         ui.vertical(|ui| {
             ui.set_width(width);
@@ -267,7 +284,8 @@ fn one(ui: &mut Ui, width: f32, words: &str, id: &str, spec: &ChartSpec, zooms: 
                 highlighted: None,
                 zooms,
             };
-            chart::show(ui, id, spec, look).response.rect
+            let touched = chart::show(ui, id, spec, look);
+            (touched.response.rect.x_range(), touched.moved)
         })
         .inner
     });

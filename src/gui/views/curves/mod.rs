@@ -5,10 +5,11 @@
 mod cards;
 mod claims;
 mod graph;
+mod imported;
 mod shapes;
 mod trade_off;
 
-use eframe::egui::{self, Align, Label, Layout, RichText, TextWrapMode, Ui, vec2};
+use eframe::egui::{self, Align, Label, Layout, RichText, TextWrapMode, Ui, UiBuilder, vec2};
 
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
@@ -19,7 +20,7 @@ use crate::app::claims::{is_published, words as published_words};
 use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
 use crate::app::sessions::{self, Pin};
 use crate::base::humanize;
-use crate::chart::curves::limit_of;
+use crate::chart::limit::limit_of;
 use crate::chart::spec::{ChartSpec, SeriesId};
 use crate::domain::case::CaseKey;
 use crate::gui::icon;
@@ -53,6 +54,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             label::faint(ui, APART);
         }
         ui.add_space(space::SMALL);
+        imported::show(ui, app);
         charts(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
         cards::best(ui, app, &mut changes);
@@ -111,32 +113,36 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         humanize::of_many(setups as u64, "setup")
     };
     let sentence = format!("{}, {held}", names.join(" and "));
-    ui.horizontal(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = space::SMALL;
-            let efficiencies: Vec<(Efficiency, String, &str)> = Efficiency::ALL
-                .iter()
-                .map(|kind| (*kind, kind.to_string(), kind.sentence()))
-                .collect();
-            let taken = segmented::show(ui, "Efficiency", options.efficiency, &efficiencies);
-            changes.extend(taken.map(Curves::Efficiency));
-            let statistics: Vec<(Statistic, String, &str)> = Statistic::ALL
-                .iter()
-                .map(|statistic| {
-                    (
-                        *statistic,
-                        statistic.to_string(),
-                        statistic_help(*statistic),
-                    )
-                })
-                .collect();
-            let taken = segmented::show(ui, "Latency", options.statistic, &statistics);
-            changes.extend(taken.map(Curves::Statistic));
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                label::screen_title(ui, "Curves", &sentence);
-            });
+    super::head(ui, "Curves", &sentence, super::NARROW_HEAD, |ui| {
+        super::in_order(ui, 2, |ui, place| match place {
+            0 => statistics(ui, options.statistic, changes),
+            _ => efficiencies(ui, options.efficiency, changes),
         });
     });
+}
+
+fn statistics(ui: &mut Ui, chosen: Statistic, changes: &mut Vec<Curves>) {
+    let choices: Vec<(Statistic, String, &str)> = Statistic::ALL
+        .iter()
+        .map(|statistic| {
+            (
+                *statistic,
+                statistic.to_string(),
+                statistic_help(*statistic),
+            )
+        })
+        .collect();
+    let taken = segmented::show(ui, "Latency", chosen, &choices);
+    changes.extend(taken.map(Curves::Statistic));
+}
+
+fn efficiencies(ui: &mut Ui, chosen: Efficiency, changes: &mut Vec<Curves>) {
+    let choices: Vec<(Efficiency, String, &str)> = Efficiency::ALL
+        .iter()
+        .map(|kind| (*kind, kind.to_string(), kind.sentence()))
+        .collect();
+    let taken = segmented::show(ui, "Efficiency", chosen, &choices);
+    changes.extend(taken.map(Curves::Efficiency));
 }
 
 fn statistic_help(statistic: Statistic) -> &'static str {
@@ -222,8 +228,7 @@ fn chart_card(
         ui.vertical(|ui| {
             chart_head(ui, id, &spec.title, app, changes);
             if spec.is_empty() {
-                let why = no_peak(app).filter(|_| id == "efficiency");
-                nothing(ui, height, app, why);
+                nothing(ui, height, &why_nothing(app, id));
                 return;
             }
             let look = Look {
@@ -232,8 +237,22 @@ fn chart_card(
                 zooms: false,
             };
             let touched = chart::show(ui, id, spec, look);
+            if !spec.has_points() {
+                // What failed has its marks at the foot, where nothing may lie over them.
+                let place = touched.response.rect;
+                let place = place.with_max_y(place.center().y);
+                let inside = UiBuilder::new().max_rect(place);
+                nothing(
+                    &mut ui.new_child(inside),
+                    place.height(),
+                    &why_nothing(app, id),
+                );
+            }
             if let Some(y) = touched.limit {
-                changes.push(Curves::Limit(Some(limit_of(&app.curves.drawn.latency, y))));
+                changes.push(Curves::DragLimit(limit_of(&app.curves.drawn.latency, y)));
+            } else if touched.let_go {
+                // The axis was held under the hand, and may make room for the limit now.
+                changes.push(Curves::Limit(app.curves.options.limit_ns));
             }
             react(touched, app, changes);
         });
@@ -284,29 +303,54 @@ fn axis(ui: &mut Ui, name: &str, is_logarithmic: bool, of: &str) -> Option<bool>
     segmented::show(ui, name, is_logarithmic, &choices)
 }
 
-/// Why there is nothing on a chart.
-fn nothing(ui: &mut Ui, height: f32, app: &App, why: Option<String>) {
-    let usual = match (app.curves.options.statistic, app.curves.hidden.is_empty()) {
-        (Statistic::P99, _) => {
-            "No case has the 662 samples that p99 needs. The publish preset takes them."
-        }
-        (_, false) => "Every series is hidden. Click one in the legend.",
-        _ => "No case was measured.",
-    };
-    let words = why.map_or_else(
-        || usual.to_owned(),
-        |why| format!("No peak is known: {why}."),
-    );
+fn nothing(ui: &mut Ui, height: f32, words: &str) {
     ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.centered_and_justified(|ui| label::quiet(ui, &words));
+        ui.centered_and_justified(|ui| label::quiet(ui, words));
     });
 }
 
-/// Why nothing is known of peaks, where they are asked for.
-fn no_peak(app: &App) -> Option<String> {
-    if app.curves.options.efficiency != Efficiency::OfPeak {
-        return None;
+/// Why there is nothing on a chart: what would be there, and why it is not.
+fn why_nothing(app: &App, id: &str) -> String {
+    let options = &app.curves.options;
+    let shown = || app.curves.drawn.legend.iter().filter(|entry| entry.shown);
+    let is_measured = |series: SeriesId| {
+        let (session, setup) = sessions::of_series(series);
+        let curves = app.sessions.get(session).into_iter();
+        let mut curves = curves.flat_map(|open| open.findings.curves.iter());
+        curves.any(|curve| curve.setup == setup && !curve.points.is_empty())
+    };
+    if shown().next().is_none() && !app.curves.hidden.is_empty() {
+        return "Every series is hidden. Click one in the legend.".to_owned();
     }
+    if !shown().any(|entry| is_measured(entry.id)) {
+        return "No case was measured.".to_owned();
+    }
+    let words = match (id, options.statistic, options.efficiency) {
+        ("latency", Statistic::P99, _) => {
+            "No case has the 662 samples that p99 needs. The publish preset takes them."
+        }
+        ("latency", statistic, _) => {
+            let name = statistic.to_string().to_lowercase();
+            return format!("No case has a {name}.");
+        }
+        ("throughput", ..) | (_, _, Efficiency::OfBest) => "No case has a throughput.",
+        (_, _, Efficiency::OfPeak) => {
+            let why = no_peak(app);
+            return why.map_or_else(
+                || "No peak is known.".to_owned(),
+                |why| format!("No peak is known: {why}."),
+            );
+        }
+        (_, _, Efficiency::Busy) => "No device told how busy it was while these cases ran.",
+        (_, _, Efficiency::Scaling) => {
+            "Scaling compares batch sizes, and no second one was measured."
+        }
+    };
+    words.to_owned()
+}
+
+/// Why nothing is known of peaks.
+fn no_peak(app: &App) -> Option<String> {
     let shown = app.curves.drawn.legend.iter().filter(|entry| entry.shown);
     let mut shown = shown.filter(|entry| !is_published(entry.id));
     shown.find_map(|entry| {

@@ -5,7 +5,7 @@ use eframe::egui::{
     StrokeKind, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
 
-use super::{share_words, signed, table, tint};
+use super::{share_words, signed, table};
 use crate::analysis::kernel_comparison::Comparison;
 use crate::app::App;
 use crate::app::kernels::Found;
@@ -66,7 +66,7 @@ fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
     let (name, room, numbers, response) = parts(ui, &words);
     put_name(ui, name, &bar.name, &response);
     if bar.row.is_some() {
-        let color = tint(ui, bar.colour);
+        let color = theme::roles(ui).fill(bar.colour);
         let width = (room.width() * bar.length as f32).max(1.5);
         let filled =
             Rect::from_min_size(pos2(room.left(), room.top() + 5.0), vec2(width, BAR - 10.0));
@@ -153,7 +153,7 @@ pub fn treemap(ui: &mut Ui, app: &App, found: &Found) {
             place,
             &tile.name,
             tile.share,
-            tint(ui, tile.colour),
+            theme::roles(ui).fill(tile.colour),
             is_under,
         );
         if is_under {

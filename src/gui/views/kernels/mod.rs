@@ -5,7 +5,7 @@ mod counters;
 mod drawing;
 mod table;
 
-use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
+use eframe::egui::{ComboBox, RichText, Ui};
 
 use crate::analysis::breakdown::Level;
 use crate::app::App;
@@ -71,24 +71,29 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    ui.horizontal(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let found = app.kernels.result.as_ref();
-            let allowed = found
-                .map(|_| ())
-                .ok_or("the profile is still being added up");
-            if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-                changes.push(Kernels::CopyTable);
-            }
-            let timeline = allowed::timeline_of_profile(app).map(|_| ());
-            if button::plain_if(ui, timeline, Some(icon::TIMELINE), "Timeline").clicked() {
-                changes.push(Kernels::Timeline);
-            }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                label::screen_title(ui, "Kernels", SENTENCE);
-            });
+    super::head(ui, "Kernels", SENTENCE, super::NARROW_HEAD, |ui| {
+        super::in_order(ui, 2, |ui, place| match place {
+            0 => timeline(ui, app, changes),
+            _ => copy(ui, app, changes),
         });
     });
+}
+
+fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+    let allowed = allowed::timeline_of_profile(app).map(|_| ());
+    if button::plain_if(ui, allowed, Some(icon::TIMELINE), "Timeline").clicked() {
+        changes.push(Kernels::Timeline);
+    }
+}
+
+fn copy(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+    let found = app.kernels.result.as_ref();
+    let allowed = found
+        .map(|_| ())
+        .ok_or("the profile is still being added up");
+    if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
+        changes.push(Kernels::CopyTable);
+    }
 }
 
 fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
@@ -315,10 +320,4 @@ fn signed(ns: f64) -> String {
         return "0 ns".to_owned();
     }
     format!("{sign}{}", humanize::duration_ns(ns.abs()))
-}
-
-/// The colour of a category's palette index; grey for those without one.
-fn tint(ui: &Ui, index: Option<usize>) -> egui::Color32 {
-    let roles = theme::roles(ui);
-    index.map_or(roles.faint, |index| roles.series(index))
 }

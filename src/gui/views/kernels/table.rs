@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::app::action::Kernels;
 use crate::app::kernels::Found;
 use crate::base::humanize::{self, UNKNOWN};
+use crate::chart::colours::Fill;
 use crate::gui::theme;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 
@@ -156,8 +157,8 @@ fn cell(ui: &mut Ui, breakdown: &Breakdown, row: &Row, column: usize) {
 }
 
 /// A spot in the colour of a category.
-fn dot(ui: &mut Ui, index: Option<usize>) {
-    let color = super::tint(ui, index);
+fn dot(ui: &mut Ui, fill: Fill) {
+    let color = theme::roles(ui).fill(fill);
     let (rect, _) = ui.allocate_exact_size(egui::vec2(8.0, 16.0), egui::Sense::hover());
     let spot = egui::Rect::from_center_size(rect.center(), egui::vec2(8.0, 8.0));
     ui.painter().rect_filled(spot, 2.0, color);

@@ -2,14 +2,14 @@
 
 mod devices;
 
-use eframe::egui::{self, Align, Layout, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, RichText, ScrollArea, Ui, vec2};
 
 use crate::analysis::case_rows::CaseRow;
 use crate::app::App;
 use crate::app::action::{Action, Run, Sessions};
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
-use crate::app::sessions::LIVE;
+use crate::app::sessions::{LIVE, SessionId};
 use crate::base::clock;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::case::CaseKey;
@@ -20,7 +20,7 @@ use crate::gui::shell::{log, strip};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, marker};
+use crate::gui::widgets::{button, flags, label, marker, tip};
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("Setup", 110.0)
@@ -53,10 +53,13 @@ const STRIP_HEIGHT: f32 = 130.0;
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(run) = &app.run else {
-        return empty(ui, wishes);
+        return empty(ui, app, wishes);
     };
     head(ui, app, run, wishes);
     ui.add_space(space::MEDIUM);
+    if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
+        return refused(ui, reason, wishes);
+    }
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
             two_columns(ui, run, wishes);
@@ -80,7 +83,7 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         });
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            ui.set_width(SIDE - 2.0);
+            ui.set_width(SIDE);
             visit(ui, run, wishes);
             super::card(ui, |ui| devices::tiles(ui, run));
             super::card(ui, |ui| events(ui, run, EVENTS_LEAST));
@@ -132,16 +135,18 @@ fn over_time(ui: &mut Ui, run: &LiveRun) {
     }
 }
 
-fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "Run", "Watch a run while it goes on");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
-        label::empty(
-            ui,
-            icon::RUN,
-            "Nothing is being measured",
-            "A run shows its curve here while it grows.",
-        );
+        let elsewhere = app.elsewhere_words();
+        let sentence = if elsewhere.is_some() {
+            "It cannot be watched from here. Its session comes into the library when it is over."
+        } else {
+            "A run shows its curve here while it grows."
+        };
+        let title = elsewhere.as_deref().unwrap_or("Nothing is being measured");
+        label::empty(ui, icon::RUN, title, sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
             wishes.push(Action::Run(Run::StartFirst));
         }
@@ -152,26 +157,28 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
     });
 }
 
+/// A run that never began has nothing to show but why.
+fn refused(ui: &mut Ui, reason: &str, wishes: &mut Vec<Action>) {
+    ui.add_space(ui.available_height() * 0.25);
+    ui.vertical_centered(|ui| {
+        label::empty(ui, icon::WARNING, "The run did not begin", reason);
+        if button::primary(ui, Some(icon::PLAN), "Change the plan…").clicked() {
+            wishes.push(Action::Go(Screen::Plan));
+        }
+    });
+}
+
 fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
-    let doing = |ui: &mut Ui, wishes: &mut Vec<Action>| {
+    super::head(ui, &run.title, &state_words(run), NARROW, |ui| {
         if run.stage.is_going_on() {
             steering(ui, run, wishes);
-        } else {
+        } else if run.session.is_some() {
             after(ui, app, wishes);
         }
-    };
-    if ui.available_width() > NARROW {
-        ui.horizontal(|ui| {
-            label::screen_title(ui, &run.title, &state_words(run));
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| doing(ui, wishes));
-        });
-    } else {
-        label::screen_title(ui, &run.title, &state_words(run));
-        ui.horizontal_wrapped(|ui| doing(ui, wishes));
-    }
+    });
     if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
         ui.add_space(space::SMALL);
-        let width = ui.available_width();
+        let width = ui.available_width() - super::EDGE;
         let (rect, response) = ui.allocate_exact_size(vec2(width, 4.0), egui::Sense::hover());
         let share = progress.share as f32;
         response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(share), "Progress"));
@@ -184,49 +191,51 @@ fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
 
 fn state_words(run: &LiveRun) -> String {
     let elapsed = humanize::clock_time(run.elapsed_ns(clock::monotonic_ns()) as f64 / 1e9);
-    let progress = run.progress.as_ref();
-    let left = progress
-        .and_then(|progress| progress.remaining_s)
+    let left = run
+        .remaining_s()
         .map(|left| format!(", about {} left", humanize::clock_time(left)))
         .unwrap_or_default();
-    let cases = progress
-        .map(|progress| {
-            let left_out = match run.left_out() {
-                0 => String::new(),
-                some => format!("{some} left out, "),
-            };
-            format!(
-                "{} of {} done, {left_out}",
-                progress.done_cases.saturating_sub(run.left_out()),
-                humanize::of_many(progress.cases as u64, "case")
-            )
-        })
+    let cases = run
+        .tally()
+        .map(|tally| format!("{tally}, "))
         .unwrap_or_default();
     match &run.stage {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
+        _ if run.is_pausing() => format!("Pausing after this visit. {cases}{elapsed} so far"),
         Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
         Stage::Stopping => "Stopping; what was measured is kept".to_owned(),
         Stage::Saved(path) => format!("{}, saved to {}", ended(run, &elapsed), path.display()),
         Stage::NotSaved(reason) => format!("{}, not saved: {reason}", ended(run, &elapsed)),
-        Stage::Refused(reason) => format!("Did not begin: {reason}"),
+        Stage::Refused(_) => "Did not begin".to_owned(),
     }
 }
 
 /// How a run that is over ended.
 fn ended(run: &LiveRun, elapsed: &str) -> String {
     let completion = run.session.as_ref().map(|session| session.completion);
-    if completion == Some(Completion::Complete) {
-        format!("Done in {elapsed}")
+    if let (Some(Completion::Complete), Some(tally)) = (completion, run.tally()) {
+        format!("Done in {elapsed}: {tally}")
     } else {
         format!("Stopped after {elapsed}")
     }
 }
 
 fn steering(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+    super::in_order(ui, 3, |ui, place| match place {
+        0 => pause(ui, run, wishes),
+        1 => skip(ui, run, wishes),
+        _ => stop(ui, wishes),
+    });
+}
+
+fn stop(ui: &mut Ui, wishes: &mut Vec<Action>) {
     if button::plain(ui, Some(icon::STOP), "Stop").clicked() {
         wishes.push(Action::Run(Run::Stop));
     }
+}
+
+fn skip(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     let skip = if run.current.is_some() {
         Ok(())
     } else {
@@ -235,6 +244,9 @@ fn steering(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     if button::plain_if(ui, skip, Some(icon::SKIP), "Skip this case").clicked() {
         wishes.push(Action::Run(Run::SkipCurrent));
     }
+}
+
+fn pause(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     if run.control.is_paused() {
         if button::primary(ui, Some(icon::RUN), "Go on").clicked() {
             wishes.push(Action::Run(Run::Resume));
@@ -252,16 +264,29 @@ fn steering(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
 
 fn after(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let newest = app.sessions.iter().filter(|open| open.id != LIVE).last();
+    super::in_order(ui, 3, |ui, place| match (place, newest) {
+        (0, Some(open)) => again(ui, open.id, wishes),
+        (1, Some(_)) => compare(ui, wishes),
+        (2, _) => curves(ui, wishes),
+        _ => {}
+    });
+}
+
+fn again(ui: &mut Ui, session: SessionId, wishes: &mut Vec<Action>) {
+    if button::plain(ui, Some(icon::AGAIN), "Run again").clicked() {
+        wishes.push(Action::Sessions(Sessions::RunAgain(session)));
+    }
+}
+
+fn compare(ui: &mut Ui, wishes: &mut Vec<Action>) {
+    if button::plain(ui, None, "Compare").clicked() {
+        wishes.push(Action::Go(Screen::Compare));
+    }
+}
+
+fn curves(ui: &mut Ui, wishes: &mut Vec<Action>) {
     if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
         wishes.push(Action::Go(Screen::Curves));
-    }
-    if let Some(open) = newest {
-        if button::plain(ui, None, "Compare").clicked() {
-            wishes.push(Action::Go(Screen::Compare));
-        }
-        if button::plain(ui, Some(icon::AGAIN), "Run again").clicked() {
-            wishes.push(Action::Sessions(Sessions::RunAgain(open.id)));
-        }
     }
 }
 
@@ -277,11 +302,9 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = space::TINY;
+        ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
         for setup in 0..session.plan.setups.len().min(8) {
-            marker::inline(ui, run.colour(setup));
-            ui.label(session.setup_label(setup));
-            ui.add_space(space::SMALL);
+            marker::named(ui, run.colour(setup), &session.setup_label(setup));
         }
     });
     if run.throughput.is_empty() {
@@ -297,7 +320,12 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         highlighted: None,
         zooms: false,
     };
-    chart::show(ui, "live-throughput", &run.throughput, look);
+    let touched = chart::show(ui, "live-throughput", &run.throughput, look);
+    let point = touched.hovered;
+    let point = point.and_then(|(series, batch)| run.throughput.words_of(series, batch));
+    if let Some(words) = point.or(touched.failed) {
+        tip::words(&touched.response, words);
+    }
 }
 
 fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
@@ -437,12 +465,7 @@ fn case_cell(
         }
         4 => {
             let rate = row.and_then(|row| row.throughput_per_s);
-            table::number(
-                ui,
-                &rate.map_or_else(unknown, |rate| {
-                    format!("{} /s", humanize::significant(rate, 3))
-                }),
-            );
+            table::number(ui, &rate.map_or_else(unknown, humanize::rate));
         }
         _ => {
             let roles = theme::roles(ui);

@@ -1,5 +1,6 @@
 //! What is around the slices: the whole trace, the ruler, the names of tracks, the time of the hand.
 
+use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{Align2, FontId, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use super::layout::ROW;
@@ -155,15 +156,13 @@ impl Canvas<'_> {
                 column.left() + 22.0..=drawn.left().min(column.right() - 10.0) - 6.0,
                 column.y_range(),
             );
-            let at = pos2(room.left(), y);
             let font = theme::words(text::CAPTION);
-            painter.with_clip_rect(room).text(
-                at,
-                Align2::LEFT_CENTER,
-                name,
-                font,
-                self.roles.quiet,
-            );
+            let color = self.roles.quiet;
+            let mut line = LayoutJob::simple_singleline(name.to_owned(), font, color);
+            line.wrap = TextWrapping::truncate_at_width(room.width().max(0.0));
+            let galley = painter.layout_job(line);
+            let at = pos2(room.left(), y - galley.size().y / 2.0);
+            painter.with_clip_rect(room).galley(at, galley, color);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::label;
 
 /// Characters of a name that are shown; kernels can have thousands.
-const LONGEST_NAME: usize = 400;
+pub(super) const LONGEST_NAME: usize = 400;
 
 /// What a card says: a title, and pairs of a name and a value.
 pub struct Words {

@@ -12,10 +12,10 @@ use eframe::egui::{
     pos2, vec2,
 };
 
-use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::detail::Look;
 use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::stretch::Stretch;
+use crate::analysis::timeline::{Strand, Timeline};
 use crate::app::action::Timeline as Wish;
 use crate::app::timeline::Viewed;
 use crate::base::humanize;
@@ -58,6 +58,13 @@ pub struct Shown<'a> {
     pub reveals: bool,
     /// The time under the hand, as it is known.
     pub hand_ns: Option<f64>,
+}
+
+impl Shown<'_> {
+    /// Whether what was not found stands back. Where nothing was found, everything stays as it is.
+    fn is_dimmed(&self) -> bool {
+        self.hits.is_some_and(Hits::is_any)
+    }
 }
 
 /// What a hand that drags is doing.
@@ -327,7 +334,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Names of tracks fold and unfold.
+    /// Names of tracks are told in full under the hand; those of several rows fold and unfold.
     fn names(&self, ui: &Ui, wishes: &mut Vec<Wish>) {
         let parts = &self.parts;
         let seen = self
@@ -337,9 +344,7 @@ impl Hand<'_> {
             let Some(strand) = self.shown.timeline.strands.get(band.strand) else {
                 continue;
             };
-            if strand.rows.len() < 2 {
-                continue;
-            }
+            let folds = strand.rows.len() > 1;
             let top = parts.tracks.top() + band.top - self.scroll;
             let rect = Rect::from_min_size(
                 pos2(parts.outer.left(), top),
@@ -350,17 +355,39 @@ impl Hand<'_> {
                 continue;
             }
             let id = Id::unique(("fold-track", strand.track));
-            let response = ui.interact(rect, id, Sense::click());
+            let sense = if folds {
+                Sense::click()
+            } else {
+                Sense::hover()
+            };
+            let response = ui.interact(rect, id, sense);
             let track = self.shown.trace.tracks.get(strand.track as usize);
+            let name = track.map(|track| format!("{} of {}", track.name, track.group));
+            let name = humanize::shorten(&name.unwrap_or_default(), card::LONGEST_NAME);
             response.widget_info(|| {
-                let verb = if band.is_folded { "Unfold" } else { "Fold" };
-                let words = track.map(|track| format!("{verb} {} of {}", track.name, track.group));
-                WidgetInfo::labeled(Role::Button, true, words.unwrap_or_default())
+                let (role, words) = match (folds, band.is_folded) {
+                    (false, _) => (Role::Label, name.clone()),
+                    (true, false) => (Role::Button, format!("Fold {name}")),
+                    (true, true) => (Role::Button, format!("Unfold {name}")),
+                };
+                WidgetInfo::labeled(role, true, words)
             });
             if response.clicked() {
                 wishes.push(Wish::Fold(strand.track));
             }
-            response.on_hover_cursor(CursorIcon::PointingHand);
+            let response = response.on_hover_text(self.about(strand, &name));
+            if folds {
+                response.on_hover_cursor(CursorIcon::PointingHand);
+            }
         }
+    }
+
+    /// What a track did, below its name.
+    fn about(&self, strand: &Strand, name: &str) -> String {
+        let (busy, all) = (strand.busy_ns as f64, self.shown.timeline.length_ns as f64);
+        let slices = humanize::of_many(strand.slices as u64, "slice");
+        let share = humanize::significant(busy / all.max(1.0) * 100.0, 2);
+        let busy = humanize::duration_ns(busy);
+        format!("{name}\n{slices}\nBusy {busy}, {share} % of the whole trace")
     }
 }

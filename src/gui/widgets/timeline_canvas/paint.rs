@@ -187,8 +187,7 @@ impl Canvas<'_> {
         let hand = self.hand;
         let shown = hand.shown;
         let area = hand.parts.tracks;
-        let is_searched = shown.hits.is_some();
-        let tones = Tones::of(self.roles, is_searched);
+        let tones = Tones::of(self.roles, shown.is_dimmed());
         let bright = Tones::of(self.roles, false);
         let painter = self.painter.with_clip_rect(area);
         let (mut mesh, mut letters) = (Mesh::default(), Vec::new());
@@ -290,8 +289,7 @@ impl Canvas<'_> {
         let galley = lettering.fitting(&self.painter, number, short, room)?;
         let y = (rect.center().y - galley.size().y / 2.0).round();
         let at = pos2((rect.left() + 4.0).round(), y);
-        let is_dimmed = self.hand.shown.hits.is_some();
-        let color = if is_dimmed {
+        let color = if self.hand.shown.is_dimmed() {
             self.roles.faint
         } else {
             self.roles.text

@@ -1,0 +1,45 @@
+//! The card of sessions that were made of another program's files: which program measured, and what is to be
+//! known of its results.
+
+use eframe::egui::Ui;
+
+use crate::app::App;
+use crate::base::humanize;
+use crate::domain::profile::Tool;
+use crate::gui::theme::space;
+use crate::gui::widgets::label;
+
+/// So many remarks on a session are shown.
+const MOST: usize = 8;
+
+/// Shows it, for each such session that is open.
+pub fn show(ui: &mut Ui, app: &App) {
+    for open in app.sessions.iter() {
+        if let Some(tool) = &open.session.imported {
+            let session = &open.session;
+            super::super::card(ui, |ui| remarks(ui, tool, &session.name, &session.warnings));
+            ui.add_space(space::MEDIUM);
+        }
+    }
+}
+
+fn remarks(ui: &mut Ui, tool: &Tool, name: &str, warnings: &[String]) {
+    label::card_title(ui, &format!("{name} was not measured here"));
+    let of: &str = if tool.name.is_empty() {
+        "another program"
+    } else {
+        &tool.name
+    };
+    label::faint(
+        ui,
+        &format!("Imported from files of {of}: its numbers are as the files state them"),
+    );
+    for warning in warnings.iter().take(MOST) {
+        label::quiet(ui, warning);
+    }
+    let rest = warnings.get(MOST..).unwrap_or_default();
+    if !rest.is_empty() {
+        let words = humanize::of_many(rest.len() as u64, "more remark");
+        label::faint(ui, &words).on_hover_text(rest.join("\n\n"));
+    }
+}

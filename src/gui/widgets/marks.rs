@@ -1,0 +1,237 @@
+//! What is painted on a chart beside its series: failures, knees, rings, dividers, levels and numbers, with
+//! their words where these lie over nothing.
+
+use std::sync::Arc;
+
+use eframe::egui::{Align2, Galley, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
+
+use super::chart::{Canvas, REACH, faded};
+use super::marker;
+use crate::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
+use crate::gui::theme::{self, text};
+
+/// Half the width of the mark of a failed case.
+const FAILED: f32 = 4.5;
+/// Between the middles of two of them that stand side by side.
+const BESIDE: f32 = 10.5;
+/// How far above the axis the words of a knee may stand, the best first.
+const LIFTS: [f32; 5] = [4.0, 20.0, 36.0, 52.0, 68.0];
+
+/// Paints them. The answer is where words stand, for those that come later.
+pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
+    let mut said = Vec::new();
+    let drawn = drawn(canvas, spec);
+    for (at, mark) in failed(canvas, spec) {
+        failure(canvas, at, mark);
+    }
+    for mark in &spec.marks {
+        match mark {
+            Mark::Drop { at, series, text } => {
+                drop_line(canvas, (*at, *series), text, &drawn, &mut said);
+            }
+            Mark::Ring { at, .. } => {
+                let stroke = Stroke::new(2.0, canvas.roles.accent);
+                canvas
+                    .painter
+                    .circle_stroke(canvas.place(at.0, at.1), 8.0, stroke);
+            }
+            Mark::Divider { x } => {
+                let x = canvas.place(*x, 0.0).x;
+                if canvas.inner.x_range().contains(x) {
+                    let stroke = Stroke::new(1.0, canvas.roles.line);
+                    canvas.painter.vline(x, canvas.inner.y_range(), stroke);
+                }
+            }
+            Mark::Value { at, text } => value(canvas, *at, text, &mut said),
+            Mark::Level { y, text } => level(canvas, *y, text, &drawn),
+            // Painted already, behind the markers, and after all other words.
+            Mark::Failed { .. } | Mark::Edge { .. } | Mark::Name { .. } => {}
+        }
+    }
+    said
+}
+
+/// What failed at the mark under the hand, and why.
+pub(super) fn failed_at(canvas: &Canvas<'_>, spec: &ChartSpec, hand: Pos2) -> Option<String> {
+    let near = failed(canvas, spec)
+        .into_iter()
+        .map(|(at, mark)| (at.distance(hand), mark))
+        .filter(|(distance, _)| *distance < REACH);
+    let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0))?.1;
+    let Mark::Failed { x, .. } = nearest else {
+        return None;
+    };
+    Some(spec.failures_at(*x))
+}
+
+/// Where each failed case has its mark: several at one batch stand side by side, so that each is seen.
+fn failed<'s>(canvas: &Canvas<'_>, spec: &'s ChartSpec) -> Vec<(Pos2, &'s Mark)> {
+    let counted = spec.failures();
+    let middles: Vec<f32> = counted
+        .iter()
+        .map(|(x, _)| canvas.place(*x, 0.0).x)
+        .collect();
+    let steps = middles.windows(2).map(|pair| pair[1] - pair[0]);
+    let room = steps.fold(canvas.inner.width(), f32::min);
+    let mut before = vec![0.0; counted.len()];
+    let mut found = Vec::new();
+    for mark in &spec.marks {
+        let Mark::Failed { x, .. } = mark else {
+            continue;
+        };
+        let Some(place) = counted.iter().position(|(at, _)| at == x) else {
+            continue;
+        };
+        let number = counted[place].1 as f32;
+        let step = BESIDE.min(room / number);
+        let length = (number - 1.0) * step;
+        let right = canvas.inner.right().max(middles[place]) - length;
+        let first = (middles[place] - length / 2.0).min(right);
+        let at = pos2(first + before[place] * step, canvas.inner.bottom());
+        before[place] += 1.0;
+        found.push((at, mark));
+    }
+    found
+}
+
+fn failure(canvas: &Canvas<'_>, at: Pos2, mark: &Mark) {
+    let Mark::Failed { series, colour, .. } = mark else {
+        return;
+    };
+    let color = faded(canvas.roles.series(*colour), *series, canvas.highlighted);
+    let ring = Stroke::new(1.6, color);
+    canvas.painter.circle(at, FAILED, canvas.roles.panel, ring);
+    let ends = [at + vec2(-3.0, 3.0), at + vec2(3.0, -3.0)];
+    canvas.painter.line_segment(ends, Stroke::new(1.4, color));
+}
+
+/// The places of points and columns, and of the lines of knees: words stand beside them.
+fn drawn(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
+    let half = spec.bar_width / 2.0;
+    let points = spec.series.iter().flat_map(|series| {
+        let is_column = series.stroke == Drawing::Bars;
+        let has_bars = series.stroke == Drawing::Dots;
+        let aside = spec.aside(series);
+        series.points.iter().map(move |point| {
+            if is_column {
+                let ends = [
+                    canvas.place(point.x - half, 0.0),
+                    canvas.place(point.x + half, point.y),
+                ];
+                Rect::from_two_pos(ends[0], ends[1])
+            } else {
+                let size = Vec2::splat(2.0 * marker::RADIUS);
+                let at = canvas.place(point.x + aside, point.y);
+                let (low, high) = point
+                    .band
+                    .filter(|_| has_bars)
+                    .unwrap_or((point.y, point.y));
+                let ends = [low, high].map(|y| canvas.place(point.x + aside, y));
+                Rect::from_center_size(at, size).union(Rect::from_two_pos(ends[0], ends[1]))
+            }
+        })
+    });
+    let lines = spec.marks.iter().filter_map(|mark| match mark {
+        Mark::Drop { at, .. } => {
+            let top = canvas.place(at.0, at.1);
+            let foot = pos2(top.x, canvas.inner.bottom());
+            Some(Rect::from_two_pos(top, foot).expand(1.0))
+        }
+        _ => None,
+    });
+    points.chain(lines).collect()
+}
+
+/// A dashed vertical from a point down to the axis, with words at its foot or above, where they cover nothing.
+/// Words that would lie over earlier ones are left out, and so are all but the first that would cover something.
+fn drop_line(
+    canvas: &Canvas<'_>,
+    (at, series): ((f64, f64), SeriesId),
+    text: &str,
+    drawn: &[Rect],
+    said: &mut Vec<Rect>,
+) {
+    let top = canvas.place(at.0, at.1);
+    let color = faded(canvas.roles.faint, series, canvas.highlighted);
+    let foot = pos2(top.x, canvas.inner.bottom());
+    let ends = [top + vec2(0.0, 7.0), foot];
+    canvas
+        .painter
+        .extend(Shape::dashed_line(&ends, Stroke::new(1.0, color), 3.0, 3.0));
+    if text.is_empty() {
+        return;
+    }
+    let small = theme::words(text::CAPTION);
+    let galley = canvas.painter.layout_no_wrap(text.to_owned(), small, color);
+    let sides = [(6.0, Align2::LEFT_BOTTOM), (-6.0, Align2::RIGHT_BOTTOM)];
+    let places = LIFTS.iter().flat_map(|lift| {
+        let size = galley.size();
+        sides.map(|(aside, anchor)| anchor.anchor_size(foot + vec2(aside, -lift), size))
+    });
+    let inside = canvas.inner.x_range().expand(6.0);
+    let free: Vec<Rect> = places
+        .filter(|place| inside.contains(place.left()) && inside.contains(place.right()))
+        .filter(|place| !said.iter().any(|other| other.intersects(*place)))
+        .collect();
+    let covers_nothing = |place: &&Rect| !drawn.iter().any(|other| other.intersects(**place));
+    let covering = || free.first().filter(|_| said.is_empty());
+    let Some(place) = free.iter().find(covers_nothing).or_else(covering) else {
+        return;
+    };
+    words(canvas, *place, galley);
+    said.push(*place);
+}
+
+/// A number above a point; beside it where that is above the chart.
+fn value(canvas: &Canvas<'_>, at: (f64, f64), text: &str, said: &mut Vec<Rect>) {
+    let font = theme::numbers(text::CAPTION);
+    let color = canvas.roles.text;
+    let galley = canvas.painter.layout_no_wrap(text.to_owned(), font, color);
+    let point = canvas.place(at.0, at.1);
+    let place = if point.y - galley.size().y - 3.0 < canvas.inner.top() {
+        let top = pos2(point.x + 5.0, point.y.max(canvas.inner.top()));
+        Align2::LEFT_TOP.anchor_size(top, galley.size())
+    } else {
+        Align2::CENTER_BOTTOM.anchor_size(point - vec2(0.0, 3.0), galley.size())
+    };
+    if !said.iter().any(|other| other.intersects(place)) {
+        canvas.painter.galley(place.min, galley, color);
+        said.push(place);
+    }
+}
+
+/// A dashed line at a height, with its words: over it at the left, or where they cover nothing.
+fn level(canvas: &Canvas<'_>, y: f64, text: &str, drawn: &[Rect]) {
+    let y = canvas.place(0.0, y).y;
+    let ends = [pos2(canvas.inner.left(), y), pos2(canvas.inner.right(), y)];
+    let stroke = Stroke::new(1.0, canvas.roles.faint);
+    canvas
+        .painter
+        .extend(Shape::dashed_line(&ends, stroke, 3.0, 3.0));
+    let small = theme::words(text::CAPTION);
+    let color = canvas.roles.quiet;
+    let galley = canvas.painter.layout_no_wrap(text.to_owned(), small, color);
+    let place = |end: Pos2, aside: f32, down: f32, anchor: Align2| {
+        anchor.anchor_size(end + vec2(aside, down), galley.size())
+    };
+    let places = [
+        place(ends[0], 4.0, -3.0, Align2::LEFT_BOTTOM),
+        place(ends[1], -4.0, -3.0, Align2::RIGHT_BOTTOM),
+        place(ends[0], 4.0, 3.0, Align2::LEFT_TOP),
+        place(ends[1], -4.0, 3.0, Align2::RIGHT_TOP),
+    ];
+    // At the top of the chart stands the unit.
+    let inside = canvas.inner.y_range();
+    let is_inside = |place: &&Rect| inside.contains(place.top()) && inside.contains(place.bottom());
+    let is_free = |place: &&Rect| !drawn.iter().any(|other| other.intersects(**place));
+    let mut inner = places.iter().filter(is_inside);
+    let best = inner.clone().find(is_free).or_else(|| inner.next());
+    words(canvas, *best.unwrap_or(&places[0]), galley);
+}
+
+/// Words on a ground of their own: what was drawn there shines through, and can be read no more than they.
+fn words(canvas: &Canvas<'_>, place: Rect, galley: Arc<Galley>) {
+    let ground = canvas.roles.panel.gamma_multiply(0.8);
+    canvas.painter.rect_filled(place, 2.0, ground);
+    canvas.painter.galley(place.min, galley, canvas.roles.quiet);
+}

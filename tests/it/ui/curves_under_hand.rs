@@ -1,0 +1,237 @@
+//! Curves under the hand: the limit that is dragged, the strip that is looked at closer, what failed, a
+//! legend that hides, and charts that have nothing to show.
+
+use std::sync::Arc;
+
+use eframe::egui::{Event, Rect, pos2, vec2};
+use powerband::analysis::batch_curve::{Efficiency, Statistic};
+use powerband::app::action::{Action, Curves, Figures};
+use powerband::app::figures::Shown;
+use powerband::app::screen::Screen;
+use powerband::app::sessions::Pin;
+use powerband::base::humanize::UNKNOWN;
+use powerband::chart::figure::Drawing;
+use powerband::chart::spec::Axis;
+use powerband::domain::case::CaseKey;
+
+use super::Desk;
+use super::curves_by_hand::{made, opened};
+use super::data::{Made, Speed, speed};
+use super::narrow::live;
+use crate::support::Home;
+
+const STRIP: &str = "Each run when it came; drag and Ctrl+scroll to look closer";
+const LANES: &str = "What the devices did meanwhile, over the same time";
+/// Height of the plot of a chart in the window of the tests.
+const PLOT: f32 = 202.0;
+
+/// Two setups; of each, the largest batch ran out of memory.
+fn with_failures() -> Desk {
+    let failing = |spec, fixed, item| Speed {
+        out_of_memory: Some(8),
+        ..speed(spec, "", fixed, item)
+    };
+    let speeds = [
+        failing("ort:cpu", 2_900.0, 4_150.0),
+        failing("tract:cpu", 900.0, 9_800.0),
+    ];
+    opened(Home::new(), &made("Failing", &speeds, &[1, 2, 4, 8]))
+}
+
+fn of_one() -> Desk {
+    // Long enough for devices to be read in each case.
+    let made = Made {
+        name: "One",
+        created: "2026-09-14T18:22:07Z",
+        model: "resnet50",
+        speeds: &[speed("ort:cpu", "", 2_900.0, 4_150.0)],
+        batches: &[1, 2, 4, 8],
+        rounds: 2,
+        samples: 150,
+    };
+    opened(Home::new(), &made.session())
+}
+
+/// The line of the latency limit.
+fn grip(desk: &Desk) -> Rect {
+    let names = desk.names();
+    let name = names.iter().find(|name| name.starts_with("Latency limit "));
+    desk.get(name.expect("a limit")).rect()
+}
+
+fn latency_axis(desk: &Desk) -> (f64, f64) {
+    let y = &desk.app().curves.drawn.latency.y;
+    (y.low, y.high)
+}
+
+fn limit(desk: &Desk) -> f64 {
+    desk.app().curves.options.limit_ns.expect("a limit")
+}
+
+#[test]
+fn a_limit_that_is_dragged_stays_under_the_hand() {
+    let mut desk = of_one();
+    desk.click("Set a latency limit");
+    desk.steps(2);
+    let (before, at) = (latency_axis(&desk), grip(&desk).center());
+    desk.harness.hover_at(at);
+    desk.steps(2);
+    desk.harness.drag_at(at);
+    desk.steps(2);
+    desk.harness.hover_at(at - vec2(0.0, 40.0));
+    desk.steps(3);
+    let first = limit(&desk);
+    // A hand that rests drags nothing on, and the line is where it is.
+    desk.steps(20);
+    assert_eq!(limit(&desk), first);
+    assert_eq!(latency_axis(&desk), before);
+    assert!((grip(&desk).center().y - at.y + 40.0).abs() < 3.0);
+    let above = pos2(at.x, 1.0);
+    desk.harness.hover_at(above);
+    desk.steps(20);
+    let far = limit(&desk);
+    let open = desk.app().sessions.iter().next().expect("a session");
+    let points = open.findings.curves.iter().flat_map(|curve| &curve.points);
+    let longest = points.map(|point| point.median_ns).fold(0.0, f64::max);
+    assert!(first < far && far <= longest * 10.001, "{first} {far}");
+    assert_eq!(latency_axis(&desk), before);
+    desk.harness.drop_at(above);
+    desk.steps(3);
+    assert_eq!(limit(&desk), far);
+    assert!(latency_axis(&desk).1 > before.1, "there is room for it now");
+}
+
+/// What is copied of the figure below a caption.
+fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
+    desk.reach(caption);
+    let inside = desk.get(caption).rect().left_bottom() + vec2(120.0, 60.0);
+    desk.harness.hover_at(inside);
+    desk.steps(3);
+    desk.wishes();
+    desk.press("Ctrl+I");
+    desk.steps(2);
+    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
+        Action::Figures(Figures::Copy(shown)) => Some(shown),
+        _ => None,
+    });
+    copied.expect("a wish to copy")
+}
+
+fn axis_of(shown: &Shown) -> Axis {
+    match &shown.drawing {
+        Drawing::Chart(spec) => spec.x.clone(),
+        Drawing::Lanes(lanes) => lanes.x.clone(),
+        other => panic!("{} has no time", other.title()),
+    }
+}
+
+/// Pins a batch; the answer is the time of its strip as it was made.
+fn pin(desk: &mut Desk, batch: usize) -> Axis {
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let case = CaseKey { setup: 0, batch };
+    let pin = Pin { session, case };
+    desk.act(Action::Curves(Curves::Pin(Some(pin))));
+    desk.until("it is pinned", |app| {
+        app.curves.pinned.as_ref().is_some_and(|one| one.pin == pin)
+    });
+    desk.steps(4);
+    let pinned = desk.app().curves.pinned.as_ref().expect("a pinned case");
+    pinned.strip.x.clone()
+}
+
+#[test]
+fn every_pinned_case_is_seen_whole_and_its_devices_follow_it() {
+    let mut desk = of_one();
+    let first = pin(&mut desk, 1);
+    assert_eq!(axis_of(&copied(&mut desk, STRIP)), first);
+    let second = pin(&mut desk, 8);
+    assert!(second.high > 2.0 * first.high, "{first:?} {second:?}");
+    assert_eq!(axis_of(&copied(&mut desk, STRIP)), second);
+    // The hand is on the strip.
+    desk.harness.event(Event::Zoom(2.0));
+    desk.steps(3);
+    let closer = axis_of(&copied(&mut desk, STRIP));
+    let length = |axis: &Axis| axis.high - axis.low;
+    assert!(length(&closer) < 0.8 * length(&second), "{closer:?}");
+    let lanes = copied(&mut desk, LANES);
+    assert!(matches!(lanes.drawing, Drawing::Lanes(_)));
+    assert_eq!(axis_of(&lanes), closer);
+    let third = pin(&mut desk, 4);
+    assert_eq!(axis_of(&copied(&mut desk, STRIP)), third);
+    assert_eq!(axis_of(&copied(&mut desk, LANES)).high, third.high);
+}
+
+#[test]
+fn every_setup_that_failed_at_a_batch_is_named() {
+    let mut desk = with_failures();
+    desk.click("Set a latency limit");
+    desk.steps(2);
+    let line = grip(&desk);
+    let spec = &desk.app().curves.drawn.latency;
+    let share = |axis: &Axis, at: f64| ((at - axis.low) / (axis.high - axis.low)) as f32;
+    let height = share(&spec.y, spec.limit.as_ref().expect("a limit").y);
+    let foot = line.center().y + height * PLOT;
+    let x = line.left() + share(&spec.x, 3.0) * line.width();
+    let both = [
+        "ort:cpu, batch 8: out of memory",
+        "tract:cpu, batch 8: out of memory",
+    ];
+    let is_told = (0..6).any(|step| {
+        desk.harness.hover_at(pos2(x, foot - 5.0 * step as f32));
+        desk.steps(3);
+        both.iter().all(|words| desk.sees(words))
+    });
+    assert!(is_told, "{:#?}", desk.names());
+}
+
+#[test]
+fn a_point_of_a_run_is_told_under_the_hand() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().run = Some(live());
+    desk.act(Action::Go(Screen::Run));
+    desk.steps(3);
+    let title = desk.get("Throughput so far").rect();
+    // Nowhere is farther from one of these places than a point reaches.
+    let places = (0..16).flat_map(|row| (0..32).map(move |column| (column, row)));
+    let mut places =
+        places.map(|(column, row)| vec2(22.0 * column as f32, 22.0 * row as f32 + 24.0));
+    let is_told = places.any(|place| {
+        desk.harness.hover_at(title.left_bottom() + place);
+        desk.steps(2);
+        desk.sees("ONNX Runtime\nbatch size ")
+    });
+    assert!(is_told, "{:#?}", desk.names());
+}
+
+#[test]
+fn a_hidden_series_does_not_come_forward() {
+    let mut desk = with_failures();
+    let id = desk.app().curves.drawn.legend[0].id;
+    let name = format!("Series {}", desk.app().curves.drawn.legend[0].name);
+    desk.reach(&name);
+    desk.get(&name).hover();
+    desk.steps(3);
+    assert_eq!(desk.app().curves.highlighted, Some(id));
+    // The hand stays where it clicked.
+    desk.click(&name);
+    desk.steps(3);
+    assert!(!desk.app().curves.drawn.legend[0].shown);
+    assert_eq!(desk.app().curves.highlighted, None);
+}
+
+#[test]
+fn a_chart_without_points_says_why() {
+    let mut desk = with_failures();
+    assert!(!desk.sees("No case has the 662 samples"));
+    desk.act(Action::Curves(Curves::Statistic(Statistic::P99)));
+    desk.see("No case has the 662 samples");
+    // The interval is that of the median, which is not what stands beside it.
+    let table = &desk.app().curves.drawn.table;
+    assert!(table.iter().all(|row| row.cells[3] == UNKNOWN));
+    desk.act(Action::Curves(Curves::Statistic(Statistic::Median)));
+    desk.steps(2);
+    assert!(!desk.sees("No case has the 662 samples"));
+    assert_ne!(desk.app().curves.drawn.table[0].cells[3], UNKNOWN);
+    desk.act(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)));
+    desk.see("No peak is known: ");
+}

@@ -1,0 +1,96 @@
+//! Runs of other programs, and what interrupted ones left behind.
+
+use powerband::app::notices::Weight;
+use powerband::domain::event::{RunEvent, Stamped};
+use powerband::store::journal::Journal;
+
+use super::behaviour::{draft, is_saved};
+use super::data::{Made, Speed, speed};
+use super::{Desk, PATIENCE};
+use crate::support::Home;
+
+const FAKE: &[Speed] = &[speed("fake", "", 900.0, 100.0)];
+const CREATED: &str = "2026-11-21T06:02:03Z";
+
+/// The journal of a run, which lives as long as somebody holds this.
+fn journal(home: &Home, name: &str) -> Journal {
+    let made = Made {
+        name,
+        created: CREATED,
+        model: "resnet50",
+        speeds: FAKE,
+        batches: &[1, 2],
+        rounds: 3,
+        samples: 8,
+    };
+    let folder = home.path("home/sessions/journals");
+    let mut journal = Journal::create(&folder, name).expect("a journal");
+    let event = RunEvent::WentOn {
+        session: Box::new(made.session()),
+        at: CREATED.to_owned(),
+    };
+    let written = journal.append(&Stamped { at_ns: 0, event });
+    written.expect("a line");
+    journal
+}
+
+/// Whether a question is on the screen.
+fn asks(desk: &Desk) -> bool {
+    let mut up = desk.app().notices.up();
+    up.any(|one| one.weight == Weight::Question)
+}
+
+#[test]
+fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
+    let home = Home::new();
+    let journal = journal(&home, "Elsewhere");
+    let mut desk = Desk::awake(home, Vec::new());
+    let words = "Another Powerband is measuring Elsewhere, since 21 Nov 06:02";
+    desk.see(words);
+    desk.press("Ctrl+3");
+    assert!(!desk.sees("Nothing is being measured") && !desk.sees("Idle"));
+    desk.app_mut().planner.draft = draft("fake", "1", 2);
+    desk.press("Ctrl+Enter");
+    desk.hear("would spoil the numbers of both");
+    assert!(desk.app().run.is_none());
+    desk.click("Measure anyway");
+    desk.step_until("the run is saved", PATIENCE, is_saved);
+    // The run of this window is none of another program.
+    assert_eq!(desk.app().elsewhere_words().as_deref(), Some(words));
+    journal.discard().expect("it is removed");
+    desk.see("Idle");
+}
+
+#[test]
+fn a_run_of_this_window_is_not_taken_for_one_of_another_program() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    super::behaviour::long_run(&mut desk);
+    let begun = std::time::Instant::now();
+    desk.step_until("the watch looks", PATIENCE, |desk| {
+        assert_eq!(desk.app().elsewhere_words(), None);
+        begun.elapsed().as_secs() >= 4
+    });
+    desk.click("Stop");
+    desk.step_until("the run is saved", PATIENCE, is_saved);
+    assert_eq!(desk.app().elsewhere_words(), None);
+}
+
+#[test]
+fn an_interrupted_run_is_offered_until_it_is_answered() {
+    let home = Home::new();
+    drop(journal(&home, "Cut off"));
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.hear("Cut off of 21 Nov 06:02 with 6 measured rounds");
+    desk.app_mut().notices.age(u64::MAX);
+    assert!(asks(&desk));
+    desk.press("Escape");
+    assert!(!asks(&desk));
+    desk.press("Ctrl+L");
+    desk.click("Recover");
+    desk.hear("Recovered Cut off");
+    desk.step_until("it is offered no more", PATIENCE, |desk| {
+        desk.find("Recover").is_none()
+    });
+    desk.click("Open it");
+    desk.until("it is open", |app| app.sessions.len() == 1);
+}

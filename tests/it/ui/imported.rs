@@ -1,0 +1,69 @@
+//! Results of other programs on Curves: as their files state them, and with what is to be known of them.
+
+use std::path::Path;
+
+use powerband::app::action::{Action, Curves};
+use powerband::app::screen::Screen;
+use powerband::base::humanize::UNKNOWN;
+
+use super::Desk;
+use crate::support::Home;
+
+/// The window on Curves with a file of another program.
+fn opened(file: &str) -> Desk {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
+    let mut desk = Desk::awake(Home::new(), vec![root.join(file)]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Curves));
+    desk.until("its cases are listed", |app| {
+        !app.curves.drawn.table.is_empty()
+    });
+    desk.steps(2);
+    desk
+}
+
+/// Cells of every case: a column by its place.
+fn column(desk: &Desk, place: usize) -> Vec<String> {
+    let rows = desk.app().curves.drawn.table.iter();
+    rows.map(|row| row.cells[place].clone()).collect()
+}
+
+#[test]
+fn rates_are_those_of_the_file() {
+    let desk = opened("triton-perf-analyzer/inception-concurrency.csv");
+    assert_eq!(
+        column(&desk, 6),
+        ["69.2 /s", "87.2 /s", "84.2 /s", "84.2 /s"]
+    );
+    assert_eq!(column(&desk, 4), [UNKNOWN; 4], "no shortest run is stated");
+    assert_eq!(column(&desk, 5)[0], "21.0 ms");
+    assert_eq!(column(&desk, 9), ["finished"; 4]);
+}
+
+#[test]
+fn an_invalid_result_says_so_and_draws_no_samples() {
+    let mut desk = opened("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt");
+    assert_eq!(column(&desk, 4), ["3.25 ms"]);
+    assert_eq!(column(&desk, 5), ["13.0 ms"]);
+    assert_eq!(column(&desk, 6), ["160 /s"]);
+    assert_eq!(column(&desk, 8), ["0"]);
+    assert_eq!(column(&desk, 9), ["finished, not-accepted"]);
+    desk.see("was not measured here");
+    desk.see("the result is INVALID");
+    let pin = desk.app().curves.drawn.table[0].pin;
+    desk.act(Action::Curves(Curves::Pin(Some(pin))));
+    desk.until("the case is pinned", |app| app.curves.pinned.is_some());
+    desk.see("LoadGen reported figures");
+    assert!(!desk.sees("Each run when it came"));
+}
+
+#[test]
+fn loading_a_model_is_no_case() {
+    let desk = opened("optimum-benchmark/tei_bert-benchmark.json");
+    let names = column(&desk, 0);
+    assert!(
+        names.iter().any(|name| name.contains("forward")),
+        "{names:?}"
+    );
+    assert!(names.iter().all(|name| !name.contains("load")), "{names:?}");
+}
