@@ -216,7 +216,10 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
             percent(busy)
         )
     } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
-        format!("the worker had to make way for others {switches:.0} times a second")
+        format!(
+            "the worker had to make way for others {} times a second",
+            humanize::count(switches as u64)
+        )
     } else {
         return None;
     };

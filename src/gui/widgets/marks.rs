@@ -20,7 +20,12 @@ const LIFTS: [f32; 5] = [4.0, 20.0, 36.0, 52.0, 68.0];
 /// Paints them. The answer is where words stand, for those that come later.
 pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
     let mut said = Vec::new();
-    let drawn = drawn(canvas, spec);
+    let seeks_room = |mark: &Mark| matches!(mark, Mark::Drop { .. } | Mark::Level { .. });
+    let drawn = if spec.marks.iter().any(seeks_room) {
+        drawn(canvas, spec)
+    } else {
+        Vec::new()
+    };
     for (at, mark) in failed(canvas, spec) {
         failure(canvas, at, mark);
     }

@@ -104,6 +104,12 @@ fn a_limit_that_is_dragged_stays_under_the_hand() {
 /// What is copied of the figure below a caption.
 fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
     desk.reach(caption);
+    // What is scrolled comes to rest before the hand is laid on it.
+    let mut before = None;
+    while before != Some(desk.get(caption).rect()) {
+        before = Some(desk.get(caption).rect());
+        desk.steps(12);
+    }
     let inside = desk.get(caption).rect().left_bottom() + vec2(120.0, 60.0);
     desk.harness.hover_at(inside);
     desk.steps(3);

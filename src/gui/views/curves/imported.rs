@@ -9,8 +9,8 @@ use crate::domain::profile::Tool;
 use crate::gui::theme::space;
 use crate::gui::widgets::label;
 
-/// So many remarks on a session are shown.
-const MOST: usize = 8;
+/// So many remarks on a session are shown: the charts are below.
+const MOST: usize = 4;
 
 /// Shows it, for each such session that is open.
 pub fn show(ui: &mut Ui, app: &App) {
