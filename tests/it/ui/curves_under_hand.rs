@@ -104,7 +104,9 @@ fn a_limit_that_is_dragged_stays_under_the_hand() {
 /// What is copied of the figure below a caption.
 fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
     desk.reach(caption);
-    // What is scrolled comes to rest before the hand is laid on it.
+    // The caption may be on the screen and the figure not. What is scrolled comes to rest before the hand is
+    // laid on it.
+    desk.get(caption).scroll_to_me();
     let mut before = None;
     while before != Some(desk.get(caption).rect()) {
         before = Some(desk.get(caption).rect());
