@@ -12,5 +12,6 @@ pub mod percentiles;
 pub mod ranking;
 pub mod ratio;
 pub mod share;
+pub mod signed_rank;
 pub mod student;
 pub mod summary;

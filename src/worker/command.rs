@@ -8,18 +8,20 @@ use crate::base::process_spec::ProcessSpec;
 use crate::domain::tensor::Tensor;
 use crate::engines::command::Outside;
 use crate::engines::{EngineError, Loaded, LoadedModel, Runnable};
+use crate::stats::signed_rank;
 use crate::stats::summary::median;
 
 /// A command that does nothing.
 const EMPTY: &str = ":";
 /// Starts of a shell that does nothing, whose median is taken off each time.
 const STARTS: usize = 20;
-/// Runs after which it is known whether a command does more than start.
-const FIRST_RUNS: usize = 15;
+/// First runs after which it is asked whether a command does more than start: most are clear at once,
+/// and those that are not get as many again.
+const ASKED_AFTER: [usize; 2] = [15, 30];
 /// A run takes longer than an empty one where it does so by this share: starts vary by as much.
 const BEYOND_START: f64 = 0.1;
-/// So large a share of the first runs has to.
-const MOST_RUNS: f64 = 0.75;
+/// The runs are longer where chance alone would make them seem so in fewer cases than this.
+const LEAST_CHANCE: f64 = 0.0005;
 /// How much of what a command printed is quoted.
 const QUOTED: usize = 200;
 
@@ -114,6 +116,7 @@ impl LoadedModel for CommandModel {
             batch,
             start_ns: self.start_ns,
             first: Vec::new(),
+            is_longer: false,
             told: VecDeque::new(),
         }))
     }
@@ -134,6 +137,8 @@ struct CommandRun {
     start_ns: u64,
     /// What the first runs took, and the empty start before each.
     first: Vec<FirstRun>,
+    /// Whether they showed that it takes longer than starting alone.
+    is_longer: bool,
     /// Figures of the last run that were not handed on yet.
     told: VecDeque<u64>,
 }
@@ -141,35 +146,42 @@ struct CommandRun {
 impl CommandRun {
     /// Runs the command, the first times after an empty one, and gives what it printed and took.
     fn run_beside_empty(&mut self) -> Result<(String, u64), EngineError> {
-        if self.outside.figures.is_some() || self.first.len() == FIRST_RUNS {
+        if self.outside.figures.is_some() || self.is_longer {
             return run(&self.line);
         }
         let (_, empty_ns) = run(EMPTY)?;
         let (stdout, taken_ns) = run(&self.line)?;
         self.first.push(FirstRun { empty_ns, taken_ns });
-        if self.first.len() == FIRST_RUNS {
-            more_than_start(&self.first)?;
+        if ASKED_AFTER.contains(&self.first.len()) {
+            self.is_longer = are_longer(&self.first);
+        }
+        if !self.is_longer && ASKED_AFTER.last() == Some(&self.first.len()) {
+            return Err(no_more_than_start(&self.first));
         }
         Ok((stdout, taken_ns))
     }
 }
 
-/// Whether the command has a time of its own: most runs took longer than the empty one before them.
-fn more_than_start(first: &[FirstRun]) -> Result<(), EngineError> {
-    let is_longer =
-        |run: &&FirstRun| run.taken_ns as f64 > run.empty_ns as f64 * (1.0 + BEYOND_START);
-    if first.iter().filter(is_longer).count() as f64 >= MOST_RUNS * first.len() as f64 {
-        return Ok(());
-    }
+/// Whether runs take longer than the empty ones before them, by more than starts vary. What slows
+/// every start down slows both, and a few that were hindered far more count by their rank.
+fn are_longer(first: &[FirstRun]) -> bool {
+    let beyond: Vec<f64> = first
+        .iter()
+        .map(|run| (run.taken_ns as f64 / (run.empty_ns as f64 * (1.0 + BEYOND_START))).ln())
+        .collect();
+    signed_rank::chance(&beyond) < LEAST_CHANCE
+}
+
+fn no_more_than_start(first: &[FirstRun]) -> EngineError {
     let median_of = |of: fn(&FirstRun) -> u64| {
         let times: Vec<f64> = first.iter().map(|run| of(run) as f64).collect();
         humanize::duration_ns(median(&times).unwrap_or_default())
     };
-    Err(EngineError::Failed(format!(
+    EngineError::Failed(format!(
         "the command takes {}, and starting an empty one takes {}, so what it does itself cannot be told; let it do more, or print a figure that pattern= finds",
         median_of(|run| run.taken_ns),
         median_of(|run| run.empty_ns)
-    )))
+    ))
 }
 
 impl Runnable for CommandRun {
@@ -216,28 +228,33 @@ mod tests {
     use super::*;
 
     /// First runs, each after an empty start that takes longer than the one before, as on a machine that
-    /// slows down; a quarter of them had other hindrances.
+    /// slows down; a quarter of either had other hindrances.
     fn first_runs(beyond_start: f64) -> Vec<FirstRun> {
-        (1..=FIRST_RUNS as u64)
+        let hindered = |is_hindered: bool| if is_hindered { 7.0 } else { 1.0 };
+        (1..=ASKED_AFTER[1] as u64)
             .map(|start| {
-                let hindrance = if start % 4 == 0 { 7.0 } else { 1.0 };
+                let start_ns = start as f64 * 1e6;
                 FirstRun {
-                    empty_ns: start * 1_000_000,
-                    taken_ns: (start as f64 * 1e6 * beyond_start * hindrance) as u64,
+                    empty_ns: (start_ns * hindered(start % 4 == 1)) as u64,
+                    taken_ns: (start_ns * beyond_start * hindered(start % 4 == 0)) as u64,
                 }
             })
             .collect()
     }
 
     #[test]
-    fn what_does_no_more_than_start_is_refused() {
-        let reason = more_than_start(&first_runs(1.01)).unwrap_err().to_string();
-        assert!(reason.contains("empty one takes 8.00 ms"), "{reason}");
+    fn what_does_no_more_than_start_is_not_longer() {
+        for beyond_start in [0.9, 1.0, 1.09] {
+            assert!(!are_longer(&first_runs(beyond_start)), "{beyond_start}");
+        }
+        let reason = no_more_than_start(&first_runs(1.0)).to_string();
+        assert!(reason.contains("starting an empty one takes"), "{reason}");
         assert!(reason.contains("pattern="), "{reason}");
     }
 
     #[test]
-    fn what_does_more_has_a_time_of_its_own() {
-        assert!(more_than_start(&first_runs(1.3)).is_ok());
+    fn what_does_more_is_longer() {
+        assert!(are_longer(&first_runs(3.0)));
+        assert!(are_longer(&first_runs(30.0)[..ASKED_AFTER[0]]));
     }
 }
