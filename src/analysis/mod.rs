@@ -30,6 +30,7 @@ pub mod peak;
 pub mod plan_estimate;
 pub mod profiled;
 pub mod progress;
+pub mod provenance;
 pub mod remarks;
 pub mod repeat;
 pub mod scaling;

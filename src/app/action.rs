@@ -369,6 +369,8 @@ pub enum Library {
     Discard(PathBuf),
     /// Back from the trash, the last one first.
     Restore,
+    /// The session that was in this file back from the trash.
+    RestoreThis(PathBuf),
     /// Shows the file in the file manager.
     Reveal(PathBuf),
 }

@@ -5,16 +5,12 @@ use super::action::{Action, Run};
 use super::notices::Weight;
 use super::work;
 use crate::base::clock;
-use crate::base::humanize;
-use crate::store::journal::Living;
-
-/// Characters of a run's name that are shown: the strip at the foot has one line.
-const NAME: usize = 40;
+use crate::store::journal::{Living, in_words};
 
 impl App {
     /// What other programs measure now, in words; nothing where nobody measures.
     pub fn elsewhere_words(&self) -> Option<String> {
-        words(&self.elsewhere)
+        in_words(&self.elsewhere)
     }
 
     /// Takes in which runs go on.
@@ -29,7 +25,7 @@ impl App {
             .cloned()
             .collect();
         self.elsewhere = now;
-        if let Some(words) = words(&begun).filter(|_| self.is_running()) {
+        if let Some(words) = in_words(&begun).filter(|_| self.is_running()) {
             let text = format!("{words}. The numbers of both runs suffer.");
             self.say(Weight::Trouble, text);
         }
@@ -65,48 +61,5 @@ impl App {
         self.notices
             .add(Weight::Question, text, offer, clock::monotonic_ns());
         true
-    }
-}
-
-fn words(runs: &[Living]) -> Option<String> {
-    let since = |run: &Living| {
-        let name = humanize::shorten(&run.name, NAME);
-        format!("{name}, since {}", humanize::short_moment(&run.since))
-    };
-    match runs {
-        [] => None,
-        [one] => Some(format!("Another Powerband is measuring {}", since(one))),
-        several => {
-            let all: Vec<String> = several.iter().map(since).collect();
-            Some(format!("Other Powerbands are measuring {}", all.join("; ")))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn run(name: &str) -> Living {
-        Living {
-            path: name.into(),
-            name: name.to_owned(),
-            created: "2026-11-21T06:02:03Z".to_owned(),
-            since: "2026-11-21T07:12:03Z".to_owned(),
-        }
-    }
-
-    #[test]
-    fn runs_of_others_are_named_with_their_beginning() {
-        assert_eq!(words(&[]), None);
-        let since = humanize::short_moment(&run("").since);
-        assert_eq!(
-            words(&[run("resnet50")]).unwrap(),
-            format!("Another Powerband is measuring resnet50, since {since}")
-        );
-        assert_eq!(
-            words(&[run("one"), run("two")]).unwrap(),
-            format!("Other Powerbands are measuring one, since {since}; two, since {since}")
-        );
     }
 }

@@ -1,11 +1,15 @@
 //! Figures as they are shown, to be copied and saved as pictures.
 
+use super::kernels::{self, Found, KernelsState, Shape};
+use super::screen::Screen;
+use super::sessions::SessionId;
+use super::timeline::{OpenTrace, Viewed};
+use super::{App, compare};
+use crate::analysis::provenance;
 use crate::chart::breakdown as drawn;
 use crate::chart::figure::{Bars, Changes, Drawing, Treemap};
 use crate::chart::traced::Traced;
-
-use super::kernels::{Found, KernelsState, Shape};
-use super::timeline::{OpenTrace, Viewed};
+use crate::domain::session::Session;
 
 /// A figure as somebody sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +18,8 @@ pub struct Shown {
     pub drawing: Drawing,
     /// Whether the window is dark.
     pub is_dark: bool,
+    /// Where its numbers come from; the application fills that in.
+    pub about: String,
 }
 
 /// A picture for the clipboard.
@@ -25,6 +31,41 @@ pub struct Picture {
     pub height: usize,
     /// Red, green, blue and opacity of each, row by row.
     pub rgba: Vec<u8>,
+}
+
+/// Where the numbers of the figures on the screen come from; empty where the figures say it themselves.
+pub fn about(app: &App) -> String {
+    let of = |ids: &[Option<SessionId>]| {
+        let open = ids.iter().filter_map(|id| app.sessions.get((*id)?));
+        let sessions: Vec<&Session> = open.map(|open| &*open.session).collect();
+        provenance::of(&sessions)
+    };
+    match app.screen {
+        Screen::Curves => {
+            let sessions: Vec<&Session> = app.sessions.iter().map(|open| &*open.session).collect();
+            provenance::of(&sessions)
+        }
+        Screen::Run => {
+            let run = app.run.as_ref().and_then(|run| run.session.as_ref());
+            run.map_or_else(String::new, |session| provenance::of(&[session]))
+        }
+        Screen::Compare => {
+            let side = |pick: Option<compare::Pick>| pick.map(|pick| pick.session);
+            of(&[side(app.compare.before), side(app.compare.after)])
+        }
+        Screen::Kernels => {
+            let side = |pick: Option<kernels::Pick>| pick.map(|pick| pick.session);
+            of(&[side(app.kernels.before), side(app.kernels.looking)])
+        }
+        Screen::Journey => of(&[app.journey.looking.map(|looking| looking.session)]),
+        // The sessions stand along its axis.
+        Screen::History => {
+            let following = app.history.following.as_ref();
+            let open = following.and_then(|following| app.sessions.get(following.session));
+            open.map_or_else(String::new, |open| open.session.model.name.clone())
+        }
+        _ => String::new(),
+    }
 }
 
 /// What is seen of a timeline, with all of its tracks.

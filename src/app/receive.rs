@@ -173,6 +173,7 @@ impl App {
                 self.jobs.rescan_library();
             }
             Message::Discarded(path, name, Ok(discarded)) => {
+                let undo = Library::RestoreThis(discarded.original().to_path_buf());
                 self.library.discarded.push((discarded, name.clone()));
                 self.library.found.remove(&path);
                 let left = std::mem::take(&mut self.library.found);
@@ -180,8 +181,7 @@ impl App {
                 if let Some(id) = self.sessions.by_path(&path).map(|open| open.id) {
                     self.act(Action::Sessions(Sessions::Close(id)));
                 }
-                let undo = Action::Library(Library::Restore);
-                self.offer(Weight::Done, in_trash(&name), "Undo", undo);
+                self.offer(Weight::Done, in_trash(&name), "Undo", Action::Library(undo));
                 self.jobs.rescan_library();
             }
             Message::Discarded(_, name, Err(reason)) => {

@@ -32,6 +32,15 @@ pub fn of_many(number: u64, what: &str) -> String {
     }
 }
 
+/// Names as a sentence has them: `one, two and three`.
+pub fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
 /// A positive value to `digits` significant digits, grouped, without an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
@@ -305,6 +314,14 @@ fn table_line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_listed_as_in_a_sentence() {
+        assert_eq!(list(&[]), "");
+        assert_eq!(list(&["one"]), "one");
+        assert_eq!(list(&["one", "two"]), "one and two");
+        assert_eq!(list(&["one", "two", "three"]), "one, two and three");
+    }
 
     #[test]
     fn digits_end_where_the_uncertainty_begins() {

@@ -24,8 +24,8 @@ use crate::runner::prepare::{self, Place, Wish};
 use crate::runner::record::{Recorder, Target};
 use crate::runner::run::RunRequest;
 use crate::runner::watching::WatchRequest;
-use crate::store::library::Stamp;
-use crate::store::session_file;
+use crate::store::library::{self, Stamp};
+use crate::store::{journal, session_file};
 
 /// Rounds that are added where nothing says how many.
 const USUAL_ROUNDS: u32 = 5;
@@ -203,6 +203,10 @@ fn measure_and_save(
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
     let control = Control::new(super::cancel_on_signals()?);
+    let living = journal::living(&library::journals(&context.paths), &[]);
+    if let Some(others) = journal::in_words(&living) {
+        output::note(&format!("{others}. The numbers of both runs suffer."));
+    }
     let mut recorder = Recorder::begin(&request.beginning, &context.paths);
     // Said before the run, while something can still be done about it.
     if let Some(note) = recorder.note.take() {

@@ -8,6 +8,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::{Context, history, output};
 use crate::analysis::category::Rules;
+use crate::analysis::provenance;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::base::atomic_file;
@@ -135,7 +136,14 @@ fn chart(
     let drawing = figure
         .make(&material)
         .map_err(|why| anyhow!("{name} cannot be drawn: {why}"))?;
-    figure_file::bytes(&drawing, &style, scale, kind).map_err(anyhow::Error::msg)
+    // The sessions of a history stand along its axis.
+    let about = if is_history {
+        session.model.name.clone()
+    } else {
+        let sessions: Vec<&Session> = std::iter::once(session).chain(&others).collect();
+        provenance::of(&sessions)
+    };
+    figure_file::bytes(&drawing, &about, &style, scale, kind).map_err(anyhow::Error::msg)
 }
 
 fn style(args: &ExportArgs) -> anyhow::Result<(Style, f64)> {

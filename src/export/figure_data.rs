@@ -26,8 +26,11 @@ pub fn table(drawing: &Drawing) -> Table {
 }
 
 /// The numbers of a figure as a document.
-pub fn document(drawing: &Drawing) -> Value {
+pub fn document(drawing: &Drawing, about: &str) -> Value {
     let mut document = json!({ "title": drawing.title() });
+    if !about.is_empty() {
+        document["about"] = about.into();
+    }
     let fields = match drawing {
         Drawing::Chart(spec) => chart_fields(spec),
         Drawing::Lanes(lanes) => lane_fields(lanes),

@@ -72,16 +72,17 @@ impl FileKind {
 /// The bytes of a file with a figure. `scale` counts for PNG only.
 pub fn bytes(
     drawing: &Drawing,
+    about: &str,
     style: &Style,
     scale: f64,
     kind: FileKind,
 ) -> Result<Vec<u8>, String> {
     match kind {
-        FileKind::Svg => Ok(svg::write(drawing, style).into_bytes()),
-        FileKind::Png => tree::png(&svg::write(drawing, style), scale),
-        FileKind::Pdf => tree::pdf(&svg::write(drawing, style)),
+        FileKind::Svg => Ok(svg::write_about(drawing, about, style).into_bytes()),
+        FileKind::Png => tree::png(&svg::write_about(drawing, about, style), scale),
+        FileKind::Pdf => tree::pdf(&svg::write_about(drawing, about, style)),
         FileKind::Csv => Ok(figure_data::table(drawing).to_csv().into_bytes()),
-        FileKind::Json => serde_json::to_vec_pretty(&figure_data::document(drawing))
+        FileKind::Json => serde_json::to_vec_pretty(&figure_data::document(drawing, about))
             .map_err(|error| format!("the document cannot be written: {error}")),
     }
 }

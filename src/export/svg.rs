@@ -20,10 +20,20 @@ use crate::chart::figure::Drawing;
 
 /// Draws a figure.
 pub fn write(drawing: &Drawing, style: &Style) -> String {
+    write_about(drawing, "", style)
+}
+
+/// Draws a figure that has to be understood by itself: below its title stands what it is about.
+pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     let mut canvas = Canvas::new(style);
     let measures = canvas.measures;
+    let about_height = if about.is_empty() {
+        0.0
+    } else {
+        measures.caption * 1.6
+    };
     let title_height = if style.title {
-        measures.title * 1.9
+        measures.title * 1.9 + about_height
     } else {
         0.0
     };
@@ -40,6 +50,8 @@ pub fn write(drawing: &Drawing, style: &Style) -> String {
     );
     if style.title {
         title(&mut canvas, drawing.title(), area);
+        let top = measures.margin + measures.title * 1.4;
+        self::about(&mut canvas, about, area, top);
     }
     if drawing.is_empty() {
         nothing(&mut canvas, area);
@@ -86,6 +98,16 @@ fn title(canvas: &mut Canvas, title: &str, area: Area) {
     let at = (area.left, canvas.measures.margin);
     let words = words.at(Side::Start, Height::Top).class("title");
     canvas.group("", title, |canvas| canvas.text(at, &short, words));
+}
+
+fn about(canvas: &mut Canvas, about: &str, area: Area, top: f64) {
+    let words = canvas.caption(canvas.colours.quiet);
+    let clean = super::letters::clean(about);
+    let short = canvas
+        .letters
+        .cut(&clean, words.kind, words.size, area.width());
+    let words = words.at(Side::Start, Height::Top).class("about");
+    canvas.text((area.left, top), &short, words);
 }
 
 fn nothing(canvas: &mut Canvas, area: Area) {

@@ -6,6 +6,7 @@ use super::numbers;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison;
 use crate::analysis::flags::Weight as Seriousness;
+use crate::analysis::provenance;
 use crate::base::humanize;
 use crate::domain::outcome::Outcome;
 
@@ -24,24 +25,7 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 
 /// What the report is about, on a line: model, machine, day.
 pub fn subtitle(source: &Source<'_>) -> String {
-    let session = &source.session;
-    let mut parts = vec![session.model.name.clone()];
-    if source.is_published_alone() {
-        parts.push("published, not measured".to_owned());
-        return parts.join(" · ");
-    }
-    if session.imported.is_none() {
-        parts.push(session.environment.cpu.model.clone());
-        let cards = session.environment.gpus.iter();
-        parts.extend(cards.map(|card| card.name.clone()));
-    }
-    parts.push(humanize::utc_moment(&session.created));
-    parts.retain(|part| !part.trim().is_empty());
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| humanize::shorten(part.trim(), LONGEST_NAME))
-        .collect();
-    parts.join(" · ")
+    provenance::of(&[&source.session])
 }
 
 /// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.

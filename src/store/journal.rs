@@ -9,11 +9,15 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::base::humanize;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::session::Session;
 
 /// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
+
+/// Characters of a run's name that are told: it may stand in a strip of one line.
+const NAME: usize = 40;
 
 /// A journal that this program writes.
 #[derive(Debug)]
@@ -200,6 +204,22 @@ fn describe(path: PathBuf) -> Option<Living> {
     })
 }
 
+/// What other programs measure, in a sentence without its full stop; nothing where nobody measures.
+pub fn in_words(runs: &[Living]) -> Option<String> {
+    let since = |run: &Living| {
+        let name = humanize::shorten(&run.name, NAME);
+        format!("{name}, since {}", humanize::short_moment(&run.since))
+    };
+    match runs {
+        [] => None,
+        [one] => Some(format!("Another Powerband is measuring {}", since(one))),
+        several => {
+            let all: Vec<String> = several.iter().map(since).collect();
+            Some(format!("Other Powerbands are measuring {}", all.join("; ")))
+        }
+    }
+}
+
 /// Refuses to throw away what is not a journal, or is one that a living run is writing.
 pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
     if path
@@ -246,4 +266,32 @@ pub fn recover(path: &Path) -> Result<Session, JournalError> {
         session.close_interrupted();
     }
     Ok(session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str) -> Living {
+        Living {
+            path: name.into(),
+            name: name.to_owned(),
+            created: "2026-11-21T06:02:03Z".to_owned(),
+            since: "2026-11-21T07:12:03Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn runs_of_others_are_named_with_their_beginning() {
+        assert_eq!(in_words(&[]), None);
+        let since = humanize::short_moment(&run("").since);
+        assert_eq!(
+            in_words(&[run("resnet50")]).unwrap(),
+            format!("Another Powerband is measuring resnet50, since {since}")
+        );
+        assert_eq!(
+            in_words(&[run("one"), run("two")]).unwrap(),
+            format!("Other Powerbands are measuring one, since {since}; two, since {since}")
+        );
+    }
 }

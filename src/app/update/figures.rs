@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::action::Figures;
-use crate::app::figures::{Picture, Shown};
+use crate::app::figures::{self, Picture, Shown};
 use crate::app::inbox::Message;
 use crate::app::{App, Ask, FigureWish, Output};
 use crate::base::{atomic_file, paths};
@@ -21,13 +21,17 @@ impl App {
         match change {
             Figures::CopyNear => self.outputs.push(Output::Figure(FigureWish::Copy)),
             Figures::SaveNear => self.outputs.push(Output::Figure(FigureWish::Save)),
-            Figures::Copy(shown) => self.jobs.spawn("picture", move |outlet| {
-                outlet.send(match picture(&shown) {
-                    Ok(picture) => Message::Picture(Arc::new(picture)),
-                    Err(why) => Message::Failed(format!("The picture was not copied: {why}.")),
+            Figures::Copy(shown) => {
+                let shown = self.about_it(shown);
+                self.jobs.spawn("picture", move |outlet| {
+                    outlet.send(match picture(&shown) {
+                        Ok(picture) => Message::Picture(Arc::new(picture)),
+                        Err(why) => Message::Failed(format!("The picture was not copied: {why}.")),
+                    });
                 });
-            }),
+            }
             Figures::Save(shown, None) => {
+                let shown = self.about_it(shown);
                 let name = format!("{}.png", library::safe(shown.drawing.title()));
                 let ask = Ask::SaveFigure(shown, self.export_path(&name));
                 self.outputs.push(Output::Ask(ask));
@@ -42,6 +46,12 @@ impl App {
                 });
             }
         }
+    }
+
+    /// The figure with where its numbers come from, while it is on the screen.
+    fn about_it(&self, mut shown: Arc<Shown>) -> Arc<Shown> {
+        Arc::make_mut(&mut shown).about = figures::about(self);
+        shown
     }
 
     /// A path to begin with for a picture or a report: where the last one went, else the documents.
@@ -69,7 +79,7 @@ fn style(shown: &Shown) -> Style {
 }
 
 fn picture(shown: &Shown) -> Result<Picture, String> {
-    let svg = svg::write(&shown.drawing, &style(shown));
+    let svg = svg::write_about(&shown.drawing, &shown.about, &style(shown));
     let (width, height, rgba) = tree::rgba(&svg, SCALE)?;
     Ok(Picture {
         width,
@@ -85,7 +95,7 @@ fn save(shown: &Shown, path: &Path) -> Result<PathBuf, String> {
         None => path.with_extension(FileKind::Png.ending()),
     };
     let kind = FileKind::of(&path)?;
-    let bytes = figure_file::bytes(&shown.drawing, &style(shown), SCALE, kind)?;
+    let bytes = figure_file::bytes(&shown.drawing, &shown.about, &style(shown), SCALE, kind)?;
     atomic_file::write_bytes(&path, &bytes)
         .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
     Ok(path)
@@ -102,6 +112,7 @@ mod tests {
         let shown = Shown {
             drawing: Drawing::Chart(Box::default()),
             is_dark: true,
+            about: "resnet50 · a machine · a day".to_owned(),
         };
         for (name, begins) in [
             ("a.svg", b"<svg".as_slice()),

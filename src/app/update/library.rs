@@ -7,6 +7,7 @@ use crate::app::inbox::Message;
 use crate::app::{App, work};
 use crate::domain::session::Session;
 use crate::runner::equipment;
+use crate::store::trash::Discarded;
 
 impl App {
     pub(super) fn library(&mut self, change: Library) {
@@ -35,11 +36,13 @@ impl App {
                 });
             }
             Library::Restore => {
-                if let Some((discarded, name)) = self.library.discarded.pop() {
-                    self.jobs.spawn("restore", move |outlet| {
-                        work::restore(discarded, name, outlet);
-                    });
-                }
+                let last = self.library.discarded.len().checked_sub(1);
+                self.restore(last);
+            }
+            Library::RestoreThis(path) => {
+                let was_there = |(discarded, _): &(Discarded, String)| discarded.original() == path;
+                let newest = self.library.discarded.iter().rposition(was_there);
+                self.restore(newest);
             }
             Library::Reveal(path) => {
                 self.jobs.spawn("reveal", move |outlet| {
@@ -49,6 +52,16 @@ impl App {
                     }
                 });
             }
+        }
+    }
+
+    /// Brings back what was discarded, by its place among what was.
+    fn restore(&mut self, place: Option<usize>) {
+        if let Some(place) = place {
+            let (discarded, name) = self.library.discarded.remove(place);
+            self.jobs.spawn("restore", move |outlet| {
+                work::restore(discarded, name, outlet);
+            });
         }
     }
 

@@ -162,7 +162,7 @@ fn tables_have_numbers_and_not_logarithms() {
     assert!(second.starts_with("ort:cpu,1,1.70000"), "{second}");
     let last = csv.lines().last().unwrap();
     assert!(last.starts_with("tract:cpu,4,,,,") && last.contains("no room"));
-    let document = figure_data::document(&drawing);
+    let document = figure_data::document(&drawing, "");
     let point = &document["series"][1]["points"][2];
     assert_eq!(point["x"], 8);
     assert!((point["y"].as_f64().unwrap() - 34.568).abs() < 1e-3);
@@ -193,7 +193,7 @@ fn tables_of_times_are_in_milliseconds_whatever_the_axis_has() {
             let time: f64 = cells[column].parse().unwrap();
             assert!((time / expected - 1.0).abs() < 0.1, "{name}: {time}");
         }
-        let document = figure_data::document(&drawing(&session, "latency"));
+        let document = figure_data::document(&drawing(&session, "latency"), "");
         assert_eq!(document["y"]["title"], "ms per batch");
     }
 }
@@ -345,7 +345,7 @@ fn pixels_and_pages_show_something() {
     let style = Style::default().sized(500.0, 300.0);
     for (scale, theme) in [(1.0, Theme::Light), (2.5, Theme::Dark)] {
         let style = Style { theme, ..style };
-        let png = figure_file::bytes(&drawing, &style, scale, FileKind::Png).unwrap();
+        let png = figure_file::bytes(&drawing, "", &style, scale, FileKind::Png).unwrap();
         let side = |from: usize| u32::from_be_bytes(png[from..from + 4].try_into().unwrap());
         let expected = (500.0 * scale, 300.0 * scale);
         assert_eq!((f64::from(side(16)), f64::from(side(20))), expected);
@@ -356,7 +356,7 @@ fn pixels_and_pages_show_something() {
         let is_first = |pixel: &&[u8]| pixel[..3] == [first.0, first.1, first.2];
         assert!(pixels.chunks(4).filter(is_first).count() > 100, "the curve");
     }
-    let pdf = figure_file::bytes(&drawing, &style, 1.0, FileKind::Pdf).unwrap();
+    let pdf = figure_file::bytes(&drawing, "", &style, 1.0, FileKind::Pdf).unwrap();
     assert!(pdf.starts_with(b"%PDF-"));
     let has = |words: &str| {
         pdf.windows(words.len())
@@ -365,7 +365,7 @@ fn pixels_and_pages_show_something() {
     assert!(has("/ToUnicode") && has("PowerbandText"), "text is text");
     assert!(!has("/Subtype/Image") && !has("/Subtype /Image"));
     let huge = Style::default().sized(8_000.0, 8_000.0);
-    let error = figure_file::bytes(&drawing, &huge, 4.0, FileKind::Png).unwrap_err();
+    let error = figure_file::bytes(&drawing, "", &huge, 4.0, FileKind::Png).unwrap_err();
     assert!(error.contains("too large"), "{error}");
 }
 
@@ -453,4 +453,17 @@ fn the_table_of_a_timeline_has_its_times() {
         table.contains("memory in use") && table.contains("power"),
         "{table}"
     );
+}
+
+#[test]
+fn what_a_figure_is_about_stands_below_its_title() {
+    let figure = drawing(&measured(), "latency");
+    let about = "resnet50 · a & b · 2026-10-03 21:05 UTC";
+    let told = write_about(&figure, about, &Style::default());
+    assert!(told.contains("resnet50 · a &amp; b · 2026-10-03 21:05 UTC"));
+    assert!(!write(&figure, &Style::default()).contains("\"about"));
+    // What stands in a paper has its words there.
+    let print = write_about(&figure, about, &Style::new(Preset::Column, Theme::Light));
+    assert!(!print.contains("resnet50"));
+    assert_eq!(figure_data::document(&figure, about)["about"], about);
 }

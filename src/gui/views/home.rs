@@ -221,7 +221,10 @@ fn processor(environment: &Environment) -> (String, String) {
     let features: Vec<String> = cpu
         .features
         .iter()
-        .map(|feature| feature.replace('_', "-").to_uppercase())
+        .map(|feature| match feature.as_str() {
+            "sse4_2" => "SSE4.2".to_owned(),
+            name => name.replace('_', "-").to_uppercase(),
+        })
         .collect();
     (format!("{}, {threads}", cpu.model), features.join("  "))
 }

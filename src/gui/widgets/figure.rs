@@ -55,6 +55,7 @@ pub fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
     let shown = Arc::new(Shown {
         drawing: make(),
         is_dark: ui.visuals().dark_mode,
+        about: String::new(),
     });
     let figures = match wish {
         FigureWish::Copy => Figures::Copy(shown),

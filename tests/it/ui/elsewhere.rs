@@ -57,6 +57,9 @@ fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
     desk.step_until("the run is saved", PATIENCE, is_saved);
     // The run of this window is none of another program.
     assert_eq!(desk.app().elsewhere_words().as_deref(), Some(words));
+    let bench = "bench resnet18@cifar --setup fake --batch 1 --rounds 1 --preset quick";
+    let told = desk.home.run(&bench.split(' ').collect::<Vec<_>>()).err;
+    assert!(told.contains(words), "{told}");
     journal.discard().expect("it is removed");
     desk.see("Idle");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use egui_kittest::kittest::NodeT as _;
+use powerband::app::App;
 use powerband::app::action::{Action, Library, Sessions};
 use powerband::app::library::examples;
 use powerband::app::notices::Weight;
@@ -151,6 +152,25 @@ fn copies_are_made_and_the_trash_gives_back() {
     });
     desk.press("Ctrl+Z");
     assert_eq!(desk.app().planner.draft.batches, "1, 2");
+
+    // Each notice brings back what it tells of, not what was discarded last.
+    let other = desk.path("home/sessions/alpha.ron");
+    for gone in [&other, &path] {
+        desk.act(Action::Library(Library::Discard(gone.clone())));
+        desk.until("it is gone", |_| !gone.exists());
+    }
+    let older = |app: &App| {
+        let mut up = app.notices.up();
+        let notice = up.find(|notice| notice.text == "Alpha is in the trash");
+        notice.and_then(|notice| notice.offer.clone())
+    };
+    desk.until("both are told of", |app| {
+        app.library.discarded.len() == 2 && older(app).is_some()
+    });
+    let (_, undo) = older(desk.app()).expect("an offer");
+    desk.act(undo);
+    desk.until("the older one is back", |_| other.exists());
+    assert!(!path.exists());
 }
 
 #[test]

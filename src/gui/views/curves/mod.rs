@@ -112,7 +112,7 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     } else {
         humanize::of_many(setups as u64, "setup")
     };
-    let sentence = format!("{}, {held}", names.join(" and "));
+    let sentence = format!("{}, {held}", humanize::list(&names));
     super::head(ui, "Curves", &sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 2, |ui, place| match place {
             0 => statistics(ui, options.statistic, changes),

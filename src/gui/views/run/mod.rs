@@ -195,10 +195,7 @@ fn state_words(run: &LiveRun) -> String {
         .remaining_s()
         .map(|left| format!(", about {} left", humanize::clock_time(left)))
         .unwrap_or_default();
-    let cases = run
-        .tally()
-        .map(|tally| format!("{tally}, "))
-        .unwrap_or_default();
+    let cases = done_so_far(run);
     match &run.stage {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
         _ if run.is_pausing() => format!("Pausing after this visit. {cases}{elapsed} so far"),
@@ -209,6 +206,26 @@ fn state_words(run: &LiveRun) -> String {
         Stage::NotSaved(reason) => format!("{}, not saved: {reason}", ended(run, &elapsed)),
         Stage::Refused(_) => "Did not begin".to_owned(),
     }
+}
+
+/// Rounds of a case are apart from each other, so that most cases are over near the end only.
+fn done_so_far(run: &LiveRun) -> String {
+    let (Some(progress), Some(tally)) = (&run.progress, run.tally()) else {
+        return String::new();
+    };
+    let mut lost = String::new();
+    for (cases, how) in [
+        (tally.failed, "could not run"),
+        (tally.left_out, "left out"),
+    ] {
+        if cases > 0 {
+            lost.push_str(&format!(", {cases} {how}"));
+        }
+    }
+    let done = humanize::count(progress.done_visits);
+    let rounds = humanize::of_many(progress.planned_visits, "round");
+    let cases = humanize::of_many(tally.cases as u64, "case");
+    format!("{done} of {rounds} of {cases}{lost}, ")
 }
 
 /// How a run that is over ended.
