@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::case_rows::CaseRow;
 use super::energy::Energy;
 use super::memory::{Headroom, Need};
@@ -19,7 +21,7 @@ pub const FEWEST_POINTS: usize = 3;
 const LEAST_SEEN_OF_SATURATION: f64 = 0.5;
 
 /// Which number stands for a case's latency.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Statistic {
     /// Half of the runs are faster.
     #[default]
@@ -46,7 +48,7 @@ impl fmt::Display for Statistic {
 }
 
 /// Which efficiency is meant. It has a name, and the name is always shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Efficiency {
     /// Against the best throughput of the curve.
     OfBest,

@@ -9,6 +9,8 @@ use crate::domain::setup::Setup;
 use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
 use crate::runner::ladders::Here;
+use crate::telemetry::rapl::Rapl;
+use crate::telemetry::source::Source as _;
 
 /// The build of ONNX Runtime that runs on any processor.
 pub const EVERYWHERE: &str = "cpu";
@@ -26,6 +28,14 @@ pub struct EngineState {
     pub is_ready: bool,
     /// What it says of itself, where it runs.
     pub info: Option<EngineInfo>,
+}
+
+impl EngineState {
+    /// The command that would bring it here, where its reason names one.
+    pub fn command(&self) -> Option<&str> {
+        let is_missing = !self.is_ready;
+        self.words.split('`').nth(1).filter(|_| is_missing)
+    }
 }
 
 /// How far fetching ONNX Runtime is.
@@ -131,6 +141,18 @@ impl MachineState {
         let fresh = fresh.or_else(|| self.ready().find_map(other_device));
         let best = self.ready().next().map_or("tract", |engine| engine.id);
         fresh.unwrap_or_else(|| format!("{best}:cpu"))
+    }
+
+    /// Why no card is seen, by everything that could tell of one; nothing where one is.
+    pub fn missing_cards(&self) -> Vec<&MissingSource> {
+        let Some((devices, missing)) = &self.devices else {
+            return Vec::new();
+        };
+        if devices.iter().any(|device| device.kind.is_gpu()) {
+            return Vec::new();
+        }
+        let could_tell = |source: &&MissingSource| source.source != Rapl.title();
+        missing.iter().filter(could_tell).collect()
     }
 
     /// Engines that are ready, best first.

@@ -214,6 +214,8 @@ impl App {
         app.curves.options.limit_ns = app.remembered.limit_ns;
         app.curves.options.log_y = !app.remembered.linear_latency;
         app.curves.options.log_throughput = app.remembered.log_throughput;
+        app.curves.options.statistic = app.remembered.statistic;
+        app.curves.options.efficiency = app.remembered.efficiency;
         if let Some(said) = said {
             app.notices
                 .add(Weight::Trouble, said, None, clock::monotonic_ns());
@@ -370,6 +372,8 @@ impl App {
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
             log_throughput: self.curves.options.log_throughput,
+            statistic: self.curves.options.statistic,
+            efficiency: self.curves.options.efficiency,
             draft: self.planner.draft.clone(),
             ..self.remembered.clone()
         }

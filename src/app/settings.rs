@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::keys::Shortcut;
 use super::plan::Draft;
 use super::screen::Screen;
+use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::base::atomic_file;
 
 /// Light or dark.
@@ -126,6 +127,10 @@ pub struct Remembered {
     pub linear_latency: bool,
     /// Whether throughput is drawn on a logarithmic axis.
     pub log_throughput: bool,
+    /// The number that stands for a case's latency.
+    pub statistic: Statistic,
+    /// Which efficiency is drawn.
+    pub efficiency: Efficiency,
     /// The plan that was being written.
     pub draft: Draft,
     /// Shortcuts that differ from how they were delivered; nothing stands for none.

@@ -6,6 +6,7 @@ pub mod claims;
 pub mod colours;
 pub mod curves;
 pub mod energy;
+pub mod failures;
 pub mod figure;
 pub mod history;
 pub mod journey;

@@ -126,6 +126,22 @@ pub struct MissingSource {
     pub remedy: String,
 }
 
+impl MissingSource {
+    /// Which source, why it tells nothing, and what helps.
+    pub fn sentence(&self) -> String {
+        let Self {
+            source,
+            why,
+            remedy,
+        } = self;
+        if remedy.is_empty() {
+            format!("{source}: {why}.")
+        } else {
+            format!("{source}: {why}. What helps: {remedy}.")
+        }
+    }
+}
+
 /// What one device said at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {

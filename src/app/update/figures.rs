@@ -32,7 +32,7 @@ impl App {
             }
             Figures::Save(shown, None) => {
                 let shown = self.about_it(shown);
-                let name = format!("{}.png", library::safe(shown.drawing.title()));
+                let name = format!("{}.png", library::safe(&file_name(&shown)));
                 let ask = Ask::SaveFigure(shown, self.export_path(&name));
                 self.outputs.push(Output::Ask(ask));
             }
@@ -66,6 +66,15 @@ impl App {
         if let Some(folder) = folder {
             self.remembered.export_folder = Some(folder.to_path_buf());
         }
+    }
+}
+
+/// What a figure is called, and of which network it is.
+fn file_name(shown: &Shown) -> String {
+    let title = shown.drawing.title();
+    match shown.about.split(" · ").next() {
+        None | Some("") => title.to_owned(),
+        Some(network) => format!("{title}, {network}"),
     }
 }
 

@@ -161,7 +161,10 @@ impl App {
                     self.notices.dismiss(id);
                 }
             }
-            Shell::Copy(text) => self.outputs.push(Output::Copy(text)),
+            Shell::Copy(text) => {
+                self.outputs.push(Output::Copy(text));
+                self.say(Weight::Done, "Copied to the clipboard");
+            }
             Shell::AskClose if self.is_running() => self.closing = true,
             Shell::AskClose => self.outputs.push(Output::Close),
             Shell::Close(closing) => self.close(closing),

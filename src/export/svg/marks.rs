@@ -1,8 +1,9 @@
 //! What is on a chart beside its series: failures, knees, rings, levels, numbers, names and the limit.
 
 use super::axes::Plot;
-use super::canvas::{Area, At, Canvas, Height, Pen, Side};
+use super::canvas::{Area, At, Canvas, Height, Pen, Side, Words};
 use crate::base::humanize;
+use crate::chart::failures::{self, Room};
 use crate::chart::spec::{Limit, Mark, Stroke};
 use crate::export::letters;
 
@@ -12,6 +13,8 @@ const DASHES: &str = "3 3";
 const GAP: f64 = 7.0;
 /// Places that are tried along a level for its words.
 const PLACES_ALONG: usize = 8;
+/// How many words of knees may stand one above the other.
+const MOST_LIFTED: u8 = 5;
 /// Letters of words on a chart.
 const LONGEST: usize = 60;
 /// Where a name may stand beside its point, the best first.
@@ -51,11 +54,9 @@ fn corners(plot: &Plot<'_>, through: &[(f64, f64)]) -> Vec<At> {
 /// Everything else, on top; words that would lie over earlier ones are left out.
 pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
     let mut said = Vec::new();
+    failed(canvas, plot);
     for mark in &plot.spec.marks {
         match mark {
-            Mark::Failed {
-                x, colour, reason, ..
-            } => failed(canvas, plot, *x, *colour, reason),
             Mark::Drop { at, text, .. } => drop_line(canvas, plot, *at, text, &mut said),
             Mark::Ring { at, .. } => {
                 let radius = canvas.measures.marker * 2.2;
@@ -64,7 +65,7 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
             }
             Mark::Level { y, text } => level(canvas, plot, *y, text, &mut said),
             Mark::Value { at, text } => value(canvas, plot, *at, text, &mut said),
-            Mark::Edge { .. } | Mark::Name { .. } | Mark::Divider { .. } => {}
+            Mark::Failed { .. } | Mark::Edge { .. } | Mark::Name { .. } | Mark::Divider { .. } => {}
         }
     }
     names(canvas, plot, said);
@@ -73,9 +74,22 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
     }
 }
 
+fn failed(canvas: &mut Canvas, plot: &Plot<'_>) {
+    let room = Room {
+        width: plot.inner.width(),
+        right: plot.inner.right,
+        step: canvas.measures.marker * 2.9,
+    };
+    let middle = |x: f64| plot.place(x, plot.spec.y.low).0;
+    for (x, mark) in failures::places(plot.spec, room, middle) {
+        if let Mark::Failed { colour, reason, .. } = mark {
+            failure(canvas, (x, plot.inner.bottom), *colour, reason);
+        }
+    }
+}
+
 /// A hollow mark on the axis, with its reason under the hand.
-fn failed(canvas: &mut Canvas, plot: &Plot<'_>, x: f64, colour: usize, reason: &str) {
-    let (x, y) = (plot.place(x, plot.spec.y.low).0, plot.inner.bottom);
+fn failure(canvas: &mut Canvas, (x, y): At, colour: usize, reason: &str) {
     let r = canvas.measures.marker;
     let pen = Pen::new(canvas.colours.series(colour), canvas.measures.line * 0.8);
     canvas.group("failed", reason, |canvas| {
@@ -107,15 +121,25 @@ fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mu
     } else {
         (left, -6.0)
     };
-    say(canvas, (foot.0 + shift, foot.1 - 4.0), &text, words, said);
+    // Several at one place stand one above the other.
+    let line = words.size * 1.4;
+    let places = (0..MOST_LIFTED).map(|lift| foot.1 - 4.0 - f64::from(lift) * line);
+    for y in places {
+        if say(canvas, (foot.0 + shift, y), &text, words, said) {
+            return;
+        }
+    }
 }
 
-fn say(canvas: &mut Canvas, at: At, text: &str, words: super::canvas::Words, said: &mut Vec<Area>) {
+/// Words, unless others stand there already; tells whether there was room.
+fn say(canvas: &mut Canvas, at: At, text: &str, words: Words, said: &mut Vec<Area>) -> bool {
     let place = canvas.place_of(at, text, words);
-    if !said.iter().any(|other| other.touches(place)) {
+    let is_free = !said.iter().any(|other| other.touches(place));
+    if is_free {
         canvas.text(at, text, words);
         said.push(place);
     }
+    is_free
 }
 
 fn short(text: &str) -> String {
@@ -151,7 +175,7 @@ fn level(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, text: &str, said: &mut Ve
     });
     let places: Vec<_> = ends.into_iter().chain(along).collect();
     let drawn = drawn(plot);
-    let is_free = |(at, words): &(At, super::canvas::Words)| {
+    let is_free = |(at, words): &(At, Words)| {
         let place = canvas.place_of(*at, &text, *words);
         !said.iter().chain(&drawn).any(|other| other.touches(place))
     };
@@ -235,7 +259,7 @@ fn names(canvas: &mut Canvas, plot: &Plot<'_>, mut taken: Vec<Area>) {
             let at = (middle.0 + x * GAP, middle.1 + y * GAP);
             (at, words.at(side, height))
         });
-        let is_free = |(at, words): &(At, super::canvas::Words)| {
+        let is_free = |(at, words): &(At, Words)| {
             let place = canvas.place_of(*at, &text, *words);
             plot.inner.grown(6.0).holds(place) && !taken.iter().any(|other| other.touches(place))
         };

@@ -467,3 +467,17 @@ fn what_a_figure_is_about_stands_below_its_title() {
     assert!(!print.contains("resnet50"));
     assert_eq!(figure_data::document(&figure, about)["about"], about);
 }
+
+#[test]
+fn knees_at_one_batch_are_both_named() {
+    let batches = [1, 2, 4, 8];
+    let mut session = session(&["ort:cpu", "tract:cpu"], &batches);
+    for batch in batches {
+        measure_near(&mut session, 0, batch, 1_000 * batch as u64);
+        measure_near(&mut session, 1, batch, 2_000 * batch as u64);
+    }
+    let svg = write(&drawing(&session, "throughput"), &Style::default());
+    for name in ["ort:cpu: knee, batch 1", "tract:cpu: knee, batch 1"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}

@@ -4,7 +4,7 @@ use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, U
 
 use crate::analysis::plan_estimate;
 use crate::app::App;
-use crate::app::action::{Action, Library, Machine, Run, Sessions};
+use crate::app::action::{Action, Library, Machine, Run, Sessions, Shell};
 use crate::app::library::examples;
 use crate::app::machine::EngineState;
 use crate::app::plan::PlanEdit;
@@ -43,7 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::LARGE);
         begin(ui, app, wishes);
         ui.add_space(space::LARGE);
-        machine(ui, app);
+        machine(ui, app, wishes);
         ui.add_space(space::LARGE);
         engines(ui, app, wishes);
         ui.add_space(space::LARGE);
@@ -91,11 +91,14 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         (Some(engines), Some(best)) => {
             let wish = app.first_wish();
             let setups: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
-            let ready = engines.iter().filter(|engine| engine.is_ready).count();
-            let who = match (setups.is_empty(), ready) {
-                (false, _) => setups.join(" and "),
-                (true, 1) => format!("{} on the processor", best.title),
-                (true, _) => format!("{} and {} more on the processor", best.title, ready - 1),
+            let who = if setups.is_empty() {
+                let ready = engines.iter().filter(|engine| engine.is_ready);
+                let titles = ready.map(|engine| engine.title.as_str());
+                let others = titles.filter(|title| *title != best.title);
+                let all: Vec<&str> = std::iter::once(&*best.title).chain(others).collect();
+                format!("{} on the processor", humanize::list(&all))
+            } else {
+                setups.join(" and ")
             };
             let estimate = plan_estimate::estimate(&app.planned_of(wish));
             let takes = [estimate.low_s, estimate.high_s].map(humanize::clock_time);
@@ -179,25 +182,34 @@ fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn machine(ui: &mut Ui, app: &App) {
+fn machine(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     section(ui, "This machine", |_| ());
     let environment = app.machine.environment.as_ref();
+    let no_card: Vec<String> = app
+        .machine
+        .missing_cards()
+        .iter()
+        .map(|m| m.sentence())
+        .collect();
+    let no_card = no_card.join("\n");
     let width = (ui.available_width() - 2.0 * space::MEDIUM) / 3.0;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let looking = || ("Looking…".to_owned(), " ".to_owned());
-        for (glyph, title, (first, second)) in [
+        for (glyph, title, (first, second), why) in [
             (
                 icon::CPU,
                 "Processor",
                 environment.map_or_else(looking, processor),
+                "",
             ),
             (
                 icon::MEMORY,
                 "Memory",
                 environment.map_or_else(looking, memory),
+                "",
             ),
-            (icon::GPU, "Graphics", graphics(app)),
+            (icon::GPU, "Graphics", graphics(app), &*no_card),
         ] {
             theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
@@ -206,11 +218,28 @@ fn machine(ui: &mut Ui, app: &App) {
                         ui.spacing_mut().item_spacing.x = space::TINY;
                         ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
                         label::card_title(ui, title);
+                        copy_why(ui, why, wishes);
                     });
                     label::quiet_line(ui, &first);
-                    label::faint(ui, &second);
+                    let below = label::faint(ui, &second);
+                    if !why.is_empty() {
+                        below.on_hover_text(why);
+                    }
                 });
             });
+        }
+    });
+}
+
+/// Offers to copy why something is missing, where it is.
+fn copy_why(ui: &mut Ui, why: &str, wishes: &mut Vec<Action>) {
+    if why.is_empty() {
+        return;
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let button = button::small_icon(ui, icon::COPY, "Copy why, and what helps");
+        if button.clicked() {
+            wishes.push(Action::Shell(Shell::Copy(why.to_owned())));
         }
     });
 }
@@ -242,14 +271,16 @@ fn memory(environment: &Environment) -> (String, String) {
 
 /// The cards, and who tells of none.
 fn graphics(app: &App) -> (String, String) {
-    let Some((devices, missing)) = &app.machine.devices else {
+    let Some((devices, _)) = &app.machine.devices else {
         return ("Looking…".to_owned(), " ".to_owned());
     };
     let cards: Vec<&WatchedDevice> = devices.iter().filter(|d| d.kind.is_gpu()).collect();
     match cards[..] {
         [] => {
+            let missing = app.machine.missing_cards();
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
-            let words = format!("{} tell of none", names.join(", "));
+            let tell = if names.len() == 1 { "tells" } else { "tell" };
+            let words = format!("{} {tell} of none", humanize::list(&names));
             ("None was found".to_owned(), words)
         }
         [card] => {
@@ -326,7 +357,12 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
         return;
     }
     if engine.id != "ort" {
-        label::pill(ui, "not here", roles.quiet);
+        match engine.command() {
+            Some(command) => copy(ui, "Copy the command", command, wishes),
+            None => {
+                label::pill(ui, "not here", roles.quiet);
+            }
+        }
         return;
     }
     match &app.machine.installing {
@@ -347,6 +383,14 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
             }
             label::quiet_line(ui, &installing.step);
         }
+    }
+}
+
+/// What is to be done elsewhere goes by way of the clipboard.
+fn copy(ui: &mut Ui, name: &str, text: &str, wishes: &mut Vec<Action>) {
+    let button = button::plain(ui, Some(icon::COPY), name);
+    if button.on_hover_text(text).clicked() {
+        wishes.push(Action::Shell(Shell::Copy(text.to_owned())));
     }
 }
 

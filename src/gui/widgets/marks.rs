@@ -7,13 +7,14 @@ use eframe::egui::{Align2, Galley, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
 use super::chart::{Canvas, REACH, faded};
 use super::marker;
+use crate::chart::failures::{self, Room};
 use crate::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, text};
 
 /// Half the width of the mark of a failed case.
 const FAILED: f32 = 4.5;
 /// Between the middles of two of them that stand side by side.
-const BESIDE: f32 = 10.5;
+const BESIDE: f64 = 10.5;
 /// How far above the axis the words of a knee may stand, the best first.
 const LIFTS: [f32; 5] = [4.0, 20.0, 36.0, 52.0, 68.0];
 
@@ -69,34 +70,18 @@ pub(super) fn failed_at(canvas: &Canvas<'_>, spec: &ChartSpec, hand: Pos2) -> Op
     Some(spec.failures_at(*x))
 }
 
-/// Where each failed case has its mark: several at one batch stand side by side, so that each is seen.
+/// Where each failed case has its mark.
 fn failed<'s>(canvas: &Canvas<'_>, spec: &'s ChartSpec) -> Vec<(Pos2, &'s Mark)> {
-    let counted = spec.failures();
-    let middles: Vec<f32> = counted
-        .iter()
-        .map(|(x, _)| canvas.place(*x, 0.0).x)
-        .collect();
-    let steps = middles.windows(2).map(|pair| pair[1] - pair[0]);
-    let room = steps.fold(canvas.inner.width(), f32::min);
-    let mut before = vec![0.0; counted.len()];
-    let mut found = Vec::new();
-    for mark in &spec.marks {
-        let Mark::Failed { x, .. } = mark else {
-            continue;
-        };
-        let Some(place) = counted.iter().position(|(at, _)| at == x) else {
-            continue;
-        };
-        let number = counted[place].1 as f32;
-        let step = BESIDE.min(room / number);
-        let length = (number - 1.0) * step;
-        let right = canvas.inner.right().max(middles[place]) - length;
-        let first = (middles[place] - length / 2.0).min(right);
-        let at = pos2(first + before[place] * step, canvas.inner.bottom());
-        before[place] += 1.0;
-        found.push((at, mark));
-    }
-    found
+    let room = Room {
+        width: canvas.inner.width().into(),
+        right: canvas.inner.right().into(),
+        step: BESIDE,
+    };
+    let middle = |x: f64| f64::from(canvas.place(x, 0.0).x);
+    let places = failures::places(spec, room, middle).into_iter();
+    places
+        .map(|(x, mark)| (pos2(x as f32, canvas.inner.bottom()), mark))
+        .collect()
 }
 
 fn failure(canvas: &Canvas<'_>, at: Pos2, mark: &Mark) {

@@ -384,7 +384,12 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
         vec![engine("ort", "onnxruntime 1.30.1", words, true), tract]
     } else {
         let words = "no library was found; Install fetches it with pip";
-        vec![tract, engine("ort", "ONNX Runtime", words, false)]
+        let pytorch = "no Python with the package torch was found (asked: /usr/bin/python3); `/usr/bin/python3 -m pip install torch torchvision` installs it, or name another with python=";
+        vec![
+            tract,
+            engine("ort", "ONNX Runtime", words, false),
+            engine("pytorch", "PyTorch", pytorch, false),
+        ]
     }
 }
 

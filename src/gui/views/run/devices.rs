@@ -5,7 +5,7 @@ use eframe::egui::{self, Rect, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec
 use crate::analysis::watched;
 use crate::app::run::LiveRun;
 use crate::base::humanize;
-use crate::domain::telemetry::{DeviceKind, Quantity, Telemetry, Track};
+use crate::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{label, lanes};
 
@@ -202,10 +202,7 @@ fn missing(ui: &mut Ui, telemetry: &Telemetry) {
     let lines: Vec<String> = telemetry
         .missing
         .iter()
-        .map(|missing| match missing.remedy.as_str() {
-            "" => format!("{}: {}.", missing.source, missing.why),
-            remedy => format!("{}: {}. What helps: {remedy}.", missing.source, missing.why),
-        })
+        .map(MissingSource::sentence)
         .collect();
     ui.add_space(space::TINY);
     label::faint(ui, &format!("Tell nothing here: {}", names.join(", ")))

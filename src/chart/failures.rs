@@ -1,0 +1,88 @@
+//! Where the marks of failed cases stand: several at one batch beside each other, so that each is seen.
+
+use super::spec::{ChartSpec, Mark};
+
+/// The part of the axis that they stand on, in whatever unit the caller draws in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// How wide it is.
+    pub width: f64,
+    /// Where it ends.
+    pub right: f64,
+    /// Between the middles of two marks, where there is room.
+    pub step: f64,
+}
+
+/// The middle of each mark, in the order in which a chart has them.
+pub fn places(spec: &ChartSpec, room: Room, middle: impl Fn(f64) -> f64) -> Vec<(f64, &Mark)> {
+    let counted = spec.failures();
+    let middles: Vec<f64> = counted.iter().map(|(x, _)| middle(*x)).collect();
+    let gaps = middles.windows(2).map(|pair| pair[1] - pair[0]);
+    let narrowest = gaps.fold(room.width, f64::min);
+    let mut before = vec![0.0; counted.len()];
+    let mut found = Vec::new();
+    for mark in &spec.marks {
+        let Mark::Failed { x, .. } = mark else {
+            continue;
+        };
+        let Some(place) = counted.iter().position(|(at, _)| at == x) else {
+            continue;
+        };
+        let number = counted[place].1 as f64;
+        let step = room.step.min(narrowest / number);
+        let length = (number - 1.0) * step;
+        let last_start = room.right.max(middles[place]) - length;
+        let first = (middles[place] - length / 2.0).min(last_start);
+        found.push((first + before[place] * step, mark));
+        before[place] += 1.0;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::spec::SeriesId;
+
+    fn standing(at: &[f64], room: Room) -> Vec<f64> {
+        let failed = |(index, x): (usize, &f64)| Mark::Failed {
+            x: *x,
+            series: SeriesId(index as u64),
+            colour: index,
+            reason: String::new(),
+        };
+        let spec = ChartSpec {
+            marks: at.iter().enumerate().map(failed).collect(),
+            ..ChartSpec::default()
+        };
+        let found = places(&spec, room, |x| x * 10.0);
+        found.into_iter().map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn marks_at_one_place_stand_side_by_side() {
+        let room = Room {
+            width: 100.0,
+            right: 100.0,
+            step: 4.0,
+        };
+        assert_eq!(standing(&[5.0], room), [50.0]);
+        assert_eq!(standing(&[5.0, 5.0, 5.0], room), [46.0, 50.0, 54.0]);
+        assert_eq!(
+            standing(&[5.0, 6.0, 5.0, 6.0], room),
+            [48.0, 58.0, 52.0, 62.0]
+        );
+        // They come closer where the next place is near.
+        assert_eq!(standing(&[1.0, 1.3, 1.3], room), [10.0, 12.25, 13.75]);
+    }
+
+    #[test]
+    fn they_end_where_the_axis_does() {
+        let room = Room {
+            width: 100.0,
+            right: 100.0,
+            step: 4.0,
+        };
+        assert_eq!(standing(&[10.0, 10.0], room), [96.0, 100.0]);
+    }
+}
