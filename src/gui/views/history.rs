@@ -12,7 +12,7 @@ use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, verdict};
+use crate::gui::widgets::{button, flags, label, verdict};
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("When", 130.0),
@@ -196,6 +196,7 @@ fn cell(ui: &mut Ui, point: &Point, column: usize) {
                 ui,
                 &or_unknown(times.map(|times| humanize::duration_ns(times.median))),
             );
+            flags::mark(ui, &point.row.flags);
         }
         3 => {
             let share = point.row.ci95_rel();

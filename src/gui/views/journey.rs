@@ -17,7 +17,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, label, marker, tip, verdict};
+use crate::gui::widgets::{button, flags, label, marker, tip, verdict};
 
 /// Below this width the charts stand one above the other.
 const NARROW: f32 = 620.0;
@@ -435,6 +435,9 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
     let response = table::number(ui, &words.unwrap_or_else(|| UNKNOWN.to_owned()));
     if let Some(help) = help {
         response.on_hover_text(help);
+    }
+    if cell == Cell::Latency {
+        flags::mark(ui, &row.flags);
     }
 }
 
