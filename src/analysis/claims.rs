@@ -1,6 +1,6 @@
 //! What a document publishes as tables, ready to be shown: every figure as it was written.
 
-use crate::base::humanize::UNKNOWN;
+use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::claim::{
     Change, ClaimedCurve, ClaimedTable, Extreme, Figure, Metric, Phases, Published, Shares,
     with_unit,
@@ -213,8 +213,8 @@ fn steps(published: &Published) -> Sheet {
 /// One column for each thing that some row has a figure of.
 fn table(table: &ClaimedTable) -> Sheet {
     let title = |figure: &Figure| match (&figure.metric, figure.note.as_str()) {
-        (metric, "") => capital(metric.title()),
-        (metric, note) => format!("{}, {note}", capital(metric.title())),
+        (metric, "") => humanize::capital(metric.title()),
+        (metric, note) => format!("{}, {note}", humanize::capital(metric.title())),
     };
     let mut names: Vec<String> = Vec::new();
     for figure in table.rows.iter().flat_map(|row| &row.figures) {
@@ -279,8 +279,8 @@ fn figures(published: &Published) -> Sheet {
             Some(Extreme::Worst) => ", the worst".to_owned(),
         };
         let what = match figure.note.as_str() {
-            "" => capital(figure.metric.title()),
-            note => format!("{}, {note}", capital(figure.metric.title())),
+            "" => humanize::capital(figure.metric.title()),
+            note => format!("{}, {note}", humanize::capital(figure.metric.title())),
         };
         let subject = if figure.subject.is_empty() {
             "all"
@@ -301,14 +301,6 @@ fn figures(published: &Published) -> Sheet {
         words: 2,
         rows: rows.collect(),
     }
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
 }
 
 /// One published point of a curve, in plain units.

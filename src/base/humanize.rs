@@ -311,6 +311,18 @@ fn table_line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: 
     format!("{}\n", padded.join("  ").trim_end())
 }
 
+/// Words as they stand at the beginning of a line. A symbol such as p99 is no word.
+pub fn capital(words: &str) -> String {
+    let first = words.split(' ').next().unwrap_or_default();
+    let mut letters = words.chars();
+    match letters.next() {
+        Some(letter) if !first.contains(|c: char| c.is_ascii_digit()) => {
+            letter.to_uppercase().chain(letters).collect()
+        }
+        _ => words.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -421,5 +433,13 @@ mod tests {
             table(&["x", "ms"], &rows, 1),
             "x       ms\na      1.0\nbcd  10.25\n"
         );
+    }
+
+    #[test]
+    fn lines_begin_with_a_capital() {
+        assert_eq!(capital("of best"), "Of best");
+        assert_eq!(capital("p99 of ten"), "p99 of ten");
+        assert_eq!(capital("at 99 %"), "At 99 %");
+        assert_eq!(capital(""), "");
     }
 }

@@ -264,8 +264,8 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
                 Cell::of(flag.name).toned(tone),
                 Cell::of(flag.meaning()),
                 Cell::of(named(&flag.cases)),
-                Cell::of(ended(&capital(evidence))),
-                Cell::of(ended(&capital(flag.advice))),
+                Cell::of(ended(&humanize::capital(evidence))),
+                Cell::of(ended(&humanize::capital(flag.advice))),
             ]
         })
         .collect();
@@ -302,14 +302,6 @@ fn named(cases: &[(&CaseRow, &str)]) -> String {
         lines.push(format!("and {} more", cases.len() - told));
     }
     lines.join("; ")
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => String::new(),
-    }
 }
 
 /// What was noticed during the run.

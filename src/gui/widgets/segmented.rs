@@ -2,6 +2,7 @@
 
 use eframe::egui::{Button, CornerRadius, RichText, Ui, vec2};
 
+use crate::base::humanize;
 use crate::gui::theme::{self, CONTROL_RADIUS};
 
 /// Shows the choices; the answer is the one that the user took, where it is another.
@@ -33,8 +34,8 @@ pub fn show<T: Copy + PartialEq>(
                     };
                     let (value, title, help) = &choices[place];
                     let is_on = *value == chosen;
-                    let words =
-                        RichText::new(title).color(if is_on { roles.text } else { roles.quiet });
+                    let color = if is_on { roles.text } else { roles.quiet };
+                    let words = RichText::new(humanize::capital(title)).color(color);
                     let button = Button::new(words)
                         .frame_when_inactive(is_on)
                         .stroke(eframe::egui::Stroke::new(

@@ -290,7 +290,7 @@ fn the_plan_is_undone_kept_and_used_again() {
     desk.fill("Name", "Keeper");
     desk.fill("Batch sizes", "3, 5");
     desk.press("Escape");
-    desk.click("Preset: Quick");
+    desk.click("Preset: quick");
     desk.press("Ctrl+S");
     desk.hear("The plan is kept as Keeper");
     desk.see("Use plan Keeper");

@@ -20,11 +20,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     label::card_title(ui, "How carefully");
     let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
         .iter()
-        .map(|preset| {
-            let title = preset.to_string();
-            let title = title[..1].to_uppercase() + &title[1..];
-            (*preset, title, help(*preset))
-        })
+        .map(|preset| (*preset, preset.to_string(), help(*preset)))
         .collect();
     let taken = segmented::show(ui, "Preset", draft.preset, &choices);
     edits.extend(taken.map(PlanEdit::Preset));
