@@ -10,6 +10,7 @@ use super::history::Following;
 use super::journey::Looking;
 use super::kernels::{Pick as ProfilePick, Shape};
 use super::keys::Shortcut;
+use super::machine::Pointed;
 use super::plan::PlanEdit;
 use super::reports::Subject;
 use super::screen::Screen;
@@ -130,6 +131,10 @@ pub enum Machine {
     InstallOnnxRuntime,
     /// Ends the fetching.
     StopInstall,
+    /// Asks where something is.
+    Choose(Pointed),
+    /// Uses what is there, from now on; nothing to use what is found.
+    Point(Pointed, Option<PathBuf>),
 }
 
 /// About the run.

@@ -1,11 +1,12 @@
 //! When a command can be given, and why not: what several of them ask for.
 
 use super::App;
-use super::action::{Action, Curves, Figures, Kernels, Library, Shell, Timeline};
+use super::action::{Action, Curves, Figures, Kernels, Library, Sessions, Shell, Timeline};
 use super::kernels;
 use super::plan::PlanEdit;
 use super::reports::Subject;
 use super::screen::Screen;
+use super::sessions::{LIVE, SessionId};
 
 pub(super) const NO_SESSION: &str = "no session is open";
 pub(super) const NO_SELECTION: &str = "no session is selected in the library";
@@ -69,16 +70,17 @@ pub(super) fn running(app: &App) -> Result<(), &'static str> {
     }
 }
 
-pub(super) fn with_last(
-    app: &App,
-    act: fn(super::sessions::SessionId) -> Action,
-) -> Result<Action, &'static str> {
-    let last = app
-        .sessions
-        .iter()
-        .filter(|open| open.id != super::sessions::LIVE)
-        .last();
+pub(super) fn with_last(app: &App, act: fn(SessionId) -> Action) -> Result<Action, &'static str> {
+    let last = app.sessions.iter().filter(|open| open.id != LIVE).last();
     last.map(|open| act(open.id)).ok_or(NO_SESSION)
+}
+
+/// The plan of the last session that was measured here.
+pub(super) fn run_again(app: &App) -> Result<Action, &'static str> {
+    let measured = app.sessions.iter().filter(|open| open.id != LIVE);
+    let last = measured.filter(|open| open.session.plan.can_run()).last();
+    last.map(|open| Action::Sessions(Sessions::RunAgain(open.id)))
+        .ok_or("no session is open that was measured here")
 }
 
 /// A report: of both sides where they are compared, else of the last session.

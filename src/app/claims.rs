@@ -159,7 +159,7 @@ pub fn shown(open: &OpenSessions) -> impl Iterator<Item = (&OpenSession, Arc<Cla
 mod tests {
     use super::*;
     use crate::app::curves::CurvesState;
-    use crate::app::sessions::{Findings, OnDisk, SessionId};
+    use crate::app::sessions::SessionId;
     use crate::chart::spec::Stroke;
     use crate::domain::case::CaseKey;
     use crate::store::examples;
@@ -170,15 +170,7 @@ mod tests {
             let example = examples::ALL.iter().find(|example| example.file == *file);
             let session = example.unwrap().open().unwrap().session;
             let id = open.new_id();
-            open.put(OpenSession {
-                id,
-                path: None,
-                findings: Findings::of(&session),
-                session: Arc::new(session),
-                stamp: None,
-                newer: None,
-                on_disk: OnDisk::Same,
-            });
+            open.put(OpenSession::of(id, session));
         }
         open
     }

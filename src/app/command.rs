@@ -10,12 +10,13 @@ use super::action::{
     Shell, Timeline,
 };
 use super::allowed::{
-    MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, report, running,
-    shell, timeline, timeline_of_profile, with_last, with_selected,
+    MOVE, NO_SELECTION, NO_SESSION, ZOOM, figure, hit, idle, move_limit, plan, report, run_again,
+    running, shell, timeline, timeline_of_profile, with_last, with_selected,
 };
 use super::find::by_words;
 use super::kernels::Shape;
 use super::keys::Shortcut;
+use super::machine::Pointed;
 use super::plan::PlanEdit;
 use super::screen::Screen;
 use super::settings::Theme;
@@ -152,6 +153,18 @@ pub const ALL: &[Command] = &[
             .ok_or("nothing is being installed");
         going_on.map(|_| Action::Machine(Machine::StopInstall))
     }),
+    command(
+        "choose-onnxruntime",
+        "Choose the library of ONNX Runtime…",
+        "",
+        |_| Ok(Action::Machine(Machine::Choose(Pointed::OnnxRuntime))),
+    ),
+    command(
+        "choose-python",
+        "Choose a Python interpreter…",
+        "",
+        |_| Ok(Action::Machine(Machine::Choose(Pointed::Python))),
+    ),
     command("open", "Open files…", "Ctrl+O", |_| {
         Ok(Action::Sessions(Sessions::Choose))
     }),
@@ -181,9 +194,7 @@ pub const ALL: &[Command] = &[
         "Ctrl+Shift+R",
         |app| with_last(app, |id| Action::Sessions(Sessions::Reload(id))),
     ),
-    command("run-again", "Plan the last session again", "", |app| {
-        with_last(app, |id| Action::Sessions(Sessions::RunAgain(id)))
-    }),
+    command("run-again", "Plan the last session again", "", run_again),
     command("start", "Start the run", "Ctrl+Enter", |app| {
         match idle(app) {
             Ok(()) => Ok(Action::Run(Run::Start)),

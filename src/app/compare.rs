@@ -320,20 +320,11 @@ fn whole(session: SessionId, setup: usize) -> Pick {
 mod tests {
     use super::*;
     use crate::analysis::testing::session;
-    use crate::app::sessions::Findings;
     use crate::domain::plan::Look;
     use crate::domain::session::Session;
 
     fn opened(id: u64, session: &Session) -> OpenSession {
-        OpenSession {
-            id: SessionId(id),
-            path: None,
-            findings: Findings::of(session),
-            session: Arc::new(session.clone()),
-            stamp: None,
-            newer: None,
-            on_disk: OnDisk::Same,
-        }
+        OpenSession::of(SessionId(id), session.clone())
     }
 
     #[test]

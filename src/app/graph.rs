@@ -98,7 +98,7 @@ fn mark(id: SeriesId, examination: &Examination) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::sessions::{Findings, OnDisk, OpenSession, SessionId};
+    use crate::app::sessions::{OpenSession, SessionId};
     use crate::domain::examination::NodeRun;
 
     fn open() -> OpenSessions {
@@ -117,15 +117,7 @@ mod tests {
             session.examinations.insert(setup, examination);
         }
         let mut open = OpenSessions::default();
-        open.put(OpenSession {
-            id: SessionId(1),
-            path: None,
-            findings: Findings::of(&session),
-            session: Arc::new(session),
-            stamp: None,
-            newer: None,
-            on_disk: OnDisk::Same,
-        });
+        open.put(OpenSession::of(SessionId(1), session));
         open
     }
 

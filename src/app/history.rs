@@ -117,19 +117,11 @@ impl HistoryState {
 mod tests {
     use super::*;
     use crate::analysis::testing::session;
-    use crate::app::sessions::{Findings, OnDisk, OpenSession};
+    use crate::app::sessions::OpenSession;
 
     fn put(open: &mut OpenSessions, id: SessionId) {
         let session = session(&[], &[]);
-        open.put(OpenSession {
-            id,
-            path: None,
-            findings: Findings::of(&session),
-            session: Arc::new(session),
-            stamp: None,
-            newer: None,
-            on_disk: OnDisk::Same,
-        });
+        open.put(OpenSession::of(id, session));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub enum Message {
     Devices(Vec<WatchedDevice>, Vec<MissingSource>),
     /// Engines, ready ones first.
     Engines(Vec<EngineState>),
+    /// Looking up what this machine has broke off, and why.
+    NotSurveyed(String),
     /// What is missing of the profilers that are programs of their own.
     MissingProfilers(Vec<(Profiler, String)>),
     /// A step of fetching ONNX Runtime.
@@ -85,6 +87,8 @@ pub enum Message {
     RulesChanged(Result<(), String>),
     /// A trace was read, or why not; nothing where the user stopped it.
     TraceRead(TraceId, Result<Box<OpenTrace>, Option<String>>),
+    /// Reading these traces broke off, and why.
+    TracesNotRead(Vec<TraceId>, String),
     /// A file was read that has no times; what it holds is shown elsewhere.
     WithoutTimes(TraceId, Screen),
     /// Slices of a trace were looked for by name.
@@ -97,6 +101,8 @@ pub enum Message {
     RunWentOn(Box<Session>),
     /// The run could not begin.
     RunRefused(String),
+    /// The run broke off by a fault of this program.
+    RunBroke(String),
     /// Something happened in the run.
     RunEvent(Box<(Stamped, Option<Findings>)>),
     /// The run is over: where it was saved, and what else is to be said.

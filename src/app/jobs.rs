@@ -2,9 +2,11 @@
 //!
 //! The window starts work here and never waits for it.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -104,12 +106,26 @@ impl Jobs {
 
     /// Does a piece of work elsewhere.
     pub fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
+        self.spawn_or(name, Message::Failed, work);
+    }
+
+    /// Does a piece of work elsewhere that somebody waits for: where it breaks off by a fault of this program,
+    /// they are told in words of their own.
+    pub fn spawn_or(
+        &self,
+        name: &str,
+        broken: impl Fn(String) -> Message + Clone + Send + 'static,
+        work: impl FnOnce(&Outlet) + Send + 'static,
+    ) {
         let outlet = self.outlet();
-        let started = thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || work(&outlet));
+        let (job, in_words) = (name.to_owned(), broken.clone());
+        let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&outlet))) {
+                outlet.send(in_words(fault(&job, panic.as_ref())));
+            }
+        });
         if let Err(error) = started {
-            self.outlet.send(Message::Failed(format!(
+            self.outlet.send(broken(format!(
                 "The system refuses another thread for {name}: {error}"
             )));
         }
@@ -147,6 +163,19 @@ impl Drop for Jobs {
     fn drop(&mut self) {
         self.rescan_library();
     }
+}
+
+/// What is said of work that broke off by a fault of this program.
+fn fault(job: &str, panic: &(dyn Any + Send)) -> String {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("it left no words");
+    format!(
+        "A fault in Powerband itself broke off \u{201c}{job}\u{201d}: {words}. Everything else goes on; please \
+         report this with what you did before it, and with what the terminal says."
+    )
 }
 
 #[derive(Default)]
@@ -256,5 +285,34 @@ fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
             "The library in {} cannot be read: {error}",
             folder.display()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_breaks_off_says_so_to_whoever_waits() {
+        let jobs = Jobs::new(Arc::new(|_| {}));
+        let count = 3;
+        jobs.spawn_or("count", Message::RunBroke, move |_| {
+            panic!("{count} is odd")
+        });
+        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
+        let Ok(Message::RunBroke(words)) = told else {
+            panic!("{told:?}");
+        };
+        assert!(
+            words.contains("\u{201c}count\u{201d}: 3 is odd."),
+            "{words}"
+        );
+
+        jobs.spawn("add", |_| panic!("no numbers"));
+        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
+        assert!(
+            matches!(&told, Ok(Message::Failed(words)) if words.contains("no numbers")),
+            "{told:?}"
+        );
     }
 }

@@ -212,20 +212,11 @@ fn cells(rung: &Rung) -> [String; 16] {
 mod tests {
     use super::*;
     use crate::analysis::testing::{measure_near, session};
-    use crate::app::sessions::{Findings, OnDisk};
     use crate::domain::case::CaseKey;
     use crate::domain::plan::Step;
 
     fn open(sessions: &mut OpenSessions, id: SessionId, session: Session) {
-        sessions.put(OpenSession {
-            id,
-            path: None,
-            findings: Findings::of(&session),
-            session: Arc::new(session),
-            stamp: None,
-            newer: None,
-            on_disk: OnDisk::Same,
-        });
+        sessions.put(OpenSession::of(id, session));
     }
 
     fn of_ladder() -> Session {

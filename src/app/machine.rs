@@ -1,6 +1,7 @@
 //! What this machine has, as far as it is known yet: looked up after the first frame, never before it.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::base::cancel::CancelToken;
 use crate::domain::environment::Environment;
@@ -9,8 +10,9 @@ use crate::domain::setup::Setup;
 use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use crate::runner::equipment::{EngineInfo, Found};
 use crate::runner::ladders::Here;
-use crate::telemetry::rapl::Rapl;
-use crate::telemetry::source::Source as _;
+use crate::runner::prepare::Place;
+use crate::store::settings::Settings;
+use crate::telemetry;
 
 /// The build of ONNX Runtime that runs on any processor.
 pub const EVERYWHERE: &str = "cpu";
@@ -38,6 +40,52 @@ impl EngineState {
     }
 }
 
+/// What engines need that the user can point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// The library of ONNX Runtime.
+    OnnxRuntime,
+    /// The interpreter that has PyTorch.
+    Python,
+}
+
+impl Pointed {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::OnnxRuntime, Self::Python];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::OnnxRuntime => "ONNX Runtime",
+            Self::Python => "Python",
+        }
+    }
+
+    /// Where a place says that it is; nothing for what is found.
+    pub fn chosen(self, place: &Place) -> Option<&Path> {
+        match self {
+            Self::OnnxRuntime => place.onnxruntime.as_deref(),
+            Self::Python => place.python.as_deref(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn of_place(self, place: &mut Place) -> &mut Option<PathBuf> {
+        match self {
+            Self::OnnxRuntime => &mut place.onnxruntime,
+            Self::Python => &mut place.python,
+        }
+    }
+
+    /// The same of the settings.
+    pub fn of_settings(self, settings: &mut Settings) -> &mut Option<PathBuf> {
+        match self {
+            Self::OnnxRuntime => &mut settings.onnxruntime,
+            Self::Python => &mut settings.python,
+        }
+    }
+}
+
 /// How far fetching ONNX Runtime is.
 #[derive(Clone, Debug)]
 pub struct Installing {
@@ -62,6 +110,8 @@ pub struct MachineState {
     pub missing_profilers: Vec<(Profiler, String)>,
     /// Whether they are being looked up now.
     pub is_looking: bool,
+    /// Whether they are to be looked up once more after that.
+    pub looks_again: bool,
     /// Fetching, while it goes on.
     pub installing: Option<Installing>,
 }
@@ -151,7 +201,12 @@ impl MachineState {
         if devices.iter().any(|device| device.kind.is_gpu()) {
             return Vec::new();
         }
-        let could_tell = |source: &&MissingSource| source.source != Rapl.title();
+        let could_tell = |missing: &&MissingSource| {
+            let mut others = telemetry::ALL
+                .iter()
+                .filter(|source| !source.tells_of_cards());
+            others.all(|other| other.title() != missing.source)
+        };
         missing.iter().filter(could_tell).collect()
     }
 

@@ -109,6 +109,8 @@ pub enum Ask {
     Model,
     /// Which files of other tools to open.
     Trace,
+    /// Where something is that engines need.
+    Point(machine::Pointed),
     /// Where to save a session, with a whole path to begin with.
     SaveSession(SessionId, PathBuf),
     /// Where to save a figure, with a whole path to begin with.

@@ -200,7 +200,7 @@ fn sides(app: &App) -> Vec<Offered> {
 fn files(app: &App) -> Vec<Offered> {
     let again = app.library.found.iter().filter_map(|(path, scanned)| {
         let entry = scanned.entry.as_ref().ok()?;
-        (!entry.is_published_only()).then(|| Offered {
+        entry.can_run_again().is_ok().then(|| Offered {
             title: format!("Run {} again…", entry.name),
             actions: vec![Action::Sessions(Sessions::RunFileAgain(path.clone()))],
         })

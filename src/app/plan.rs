@@ -118,7 +118,7 @@ impl Default for Draft {
 impl Draft {
     /// The plan of a session, to be run again; or why there is none.
     pub fn again(session: &Session) -> Result<Self, String> {
-        if session.imported.is_some() || session.is_published_only() {
+        if !session.plan.can_run() {
             return Err(format!(
                 "{} was not measured by Powerband: there is no plan to run again",
                 session.name

@@ -47,7 +47,11 @@ impl App {
             Message::Environment(environment) => self.machine.environment = Some(*environment),
             Message::Engines(engines) => {
                 self.machine.engines = Some(engines);
-                self.machine.is_looking = false;
+                self.survey_is_over();
+            }
+            Message::NotSurveyed(why) => {
+                self.survey_is_over();
+                self.say(Weight::Trouble, why);
             }
             Message::MissingProfilers(missing) => self.machine.missing_profilers = missing,
             Message::InstallStep(step, share) => {
@@ -77,6 +81,7 @@ impl App {
             Message::AddedUp(found) => self.added_up(*found),
             Message::RulesChanged(changed) => self.rules_changed(changed),
             Message::TraceRead(id, read) => self.trace_read(id, read),
+            Message::TracesNotRead(ids, why) => self.traces_not_read(&ids, why),
             Message::WithoutTimes(id, screen) => self.without_times(id, screen),
             Message::Found(id, hits) => self.timeline_found(id, *hits),
             Message::Summed(id, measured, statistics) => {
@@ -104,6 +109,13 @@ impl App {
             }
             Message::Living(living) => self.living(living),
             message => self.take_of_sessions(message),
+        }
+    }
+
+    fn survey_is_over(&mut self) {
+        self.machine.is_looking = false;
+        if std::mem::take(&mut self.machine.looks_again) {
+            self.look_for_engines();
         }
     }
 
@@ -231,6 +243,12 @@ impl App {
                     self.outputs.push(Output::Close);
                 }
             }
+            Message::RunBroke(why) => {
+                // Its journal is free from now on: what was measured is there.
+                run.stage = Stage::NotSaved(why.clone());
+                run.current = None;
+                self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
+            }
             Message::RunEvent(event) => {
                 let (stamped, findings) = *event;
                 self.run_event(stamped, findings);
@@ -256,15 +274,9 @@ impl App {
             return;
         }
         // Samples stay with the run while it goes on; the curves need none of them.
-        self.sessions.put(OpenSession {
-            id: LIVE,
-            path: None,
-            session: Arc::new(session.without_samples()),
-            findings: run.findings.clone(),
-            stamp: None,
-            newer: None,
-            on_disk: OnDisk::Same,
-        });
+        let seen = Arc::new(session.without_samples());
+        self.sessions
+            .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
         self.curves.redraw(&self.sessions);
         self.climb_if_wanted();
     }
@@ -297,13 +309,9 @@ impl App {
         self.compare.result = None;
         self.journey.run_is_over(id);
         self.sessions.put(OpenSession {
-            id,
             path,
-            session: over.session,
-            findings: over.findings,
             stamp,
-            newer: None,
-            on_disk: OnDisk::Same,
+            ..OpenSession::unsaved(id, over.session, over.findings)
         });
         self.sessions_changed();
         self.jobs.rescan_library();
@@ -366,13 +374,10 @@ impl App {
             self.say(Weight::Info, text);
         }
         self.sessions.put(OpenSession {
-            id: opened.id,
             path: opened.path,
-            session: opened.session,
-            findings: opened.findings,
             stamp: opened.stamp,
             newer: opened.newer,
-            on_disk: OnDisk::Same,
+            ..OpenSession::unsaved(opened.id, opened.session, opened.findings)
         });
         self.compare.result = None;
         self.sessions_changed();

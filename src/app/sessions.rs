@@ -99,6 +99,26 @@ pub struct OpenSession {
 }
 
 impl OpenSession {
+    /// One that no file holds.
+    pub fn unsaved(id: SessionId, session: Arc<Session>, findings: Findings) -> Self {
+        Self {
+            id,
+            path: None,
+            session,
+            findings,
+            stamp: None,
+            newer: None,
+            on_disk: OnDisk::Same,
+        }
+    }
+
+    /// One that no file holds, looked through.
+    #[cfg(test)]
+    pub fn of(id: SessionId, session: Session) -> Self {
+        let findings = Findings::of(&session);
+        Self::unsaved(id, Arc::new(session), findings)
+    }
+
     /// How many palette indices it takes: one for each curve, and one for its place in a list where it has
     /// none.
     fn colours(&self) -> usize {
@@ -249,15 +269,7 @@ mod tests {
         for setups in [&["ort:cpu", "tract:cpu"][..], &[], &[], &["ort:cpu"]] {
             let id = open.new_id();
             let session = session(setups, &[1]);
-            open.put(OpenSession {
-                id,
-                path: None,
-                findings: Findings::default(),
-                session: Arc::new(session),
-                stamp: None,
-                newer: None,
-                on_disk: OnDisk::Same,
-            });
+            open.put(OpenSession::of(id, session));
         }
         let marks: Vec<usize> = open.iter().map(|one| open.colour(one.id, 0)).collect();
         assert_eq!(marks, [0, 2, 3, 4]);

@@ -9,7 +9,7 @@ use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
 use super::journey::{Climbed, Looking};
 use super::kernels::{Found, Wanted};
-use super::machine::{self, EVERYWHERE};
+use super::machine::{self, EVERYWHERE, Pointed};
 use super::plan::Draft;
 use super::sessions::{Findings, SessionId};
 use crate::analysis::breakdown::{self, Level};
@@ -452,6 +452,20 @@ pub fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
         settings::write(&paths.settings, &settings)
     });
     outlet.send(Message::RulesChanged(changed));
+}
+
+/// Keeps in the settings where something is that engines need.
+pub fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
+    let kept = settings::read(file).and_then(|mut settings| {
+        *pointed.of_settings(&mut settings) = path;
+        settings::write(file, &settings)
+    });
+    if let Err(reason) = kept {
+        outlet.send(Message::Failed(format!(
+            "{} is used until Powerband is closed: {reason}",
+            pointed.title()
+        )));
+    }
 }
 
 /// Findings are made here, between two visits, so that making them takes nothing from what is measured.

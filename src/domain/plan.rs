@@ -307,6 +307,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The device of setups whose times another program reported.
+    pub const ELSEWHERE: &str = "imported";
+
+    /// Whether anything in it can be run: what was imported or published has no such setup.
+    pub fn can_run(&self) -> bool {
+        self.setups
+            .iter()
+            .any(|setup| setup.device != Self::ELSEWHERE)
+    }
+
     /// How a setup is called: the user's name for it, else its spelling.
     pub fn label(&self, setup: usize) -> Option<String> {
         let named = self.looks.get(setup).and_then(|look| look.label.clone());

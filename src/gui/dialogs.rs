@@ -13,7 +13,8 @@ use super::shell::path_field::{self, Answer};
 use super::theme::{self, size, space};
 use super::widgets::{button, label};
 use crate::app::Ask;
-use crate::app::action::{Action, Figures, Sessions};
+use crate::app::action::{Action, Figures, Machine, Sessions};
+use crate::app::machine::Pointed;
 use crate::app::plan::PlanEdit;
 
 /// Nobody cancels a dialog faster than this: it was never there.
@@ -27,6 +28,8 @@ pub fn title(ask: &Ask) -> &'static str {
         Ask::Open => "Open sessions or an ONNX file",
         Ask::Model => "Choose an ONNX file",
         Ask::Trace => "Open a trace of a profiler",
+        Ask::Point(Pointed::OnnxRuntime) => "Choose the library of ONNX Runtime",
+        Ask::Point(Pointed::Python) => "Choose a Python interpreter",
         Ask::SaveSession(..) => "Save the session as",
         Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
         Ask::SaveReport(..) => "Write the report to a .html or .md file",
@@ -39,6 +42,8 @@ pub fn example(ask: &Ask) -> &'static str {
         Ask::Open | Ask::SaveSession(..) => "~/session.ron",
         Ask::Model => "~/model.onnx",
         Ask::Trace => "~/trace.json.gz",
+        Ask::Point(Pointed::OnnxRuntime) => "/opt/onnxruntime/lib/libonnxruntime.so",
+        Ask::Point(Pointed::Python) => "~/venv/bin/python",
         Ask::SaveFigure(..) => "~/figure.svg",
         Ask::SaveReport(..) => "~/report.html",
     }
@@ -61,7 +66,7 @@ fn proposed(ask: &Ask) -> Option<&Path> {
         Ask::SaveSession(_, path) | Ask::SaveFigure(_, path) | Ask::SaveReport(_, path) => {
             Some(path)
         }
-        Ask::Open | Ask::Model | Ask::Trace => None,
+        Ask::Open | Ask::Model | Ask::Trace | Ask::Point(_) => None,
     }
 }
 
@@ -196,6 +201,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
         Ask::Open => Action::Sessions(Sessions::Open(paths)),
         Ask::Model => Action::Plan(PlanEdit::Model(first.display().to_string())),
         Ask::Trace => Action::OpenTrace(first),
+        Ask::Point(pointed) => Action::Machine(Machine::Point(*pointed, Some(first))),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
         Ask::SaveFigure(shown, _) => Action::Figures(Figures::Save(Arc::clone(shown), Some(first))),
         Ask::SaveReport(subject, _) => Action::Report(*subject, Some(first)),
@@ -230,7 +236,7 @@ fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
                 .pick_files();
         }
         Ask::Model => dialog.add_filter("ONNX", &["onnx"]).pick_file(),
-        Ask::Trace => dialog.pick_file(),
+        Ask::Trace | Ask::Point(_) => dialog.pick_file(),
         Ask::SaveFigure(_, path) => at(path, dialog)
             .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
             .save_file(),

@@ -193,7 +193,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
             .iter()
             .map(|_| Setup {
                 engine: tool.to_owned(),
-                device: "imported".to_owned(),
+                device: Plan::ELSEWHERE.to_owned(),
                 options: BTreeMap::new(),
             })
             .collect(),

@@ -63,6 +63,8 @@ pub struct Entry {
     pub made_up: bool,
     /// Whether it has numbers that somebody published.
     pub is_published: bool,
+    /// Whether its plan was run here.
+    pub is_run: bool,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The user's own words.
@@ -90,12 +92,10 @@ impl Entry {
 
     /// Whether there is a plan to run again, or why not.
     pub fn can_run_again(&self) -> Result<(), &'static str> {
-        if self.is_published_only() {
-            return Err(
-                "its numbers were published, not measured here: there is no plan to run again",
-            );
+        if self.is_run {
+            return Ok(());
         }
-        Ok(())
+        Err("Powerband did not measure its numbers: there is no plan to run again")
     }
 }
 
@@ -159,6 +159,7 @@ impl Head {
             completion: self.completion,
             made_up: self.made_up,
             is_published: self.published.is_some(),
+            is_run: self.plan.can_run(),
             tags: self.tags,
             notes: self.notes,
             model: self.model.name,

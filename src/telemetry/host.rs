@@ -33,6 +33,10 @@ impl Source for Host {
         "Host"
     }
 
+    fn tells_of_cards(&self) -> bool {
+        false
+    }
+
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
         let root = &places.root;
         let Some(ticks) = ticks(root) else {

@@ -23,6 +23,10 @@ impl Source for Rapl {
         "RAPL"
     }
 
+    fn tells_of_cards(&self) -> bool {
+        false
+    }
+
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
         let folder = places.root.join("sys/class/powercap");
         let zones = zones(&folder);

@@ -56,6 +56,11 @@ pub trait Source: Sync {
     /// What people call it.
     fn title(&self) -> &'static str;
 
+    /// Whether it is one of those that know of cards, and so can say why none is seen.
+    fn tells_of_cards(&self) -> bool {
+        true
+    }
+
     /// Looks what it can tell of here; or says why it tells nothing, and what would help.
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource>;
 

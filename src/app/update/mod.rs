@@ -3,6 +3,7 @@
 mod figures;
 mod kernels;
 mod library;
+mod machine;
 mod reports;
 mod run;
 mod sessions;
@@ -13,19 +14,17 @@ use std::sync::Arc;
 
 use crate::analysis::{far_off, parts, stated};
 use crate::app::action::{
-    Action, Closing, Compare, Curves, History, Journey, Machine, Run, Sessions, Shell,
+    Action, Closing, Compare, Curves, History, Journey, Run, Sessions, Shell,
 };
 use crate::app::compare::CompareState;
 use crate::app::curves::Pinned;
 use crate::app::inbox::Message;
-use crate::app::machine::Installing;
 use crate::app::notices::Weight;
 use crate::app::plan::{Draft, ModelFacts, PlanEdit};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, Pin, SessionId};
 use crate::app::settings::ZOOM_STEPS;
 use crate::app::{App, Ask, Output, plans, work};
-use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::chart::limit::within_reach;
 use crate::chart::{lanes, samples};
@@ -54,7 +53,7 @@ impl App {
             Action::Go(screen) => self.go(screen),
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
-            Action::Machine(machine) => self.machine(&machine),
+            Action::Machine(machine) => self.machine(machine),
             Action::Plan(edit) => self.plan(edit),
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),
@@ -189,40 +188,6 @@ impl App {
         }
     }
 
-    fn machine(&mut self, machine: &Machine) {
-        match machine {
-            Machine::Rescan => self.look_for_engines(),
-            Machine::InstallOnnxRuntime if self.machine.installing.is_none() => {
-                let cancel = CancelToken::default();
-                self.machine.installing = Some(Installing {
-                    step: "Looking for pip".to_owned(),
-                    share: None,
-                    cancel: cancel.clone(),
-                });
-                let (place, flavor) = (self.place.clone(), self.machine.flavor());
-                self.jobs.spawn("install", move |outlet| {
-                    work::install(&place, flavor, &cancel, outlet);
-                });
-            }
-            Machine::InstallOnnxRuntime => {}
-            Machine::StopInstall => {
-                if let Some(installing) = &self.machine.installing {
-                    installing.cancel.cancel();
-                }
-            }
-        }
-    }
-
-    pub(super) fn look_for_engines(&mut self) {
-        if self.machine.is_looking {
-            return;
-        }
-        self.machine.is_looking = true;
-        let place = self.place.clone();
-        self.jobs
-            .spawn("survey", move |outlet| work::survey(&place, outlet));
-    }
-
     fn plan(&mut self, edit: PlanEdit) {
         let model = self.planner.draft.model.clone();
         match &edit {
@@ -348,8 +313,7 @@ impl App {
             }
             Sessions::Reload(id) => {
                 if let Some(path) = self.sessions.get(id).and_then(|open| open.path.clone()) {
-                    self.jobs
-                        .spawn("open", move |outlet| work::open(id, path, outlet));
+                    self.read_session(id, path);
                 }
             }
             Sessions::RunAgain(id) => {
@@ -398,8 +362,15 @@ impl App {
         }
         let id = self.sessions.new_id();
         self.opening.insert(id, path.clone());
-        self.jobs
-            .spawn("open", move |outlet| work::open(id, path, outlet));
+        self.read_session(id, path);
+    }
+
+    fn read_session(&self, id: SessionId, path: PathBuf) {
+        let file = path.clone();
+        let broken = move |why| Message::NotOpened(file.clone(), why);
+        self.jobs.spawn_or("open", broken, move |outlet| {
+            work::open(id, path, outlet);
+        });
     }
 
     fn close_session(&mut self, id: SessionId) {

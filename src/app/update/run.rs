@@ -1,6 +1,7 @@
 //! What wishes about a run do.
 
 use crate::app::action::{Action, Run};
+use crate::app::inbox::Message;
 use crate::app::jobs::Outlet;
 use crate::app::notices::Weight;
 use crate::app::plan::ModelFacts;
@@ -118,7 +119,9 @@ impl App {
         self.sessions.close(LIVE);
         self.run = Some(LiveRun::new(title, control.clone()));
         self.screen = Screen::Run;
-        self.jobs.spawn("run", move |outlet| work(&control, outlet));
+        self.jobs.spawn_or("run", Message::RunBroke, move |outlet| {
+            work(&control, outlet);
+        });
     }
 
     fn steer(&mut self, wish: &Run) {
@@ -144,5 +147,44 @@ impl App {
             }
             Run::Start | Run::StartFirst | Run::More(..) | Run::Recover | Run::Anyway(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::base::paths::Paths;
+    use crate::store::settings::Settings;
+
+    #[test]
+    fn a_run_that_breaks_off_is_over_and_can_be_recovered() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Place::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            "/none".into(),
+        );
+        let mut app = App::new(place, Arc::new(|_| {}));
+        app.begin_run("Odd".to_owned(), |_, _| panic!("as wished"));
+        assert!(app.is_running());
+        let begun = std::time::Instant::now();
+        while app.is_running() && begun.elapsed() < Duration::from_mins(1) {
+            app.receive(Duration::from_millis(5));
+        }
+        let stage = app.run.as_ref().map(|run| run.stage.clone());
+        assert!(
+            matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("as wished")),
+            "{stage:?}"
+        );
+        let recover = Action::Run(Run::Recover);
+        let mut offers = app
+            .notices
+            .all()
+            .iter()
+            .filter_map(|notice| notice.offer.as_ref());
+        assert!(offers.any(|(_, offered)| *offered == recover));
     }
 }

@@ -7,6 +7,7 @@ use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::app::action::{Action, Kernels, Timeline};
+use crate::app::inbox::Message;
 use crate::app::kernels::{self, Pick};
 use crate::app::notices::Weight;
 use crate::app::screen::Screen;
@@ -194,9 +195,7 @@ impl App {
             }
         }
         if !wanted.is_empty() {
-            self.jobs.spawn("read-trace", move |outlet| {
-                trace_work::read(&wanted, outlet);
-            });
+            self.read_traces(wanted);
         }
     }
 
@@ -225,8 +224,14 @@ impl App {
         reading.profile = Some(pick.profile);
         reading.look = look;
         self.timeline.reading.push(reading.clone());
-        self.jobs.spawn("read-trace", move |outlet| {
-            trace_work::read(&[reading], outlet);
+        self.read_traces(vec![reading]);
+    }
+
+    fn read_traces(&self, wanted: Vec<Reading>) {
+        let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
+        let broken = move |why| Message::TracesNotRead(ids.clone(), why);
+        self.jobs.spawn_or("read-trace", broken, move |outlet| {
+            trace_work::read(&wanted, outlet);
         });
     }
 
@@ -311,6 +316,15 @@ impl App {
             }
             Err(None) => {}
         }
+    }
+
+    /// Reading broke off: whatever of it is not there yet never comes.
+    pub(in crate::app) fn traces_not_read(&mut self, ids: &[TraceId], why: String) {
+        self.timeline
+            .reading
+            .retain(|reading| !ids.contains(&reading.id));
+        self.say(Weight::Trouble, why);
+        self.leave_empty_timeline();
     }
 
     /// Goes back to where a file was opened, where nothing came of it and nothing else is shown.

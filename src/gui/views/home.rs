@@ -359,9 +359,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
     if engine.id != "ort" {
         match engine.command() {
             Some(command) => copy(ui, "Copy the command", command, wishes),
-            None => {
-                label::pill(ui, "not here", roles.quiet);
-            }
+            None => copy(ui, "Copy why", &engine.words, wishes),
         }
         return;
     }

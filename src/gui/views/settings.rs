@@ -3,8 +3,9 @@
 use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 
 use crate::app::App;
-use crate::app::action::{Action, Shell};
+use crate::app::action::{Action, Machine, Shell};
 use crate::app::command::{self, Command};
+use crate::app::machine::Pointed;
 use crate::app::settings::{Theme, Watching};
 use crate::gui::icon;
 use crate::gui::keyboard;
@@ -26,6 +27,8 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         super::card(ui, |ui| looks(ui, app, wishes));
         ui.add_space(space::MEDIUM);
         super::card(ui, |ui| measuring(ui, app, wishes));
+        ui.add_space(space::MEDIUM);
+        super::card(ui, |ui| engines(ui, app, wishes));
         ui.add_space(space::MEDIUM);
         super::card(ui, |ui| shortcuts(ui, app, wishes));
     });
@@ -69,6 +72,34 @@ fn measuring(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         wishes.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
         label::faint(ui, "From the next run on");
     });
+}
+
+/// Where what engines need is looked for first.
+fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    label::card_title(ui, "Engines");
+    for pointed in Pointed::ALL {
+        row(ui, pointed.title(), |ui| {
+            let choose = format!("Choose {}…", pointed.title());
+            if button::plain(ui, None, "Choose…")
+                .accessible_name(choose)
+                .clicked()
+            {
+                wishes.push(Action::Machine(Machine::Choose(pointed)));
+            }
+            let Some(path) = pointed.chosen(&app.place) else {
+                label::faint(ui, "Whichever is found first");
+                return;
+            };
+            let find = format!("Use whichever {} is found", pointed.title());
+            if button::plain(ui, None, "Use what is found")
+                .accessible_name(find)
+                .clicked()
+            {
+                wishes.push(Action::Machine(Machine::Point(pointed, None)));
+            }
+            label::quiet_line(ui, &path.display().to_string());
+        });
+    }
 }
 
 fn row(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use eframe::egui::ViewportCommand;
 use powerband::analysis::batch_curve::{Efficiency, Statistic};
 use powerband::app::App;
-use powerband::app::action::{Action, Compare, Run as RunAction, Sessions, Shell};
+use powerband::app::action::{Action, Compare, Run as RunAction, Sessions};
 use powerband::app::compare::Pick;
 use powerband::app::plan::{Draft, DraftSetup};
 use powerband::app::run::Stage;
@@ -15,10 +15,8 @@ use powerband::app::sessions::SessionId;
 use powerband::domain::outcome::Outcome;
 use powerband::domain::plan::PresetName;
 use powerband::domain::session::{Completion, Session};
-use powerband::domain::telemetry::MissingSource;
 use powerband::store::session_file;
 
-use super::data;
 use super::pictures::small_session;
 use super::{Desk, alone};
 use crate::support::Home;
@@ -394,40 +392,4 @@ fn files_of_other_tools_come_back_too() {
         desk.act(Action::Sessions(Sessions::Close(id)));
     }
     assert!(desk.app().to_remember().files.is_empty());
-}
-
-#[test]
-fn what_is_missing_has_its_one_action() {
-    let missing = |source: &str, remedy: &str| MissingSource {
-        source: source.to_owned(),
-        why: "its library was not found".to_owned(),
-        remedy: remedy.to_owned(),
-    };
-    let mut desk = Desk::awake(Home::new(), Vec::new());
-    let sources = vec![
-        missing("NVML", "install the driver"),
-        missing("RAPL", "load the module"),
-    ];
-    desk.app_mut().machine.devices = Some((Vec::new(), sources));
-    desk.app_mut().machine.engines = Some(data::engines(false));
-    desk.steps(3);
-    desk.see("Install");
-    // Counters of the processor do not tell of cards.
-    desk.see("NVML tells of none");
-    for (button, text) in [
-        (
-            "Copy the command",
-            "/usr/bin/python3 -m pip install torch torchvision",
-        ),
-        (
-            "Copy why, and what helps",
-            "NVML: its library was not found. What helps: install the driver.",
-        ),
-    ] {
-        desk.wishes();
-        desk.click(button);
-        let copy = Action::Shell(Shell::Copy(text.to_owned()));
-        assert!(desk.wishes().contains(&copy), "{button}");
-    }
-    desk.hear("Copied to the clipboard");
 }

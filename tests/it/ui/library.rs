@@ -1,6 +1,7 @@
 //! The library: names, tags, notes, copies, the trash and back, searching, and what others do to the files.
 
 use std::fs;
+use std::path::Path;
 
 use egui_kittest::kittest::NodeT as _;
 use powerband::app::App;
@@ -12,8 +13,10 @@ use powerband::app::screen::Screen;
 use powerband::app::sessions::OnDisk;
 use powerband::base::clock;
 use powerband::domain::plan::{Keeping, Load};
-use powerband::domain::profile::Tool;
 use powerband::domain::session::Session;
+use powerband::import::source::Limits;
+use powerband::import::watch::Watch;
+use powerband::runner::importing;
 use powerband::store::session_file;
 
 use super::data::{Made, speed};
@@ -347,11 +350,10 @@ fn any_session_is_planned_again_as_it_was_measured() {
     loaded.plan.keeping = Keeping::OneAtATime;
     loaded.plan.seed = 77;
     shelve(&home, "loaded", &loaded);
-    let mut foreign = session("Foreign", "green");
-    foreign.imported = Some(Tool {
-        name: "hyperfine".to_owned(),
-        ..Tool::default()
-    });
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("tests/fixtures/import/hyperfine/python-sum.json");
+    let taken = importing::take(&[file], None, Limits::default(), &Watch::default());
+    let foreign = taken.expect("a file of another tool").session;
     shelve(&home, "foreign", &foreign);
     let mut desk = Desk::awake(home, Vec::new());
     // Neither is open.
@@ -372,8 +374,11 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.click("Requests: in turn");
     let wish = desk.app().planner.draft.wish().expect("a plan");
     assert_eq!(wish.load, Load::Closed);
-    // What another tool measured has no plan.
+    // What another tool measured has no plan, and that is known before the file is opened.
     let path = desk.path("home/sessions/foreign.ron");
+    desk.press("Ctrl+9");
+    desk.act(Action::Library(Library::Select(Some(path.clone()))));
+    assert!(desk.get("Run again…").accesskit_node().is_disabled());
     desk.act(Action::Sessions(Sessions::RunFileAgain(path)));
     desk.hear("no plan to run again");
 }

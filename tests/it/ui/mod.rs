@@ -19,6 +19,7 @@ mod imported;
 mod journey;
 mod kernels;
 mod library;
+mod machine;
 mod narrow;
 mod offers;
 mod pictures;

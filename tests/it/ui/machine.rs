@@ -1,0 +1,99 @@
+//! What this machine has: engines and cards, what is missing of them, and where the user says that they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use powerband::app::action::{Action, Machine, Shell};
+use powerband::app::machine::Pointed;
+use powerband::domain::telemetry::MissingSource;
+use powerband::store::settings;
+
+use super::{Desk, data};
+use crate::support::Home;
+
+#[test]
+fn what_is_missing_has_its_one_action() {
+    let missing = |source: &str, remedy: &str| MissingSource {
+        source: source.to_owned(),
+        why: "its library was not found".to_owned(),
+        remedy: remedy.to_owned(),
+    };
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let sources = vec![
+        missing("NVML", "install the driver"),
+        missing("RAPL", "load the module"),
+    ];
+    desk.app_mut().machine.devices = Some((Vec::new(), sources));
+    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.steps(3);
+    desk.see("Install");
+    // Counters of the processor do not tell of cards.
+    desk.see("NVML tells of none");
+    for (button, text) in [
+        (
+            "Copy the command",
+            "/usr/bin/python3 -m pip install torch torchvision",
+        ),
+        (
+            "Copy why, and what helps",
+            "NVML: its library was not found. What helps: install the driver.",
+        ),
+    ] {
+        desk.wishes();
+        desk.click(button);
+        let copy = Action::Shell(Shell::Copy(text.to_owned()));
+        assert!(desk.wishes().contains(&copy), "{button}");
+    }
+    desk.hear("Copied to the clipboard");
+}
+
+#[test]
+fn the_user_says_where_python_is() {
+    let kept = |desk: &Desk| settings::read(&desk.app().place.paths.settings).expect("settings");
+    let answer = |desk: &mut Desk, path: &Path| {
+        desk.click("Choose Python…");
+        desk.fill("Path", &path.display().to_string());
+        desk.press("Enter");
+    };
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+Comma");
+    let nowhere = desk.path("nowhere");
+    answer(&mut desk, &nowhere);
+    desk.hear("nowhere; what was used is used on");
+    assert_eq!(kept(&desk).python, None);
+
+    let python = desk.path("python");
+    fs::write(&python, "#!/bin/sh\nexit 1\n").expect("a file");
+    answer(&mut desk, &python);
+    desk.see(&python.display().to_string());
+    let is_kept = |desk: &Desk, path: Option<PathBuf>| kept(desk).python == path;
+    desk.step_until("it is kept", super::PATIENCE, |desk| {
+        is_kept(desk, Some(python.clone()))
+    });
+    assert_eq!(desk.app().place.python, Some(python));
+    desk.until("it was looked into", |app| !app.machine.is_looking);
+
+    // Other choices in the file stay.
+    let file = desk.app().place.paths.settings.clone();
+    let mut others = kept(&desk);
+    others.categories = vec![("gemm".to_owned(), "mine*".to_owned())];
+    settings::write(&file, &others).expect("settings");
+    desk.click("Use whichever Python is found");
+    desk.step_until("it is forgotten", super::PATIENCE, |desk| {
+        is_kept(desk, None)
+    });
+    assert_eq!(kept(&desk).categories, others.categories);
+    assert_eq!(desk.app().place.python, None);
+}
+
+#[test]
+fn a_second_place_is_looked_into_once_the_first_is() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.until("nobody looks", |app| !app.machine.is_looking);
+    desk.act(Action::Machine(Machine::Rescan));
+    desk.act(Action::Machine(Machine::Point(Pointed::OnnxRuntime, None)));
+    assert!(desk.app().machine.looks_again);
+    desk.until("both are over", |app| {
+        !app.machine.looks_again && !app.machine.is_looking
+    });
+}
