@@ -12,6 +12,7 @@ pub mod conditions;
 pub mod device_flags;
 pub mod energy;
 pub mod examined;
+pub mod experience;
 pub mod far_off;
 pub mod flags;
 pub mod graph;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::Pinned;
+use super::experience::Sources;
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::Climbed;
@@ -16,6 +17,7 @@ use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
 use super::timeline::{Measured, OpenTrace, TraceId};
 use crate::analysis::comparison::Comparison;
+use crate::analysis::experience::Experience;
 use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
 use crate::domain::environment::Environment;
@@ -75,6 +77,8 @@ pub enum Message {
     Plans(Vec<(PathBuf, Draft)>),
     /// The pinned case's samples as charts.
     Pinned(Box<Pinned>),
+    /// What these sessions took was looked up.
+    Learned(Sources, Box<Experience>),
     /// Two sides were compared.
     Compared(Pick, Pick, Arc<Comparison>),
     /// A case was followed through the library.

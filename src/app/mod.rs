@@ -11,6 +11,7 @@ pub mod command;
 pub mod compare;
 pub mod curves;
 pub mod elsewhere;
+pub mod experience;
 pub mod figures;
 pub mod find;
 pub mod graph;
@@ -175,6 +176,8 @@ pub struct App {
     opening: std::collections::BTreeMap<SessionId, PathBuf>,
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
+    /// What earlier sessions took.
+    learned: experience::Learned,
     jobs: Jobs,
 }
 
@@ -207,6 +210,7 @@ impl App {
             jobs: Jobs::new(waker),
             examples: std::collections::BTreeMap::new(),
             opening: std::collections::BTreeMap::new(),
+            learned: experience::Learned::default(),
             shows_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
             window_file,

@@ -44,7 +44,10 @@ impl App {
             Message::Devices(devices, missing) => {
                 self.machine.devices = Some((devices, missing));
             }
-            Message::Environment(environment) => self.machine.environment = Some(*environment),
+            Message::Environment(environment) => {
+                self.machine.environment = Some(*environment);
+                self.learn_if_wanted();
+            }
             Message::Engines(engines) => {
                 self.machine.engines = Some(engines);
                 self.survey_is_over();
@@ -76,6 +79,7 @@ impl App {
                 self.compare_if_wanted();
                 self.compare.redraw(&self.sessions, &self.curves.options);
             }
+            Message::Learned(from, known) => self.learned(&from, *known),
             Message::Followed(found) => self.followed(found),
             Message::Climbed(found) => self.climbed(*found),
             Message::AddedUp(found) => self.added_up(*found),
@@ -151,6 +155,7 @@ impl App {
             Message::Library(Ok(found)) => {
                 self.library.trouble = None;
                 self.library.take(found);
+                self.learn_if_wanted();
             }
             Message::Library(Err(trouble)) => {
                 self.library.trouble = Some(trouble.clone());

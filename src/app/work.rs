@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::experience::Sources;
 use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
@@ -15,11 +16,13 @@ use super::sessions::{Findings, SessionId};
 use crate::analysis::breakdown::{self, Level};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::{Category, Rules};
+use crate::analysis::experience::Experience;
 use crate::analysis::{history, journey, kernel_comparison};
 use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::base::paths::Paths;
 use crate::chart;
+use crate::domain::device::Cpu;
 use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::session::Session;
 use crate::domain::trace::Trace;
@@ -397,6 +400,19 @@ pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: 
         session,
         journey,
     })));
+}
+
+/// What sessions took that were measured on this processor, the first ones before the others.
+pub fn experience(from: &Sources, cpu: &Cpu) -> Experience {
+    let mut known = Experience::default();
+    let sessions = from
+        .iter()
+        .filter_map(|(path, _)| session_file::read(path).ok());
+    let is_here = |own: &Cpu| own.model == cpu.model && own.threads == cpu.threads;
+    for read in sessions.filter(|read| is_here(&read.session.environment.cpu)) {
+        known.learn(&read.session);
+    }
+    known
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.

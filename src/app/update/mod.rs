@@ -266,6 +266,7 @@ impl App {
     }
 
     pub(super) fn inspect_model(&mut self) {
+        self.learn_if_wanted();
         let name = self.planner.draft.model.trim().to_owned();
         if name.is_empty() {
             self.planner.facts = ModelFacts::Unknown;

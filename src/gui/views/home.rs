@@ -1,8 +1,9 @@
 //! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
 
+use std::collections::BTreeSet;
+
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
-use crate::analysis::plan_estimate;
 use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions, Shell};
 use crate::app::library::examples;
@@ -88,24 +89,19 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let sentence = match (&app.machine.engines, app.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
         (Some(_), None) => "No engine can run here.".to_owned(),
-        (Some(engines), Some(best)) => {
+        (Some(_), Some(best)) => {
             let wish = app.first_wish();
             let setups: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
             let who = if setups.is_empty() {
-                let ready = engines.iter().filter(|engine| engine.is_ready);
-                let titles = ready.map(|engine| engine.title.as_str());
+                let titles = app.machine.ready().map(|engine| engine.title.as_str());
                 let others = titles.filter(|title| *title != best.title);
                 let all: Vec<&str> = std::iter::once(&*best.title).chain(others).collect();
                 format!("{} on the processor", humanize::list(&all))
             } else {
                 setups.join(" and ")
             };
-            let estimate = plan_estimate::estimate(&app.planned_of(wish));
-            let takes = [estimate.low_s, estimate.high_s].map(humanize::clock_time);
-            format!(
-                "{who}, batches 1 to 16, quick preset: {} to {}",
-                takes[0], takes[1]
-            )
+            let takes = app.estimate(&app.planned_of(wish), &BTreeSet::new());
+            format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
     label::quiet(ui, &sentence);

@@ -5,7 +5,6 @@ mod keys;
 
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
-use crate::analysis::plan_estimate;
 use crate::app::App;
 use crate::app::action::{Action, Run};
 use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit};
@@ -479,7 +478,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         return;
     };
     let refused = app.machine.refused(&plan);
-    let estimate = plan_estimate::estimate_without(&plan, &refused);
+    let estimate = app.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
         label::quiet(ui, "Nothing of this plan can run here.");
         return;
@@ -491,11 +490,14 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         ui.label(cases.color(color));
         label::quiet(ui, if estimate.cases == 1 { "case" } else { "cases" });
     });
-    let (low, high) = (
-        humanize::clock_time(estimate.low_s),
-        humanize::clock_time(estimate.high_s),
-    );
-    label::number(ui, &format!("{low} to {high}"), 13.0);
+    let grounds = match estimate.known {
+        0 => {
+            "Nothing like it was measured here yet: at the least, and where every case uses up its time"
+        }
+        known if known == estimate.cases => "As long as it took before on this machine",
+        _ => "Some of it as long as it took before on this machine",
+    };
+    label::number(ui, &estimate.to_string(), 13.0).on_hover_text(grounds);
     let setups = plan.setups.len() - refused.len();
     let setups = humanize::of_many(setups as u64, "setup");
     let batches = humanize::of_many(plan.batches.len() as u64, "batch size");

@@ -1,5 +1,6 @@
 //! What a user does from the first start on: plan, run, look, compare, save, close and come back.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -392,4 +393,36 @@ fn files_of_other_tools_come_back_too() {
         desk.act(Action::Sessions(Sessions::Close(id)));
     }
     assert!(desk.app().to_remember().files.is_empty());
+}
+
+#[test]
+fn the_time_of_a_plan_is_known_from_the_run_before() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1);
+    desk.press("Ctrl+2");
+    desk.steps(2);
+    let takes = |desk: &Desk| {
+        let plan = desk.app().planned().expect("a plan");
+        desk.app().estimate(&plan, &BTreeSet::new())
+    };
+    let before = takes(&desk);
+    assert_eq!(before.known, 0);
+    assert!(desk.sees(&before.to_string()), "{:?}", desk.names());
+    desk.act(Action::Run(RunAction::Start));
+    desk.step_until("the run is over", super::PATIENCE, is_saved);
+    desk.until("it was learned from", |app| {
+        let plan = app.planned().expect("a plan");
+        app.estimate(&plan, &BTreeSet::new()).known == 2
+    });
+    let after = takes(&desk);
+    assert!(after.high_s < before.high_s / 2.0, "{before:?}, {after:?}");
+    let run = desk.app().run.as_ref().and_then(|run| run.session.as_ref());
+    let took_s = run.expect("a session").elapsed_ns as f64 / 1e9;
+    // As long again, within what a busy machine does to it.
+    assert!(took_s > after.low_s / 4.0, "{took_s} s, {after:?}");
+    desk.press("Ctrl+2");
+    desk.see(&after.to_string());
+    // Another network is another matter.
+    desk.fill("Model", "resnet34");
+    assert_eq!(takes(&desk).known, 0);
 }

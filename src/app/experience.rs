@@ -1,0 +1,80 @@
+//! How long plans will take, by what earlier sessions of this machine took.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::App;
+use super::inbox::Message;
+use super::work;
+use crate::analysis::experience::Experience;
+use crate::analysis::plan_estimate::{self, Estimate};
+use crate::domain::plan::Plan;
+use crate::store::library::{Entry, Stamp};
+
+/// So many sessions of a network are looked into, the newest ones.
+const SESSIONS: usize = 3;
+/// A file that is larger is left alone: the time of a plan is not worth reading it.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// Sessions as they were when they were looked into.
+pub type Sources = Vec<(PathBuf, Stamp)>;
+
+/// What was learned, and from what.
+#[derive(Debug, Default)]
+pub struct Learned {
+    from: Sources,
+    known: Experience,
+}
+
+impl App {
+    /// How long a plan will take where some setups, by their places, cannot run.
+    pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> Estimate {
+        plan_estimate::estimate(plan, refused, &self.learned.known)
+    }
+
+    /// Looks into the newest sessions of what may be measured next, where they are others than before. Never
+    /// during a run: reading takes something from what is measured.
+    pub(super) fn learn_if_wanted(&mut self) {
+        let Some(environment) = self.machine.environment.as_ref() else {
+            return;
+        };
+        let from = self.worth_reading();
+        if self.is_running() || from == self.learned.from {
+            return;
+        }
+        self.learned.from.clone_from(&from);
+        let cpu = environment.cpu.clone();
+        self.jobs.spawn("estimate", move |outlet| {
+            let known = work::experience(&from, &cpu);
+            outlet.send(Message::Learned(from, Box::new(known)));
+        });
+    }
+
+    pub(super) fn learned(&mut self, from: &Sources, known: Experience) {
+        if *from == self.learned.from {
+            self.learned.known = known;
+        }
+    }
+
+    /// Sessions of the plan's network and of the large button's, newest first.
+    fn worth_reading(&self) -> Sources {
+        let first = self.first_wish().model;
+        let models: BTreeSet<&str> = [self.planner.draft.model.trim(), &first].into();
+        let of_model = |model: &str| {
+            let entries = self.library.newest();
+            let entries = entries.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());
+            let entries = entries.filter(|entry| is_of(entry, model));
+            let sources = entries.map(|entry| (entry.path.clone(), entry.stamp));
+            sources.take(SESSIONS).collect::<Sources>()
+        };
+        models.into_iter().flat_map(of_model).collect()
+    }
+}
+
+/// Whether a session may have measured a network, by its name or by its file.
+fn is_of(entry: &Entry, model: &str) -> bool {
+    let stem = Path::new(model).file_stem().and_then(|stem| stem.to_str());
+    entry.is_run
+        && entry.stamp.bytes() <= MOST_BYTES
+        && (entry.model == model || stem == Some(&entry.model))
+}
