@@ -36,6 +36,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
@@ -250,15 +251,28 @@ fn offer_journals(context: &Context) {
     }
 }
 
-/// A token that Ctrl-C raises. The first one ends the work cleanly; a second one ends the program as if
-/// there were no handler.
+/// A token that Ctrl-C raises, or a terminal that closes. The first one ends the work cleanly; a second Ctrl-C
+/// ends the program as if there were no handler.
 fn cancel_on_signals() -> io::Result<CancelToken> {
     let cancel = CancelToken::default();
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, cancel.flag())?;
         signal_hook::flag::register(signal, cancel.flag())?;
     }
+    // A closed terminal says so more than once: its shell does, and the kernel after it. What `nohup` starts
+    // goes on without a terminal.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !is_ignored(SIGHUP, &status) {
+        signal_hook::flag::register(SIGHUP, cancel.flag())?;
+    }
     Ok(cancel)
+}
+
+/// Whether a process ignores a signal, by what the kernel says of the process.
+fn is_ignored(signal: i32, status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -272,6 +286,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ignored_signal_is_known() {
+        let status =
+            "SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000440\n";
+        assert!(is_ignored(SIGHUP, status));
+        assert!(!is_ignored(SIGINT, status) && !is_ignored(SIGTERM, ""));
+    }
 
     #[test]
     fn a_cause_is_said_once() {

@@ -1,7 +1,8 @@
 //! Everything a worker, or the machine, can do to a run. Each ends one case or one setup, with the right
 //! outcome; the others are measured; nothing is left running.
 
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{self, Home, Run};
@@ -221,22 +222,35 @@ fn workers_that_do_not_speak_the_protocol() {
 }
 
 /// A run that would take minutes, once its first round is in the journal.
+/// A run that ends by itself in a minute or two.
+const LONG_RUN: [&str; 13] = [
+    "bench",
+    "resnet18@cifar",
+    "--setup",
+    "fake,sleep=yes,fixed=20000",
+    "--batch",
+    "1,2",
+    "--preset",
+    "quick",
+    "--rounds",
+    "50",
+    "--out",
+    "long.ron",
+    "--json",
+];
+
 fn start_long_run(home: &Home) -> Child {
-    let mut command = home.command(&[
-        "bench",
-        "resnet18@cifar",
-        "--setup",
-        "fake,sleep=yes,fixed=20000",
-        "--batch",
-        "1,2",
-        "--preset",
-        "quick",
-        "--rounds",
-        "50",
-        "--out",
-        "long.ron",
-        "--json",
-    ]);
+    start(home, home.command(&LONG_RUN))
+}
+
+/// The same as another program starts it.
+fn start_long_run_by(home: &Home, starter: &[&str]) -> Child {
+    let powerband = env!("CARGO_BIN_EXE_powerband");
+    let args = [&starter[1..], &[powerband], &LONG_RUN].concat();
+    start(home, home.command_of(Path::new(starter[0]), &args))
+}
+
+fn start(home: &Home, mut command: Command) -> Child {
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -300,6 +314,33 @@ fn an_interrupted_run_keeps_what_it_measured() {
             .iter()
             .all(|path| !std::path::Path::new(path).exists())
     });
+}
+
+#[test]
+fn a_terminal_that_closes_ends_a_run_cleanly_unless_it_is_to_go_on() {
+    use rustix::process::Signal;
+    let home = Home::new();
+    // Whoever runs the tests may ignore the signal.
+    let child = start_long_run_by(&home, &["env", "--default-signal=HUP"]);
+    signal(&child, Signal::HUP);
+    signal(&child, Signal::HUP);
+    let run = Run::of(&child.wait_with_output().unwrap());
+    assert_eq!(run.json()["completion"], "cancelled", "{run:#?}");
+    assert!(home.path("long.ron").exists() && home.journals().is_empty());
+
+    let home = Home::new();
+    let child = start_long_run_by(&home, &["nohup"]);
+    signal(&child, Signal::HUP);
+    let rounds = || {
+        let journal = home.journals().first().map(std::fs::read_to_string);
+        let text = journal.expect("a journal").expect("it can be read");
+        text.matches("RoundFinished").count()
+    };
+    let before = rounds();
+    wait_until("it goes on", || rounds() > before + 2);
+    signal(&child, Signal::INT);
+    let run = Run::of(&child.wait_with_output().unwrap());
+    assert_eq!(run.json()["completion"], "cancelled", "{run:#?}");
 }
 
 #[test]
