@@ -28,6 +28,10 @@ pub struct EngineState {
     pub words: String,
     /// Whether it runs.
     pub is_ready: bool,
+    /// The library or interpreter that it is loaded from; nothing where it is built in or none was found.
+    pub runtime: Option<PathBuf>,
+    /// Whether this is the one of its engine that setups get which name none.
+    pub is_first: bool,
     /// What it says of itself, where it runs.
     pub info: Option<EngineInfo>,
 }
@@ -58,6 +62,14 @@ impl Pointed {
         match self {
             Self::OnnxRuntime => "ONNX Runtime",
             Self::Python => "Python",
+        }
+    }
+
+    /// What is loaded from it, as setups call it.
+    fn engine(self) -> &'static str {
+        match self {
+            Self::OnnxRuntime => "ort",
+            Self::Python => "torch",
         }
     }
 
@@ -216,6 +228,15 @@ impl MachineState {
         engines.filter(|engine| engine.is_ready)
     }
 
+    /// Which file is used; nothing where there is none, or none is known yet.
+    pub fn used(&self, pointed: Pointed) -> Option<&Path> {
+        let mut first = self.engines.iter().flatten().filter(|state| state.is_first);
+        first
+            .find(|state| state.id == pointed.engine())?
+            .runtime
+            .as_deref()
+    }
+
     /// What ladders ask of the machine.
     pub fn here(&self) -> Here {
         let ready = self.ready();
@@ -233,19 +254,20 @@ impl MachineState {
 
 /// What was found, in words.
 pub fn describe(found: &[Found]) -> Vec<EngineState> {
+    let mut seen = BTreeSet::new();
     let mut states: Vec<EngineState> = found
         .iter()
         .map(|found| {
-            let library = found
-                .runtime
-                .as_ref()
-                .map(|runtime| runtime.path.display().to_string());
+            let is_first = seen.insert(found.engine.id());
+            let runtime = found.runtime.as_ref().map(|runtime| runtime.path.clone());
             match &found.answer {
                 Ok(info) => EngineState {
                     id: found.engine.id(),
                     title: info.version.clone(),
-                    words: ready_words(info, library),
+                    words: ready_words(info, runtime.as_deref()),
                     is_ready: true,
+                    runtime,
+                    is_first,
                     info: Some(info.clone()),
                 },
                 Err(reason) => EngineState {
@@ -253,6 +275,8 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
                     title: found.engine.title().to_owned(),
                     words: reason.clone(),
                     is_ready: false,
+                    runtime,
+                    is_first,
                     info: None,
                 },
             }
@@ -262,8 +286,8 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
     states
 }
 
-fn ready_words(info: &EngineInfo, library: Option<String>) -> String {
-    let place = library.unwrap_or_else(|| "built in".to_owned());
+fn ready_words(info: &EngineInfo, runtime: Option<&Path>) -> String {
+    let place = runtime.map_or_else(|| "built in".to_owned(), |path| path.display().to_string());
     format!("{} · {place}", info.devices.join(", "))
 }
 
@@ -281,11 +305,32 @@ mod tests {
             title: id.to_owned(),
             words: String::new(),
             is_ready: true,
+            runtime: None,
+            is_first: true,
             info: Some(EngineInfo {
                 devices: devices.iter().map(|&device| device.to_owned()).collect(),
                 ..EngineInfo::default()
             }),
         }
+    }
+
+    #[test]
+    fn what_is_used_is_the_first_that_was_found() {
+        let from = |path: &str, is_first| EngineState {
+            runtime: Some(PathBuf::from(path)),
+            is_first,
+            ..ready("ort", &["cpu"])
+        };
+        let mut machine = MachineState::default();
+        assert_eq!(machine.used(Pointed::OnnxRuntime), None);
+        machine.engines = Some(vec![
+            ready("tract", &["cpu"]),
+            from("/second.so", false),
+            from("/first.so", true),
+        ]);
+        let used = machine.used(Pointed::OnnxRuntime);
+        assert_eq!(used, Some(Path::new("/first.so")));
+        assert_eq!(machine.used(Pointed::Python), None);
     }
 
     #[test]

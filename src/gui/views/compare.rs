@@ -449,8 +449,8 @@ fn batch_choice(
     changes: &mut Vec<Compare>,
 ) {
     let shown = pick.batch.map_or_else(
-        || "all batches".to_owned(),
-        |batch| format!("batch {batch}"),
+        || "All batches".to_owned(),
+        |batch| format!("Batch {batch}"),
     );
     let combo = ComboBox::from_id_salt((title, "batch"))
         .width(104.0)
@@ -458,7 +458,7 @@ fn batch_choice(
         .selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         if ui
-            .selectable_label(pick.batch.is_none(), "all batches")
+            .selectable_label(pick.batch.is_none(), "All batches")
             .clicked()
         {
             changes.push(wrap(Pick {
@@ -468,7 +468,7 @@ fn batch_choice(
         }
         for &batch in batches.iter().filter(|_| !pick.whole) {
             if ui
-                .selectable_label(pick.batch == Some(batch), format!("batch {batch}"))
+                .selectable_label(pick.batch == Some(batch), format!("Batch {batch}"))
                 .clicked()
             {
                 changes.push(wrap(Pick {

@@ -105,12 +105,12 @@ fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action
         response.response.accessible_name("Setup to follow");
         let combo = ComboBox::from_id_salt("history-batch")
             .width(110.0)
-            .selected_text(format!("batch {}", following.batch));
+            .selected_text(format!("Batch {}", following.batch));
         let response = combo.show_ui(ui, |ui| {
             for &batch in &open.session.plan.batches {
                 let is_it = batch == following.batch;
                 if ui
-                    .selectable_label(is_it, format!("batch {batch}"))
+                    .selectable_label(is_it, format!("Batch {batch}"))
                     .clicked()
                 {
                     follow(Following { batch, ..following });

@@ -149,16 +149,16 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
             return;
         }
         if open.id == LIVE {
-            label::quiet_line(ui, &format!("batch {}", looking.batch))
+            label::quiet_line(ui, &format!("Batch {}", looking.batch))
                 .on_hover_text("Other batch sizes can be seen once the run is over");
             return;
         }
         let combo = ComboBox::from_id_salt("journey-batch")
             .width(110.0)
-            .selected_text(format!("batch {}", looking.batch));
+            .selected_text(format!("Batch {}", looking.batch));
         let response = combo.show_ui(ui, |ui| {
             for &batch in &open.session.plan.batches {
-                let words = format!("batch {batch}");
+                let words = format!("Batch {batch}");
                 if ui.selectable_label(batch == looking.batch, words).clicked() {
                     look(Looking { batch, ..looking });
                 }

@@ -87,7 +87,11 @@ fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 wishes.push(Action::Machine(Machine::Choose(pointed)));
             }
             let Some(path) = pointed.chosen(&app.place) else {
-                label::faint(ui, "Whichever is found first");
+                let words = app.machine.used(pointed).map_or_else(
+                    || "Whichever is found first".to_owned(),
+                    |path| format!("Found: {}", path.display()),
+                );
+                label::faint(ui, &words);
                 return;
             };
             let find = format!("Use whichever {} is found", pointed.title());
@@ -154,8 +158,8 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, wishes: &mut Vec<
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let keys = app.keys_of(command.id);
             let words = match (is_waiting, keys.as_str()) {
-                (true, _) => "press keys…",
-                (false, "") => "none",
+                (true, _) => "Press keys…",
+                (false, "") => "None",
                 (false, keys) => keys,
             };
             let words = RichText::new(words).font(theme::numbers(12.0));

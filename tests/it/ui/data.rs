@@ -1,6 +1,7 @@
 //! Sessions that are the same on every machine and at every time, with numbers as a machine gives them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use powerband::analysis::case_rows;
 use powerband::app::machine::EngineState;
@@ -376,6 +377,10 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
         title: title.to_owned(),
         words: words.to_owned(),
         is_ready,
+        is_first: true,
+        runtime: words
+            .split_once(" · /")
+            .map(|(_, rest)| PathBuf::from(format!("/{rest}"))),
         info: None,
     };
     let tract = engine("tract", "tract 0.23.9", "cpu · built in", true);

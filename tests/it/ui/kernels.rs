@@ -452,18 +452,18 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
     desk.app_mut().machine.missing_profilers =
         vec![(Profiler::Nsys, "nsys is not here".to_owned())];
     desk.click("Profile");
-    desk.see("by nsys");
-    desk.click("by nsys");
+    desk.see("By nsys");
+    desk.click("By nsys");
     desk.steps(2);
     assert_eq!(
         desk.app().planner.draft.profile,
         None,
         "what is not here cannot be chosen"
     );
-    if !desk.sees("by the engine") {
+    if !desk.sees("By the engine") {
         desk.click("Profile");
     }
-    desk.click("by the engine");
+    desk.click("By the engine");
     desk.steps(2);
     assert_eq!(desk.app().planner.draft.profile, Some(Profiler::Engine));
     let wish = desk

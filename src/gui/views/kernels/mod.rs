@@ -237,8 +237,8 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
         let (_, typed) = field::line(ui, "Filter", &state.filter, "Words, * for anything", width);
         changes.extend(typed.map(Kernels::Filter));
         let percent = |share: f64| match share {
-            0.0 => "any share".to_owned(),
-            share => format!("at least {} %", humanize::significant(share * 100.0, 1)),
+            0.0 => "Any share".to_owned(),
+            share => format!("At least {} %", humanize::significant(share * 100.0, 1)),
         };
         let combo = ComboBox::from_id_salt("kernels-over").width(108.0);
         let response = combo.selected_text(percent(state.over)).show_ui(ui, |ui| {

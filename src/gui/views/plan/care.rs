@@ -179,8 +179,8 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 
 fn title(profiler: Option<Profiler>) -> String {
     match profiler {
-        None => "none".to_owned(),
-        Some(Profiler::Engine) => "by the engine".to_owned(),
-        Some(other) => format!("by {}", other.name()),
+        None => "None".to_owned(),
+        Some(Profiler::Engine) => "By the engine".to_owned(),
+        Some(other) => format!("By {}", other.name()),
     }
 }
