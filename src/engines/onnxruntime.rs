@@ -3,6 +3,7 @@
 //! A process can load one such library, once; that is one reason why each setup has its own worker.
 //! What a setup may say is in `options`, what computes in `providers` and `plugin`.
 
+mod drivers;
 mod examine;
 mod options;
 mod plugin;
@@ -290,11 +291,13 @@ fn providers() -> Vec<String> {
 
 /// What setups of this library cannot ask for, and why.
 fn lacks() -> BTreeMap<String, String> {
-    let missing = providers::ALL
-        .iter()
-        .filter(|provider| !provider.is_built_in());
-    missing
-        .map(|provider| (format!("provider={}", provider.word), provider.lack()))
+    let all = providers::ALL.iter();
+    let (built_in, missing): (Vec<_>, Vec<_>) = all.partition(|provider| provider.is_built_in());
+    let without = missing
+        .into_iter()
+        .map(|provider| (format!("provider={}", provider.word), provider.lack()));
+    without
+        .chain(drivers::missing(built_in.into_iter()))
         .collect()
 }
 
