@@ -166,10 +166,13 @@ impl App {
             Message::Opened(opened) => self.opened(*opened),
             Message::NotOpened(path, reason) => {
                 self.opening.retain(|_, opening| *opening != path);
-                self.say(
-                    Weight::Trouble,
-                    format!("{} was not opened. {reason}", path.display()),
-                );
+                let path = path.display().to_string();
+                let which = if reason.contains(&path) {
+                    String::new()
+                } else {
+                    format!("{path}: ")
+                };
+                self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
             }
             Message::Edited(path, Ok(stamp)) => self.edited(&path, stamp),
             Message::Edited(path, Err(reason)) => {

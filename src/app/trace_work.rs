@@ -13,6 +13,7 @@ use super::timeline::{Measured, OpenTrace, Reading, TraceId};
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::find::Hits;
 use crate::analysis::timeline::selection::Statistics;
+use crate::base::humanize;
 use crate::domain::trace::Trace;
 use crate::import::source::Limits;
 use crate::import::watch::Watch;
@@ -101,8 +102,8 @@ fn opened(
     let timeline = Timeline::of(&trace);
     if timeline.left_out > 0 {
         notes.push(format!(
-            "{} slices are not drawn, because more than 64 lie over each other on one track",
-            timeline.left_out
+            "{} not drawn: more than 64 lie over each other on one track",
+            humanize::of_many(timeline.left_out as u64, "slice")
         ));
     }
     OpenTrace {

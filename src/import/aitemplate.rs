@@ -60,12 +60,9 @@ impl Importer for Aitemplate {
                 None => found.push((batch, ms)),
             }
         }
-        if repeated > 0 {
-            into.note(format!(
-                "{repeated} lines of {name} repeat a batch size, as the examples append to their file; the last line of each counts"
-            ));
-        }
-        benchmark::unread(into, source, unread, "lines");
+        let fate = "repeated a batch size, as the examples append to their file; the last line of each counts";
+        into.note_some(repeated, "line", &name, fate);
+        benchmark::unread(into, source, unread, "line");
         for (batch, ms) in found {
             let mut result = Reported::named(title);
             result.batch = Some(batch);
@@ -138,7 +135,7 @@ mod tests {
             found,
             [(Some(1), Some(2_000_000)), (Some(2), Some(4_500_000))]
         );
-        assert!(imported.notes[0].starts_with("1 lines of"));
+        assert!(imported.notes[0].starts_with("1 line of"));
         assert!(imported.notes[1].starts_with("2 lines of"));
     }
 

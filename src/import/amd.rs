@@ -233,12 +233,8 @@ impl<'a> Events<'a> {
 
     /// Says what was odd, and lets go of sums that say again what came in.
     pub fn finish(self, file: &str) {
-        if self.backwards > 0 {
-            self.into.note(format!(
-                "{} rows of {file} end before they begin; they are kept with a length of 0",
-                self.backwards
-            ));
-        }
+        let fate = "had the end before the beginning; counted as 0 ns";
+        self.into.note_some(self.backwards, "row", file, fate);
         let before = self.into.totals.len();
         self.into
             .totals

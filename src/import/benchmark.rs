@@ -30,14 +30,10 @@ pub fn command(into: &mut Imported, command: &str) {
     }
 }
 
-/// Says how much could not be read: `rows`, `lines`.
+/// Says how much could not be read: a `row` or more, a `line` or more.
 pub fn unread(into: &mut Imported, source: &Source, count: u64, what: &str) {
-    if count > 0 {
-        into.note(format!(
-            "{count} {what} of {} could not be read: they are cut off or damaged",
-            source.name()
-        ));
-    }
+    let why = "could not be read: cut off or damaged";
+    into.note_some(count, what, &source.name(), why);
 }
 
 /// Says that a file ends too early.

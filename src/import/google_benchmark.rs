@@ -102,7 +102,7 @@ impl Importer for GoogleBenchmark {
                 "each sample is the mean of a repetition: Google Benchmark keeps no single runs",
             );
         }
-        benchmark::unread(into, source, unread, "benchmarks");
+        benchmark::unread(into, source, unread, "benchmark");
         into.reported.extend(results);
         Ok(())
     }

@@ -156,7 +156,7 @@ fn table(
         }
         into.reported.push(reported);
     }
-    benchmark::unread(into, source, unread, "rows");
+    benchmark::unread(into, source, unread, "row");
     Ok(())
 }
 
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!((one.name.as_str(), one.batch), ("sleep, 1", Some(8)));
         assert_eq!(one.typical_ns, Some(1_000_000_000));
         assert_eq!(figure(&imported.reported[1], "stddev"), None);
-        assert!(imported.notes[0].starts_with("1 rows of"));
+        assert!(imported.notes[0].starts_with("1 row of"));
     }
 
     #[test]

@@ -214,12 +214,9 @@ pub fn take(
 
 /// Notes how many rows end before they begin.
 pub fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
-    if count > 0 {
-        into.note(format!(
-            "{count} rows of {table} in {} end before they begin, and count as 0 ns",
-            source.name()
-        ));
-    }
+    let of = format!("{table} in {}", source.name());
+    let fate = "had the end before the beginning; counted as 0 ns";
+    into.note_some(count, "row", &of, fate);
 }
 
 /// Values by the number of their row; most files count without gaps.

@@ -298,7 +298,7 @@ impl Detail {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) -> bool {
-        benchmark::unread(into, source, self.unread, "lines");
+        benchmark::unread(into, source, self.unread, "line");
         if self.result.figures.is_empty() && self.result.objections.is_empty() {
             return false;
         }

@@ -68,6 +68,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::base::humanize;
 use crate::domain::profile::{Counter, MemoryUse, Tool, Total};
 use crate::domain::reported::Reported;
 use crate::domain::trace::Trace;
@@ -182,6 +183,14 @@ impl Imported {
         let text = text.into();
         if !self.notes.contains(&text) {
             self.notes.push(text);
+        }
+    }
+
+    /// Notes what befell some of something, where any were: `3 rows of a.csv` and their fate. In the past tense
+    /// it is the same for one as for many.
+    pub fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
+        if count > 0 {
+            self.note(format!("{} of {of} {fate}", humanize::of_many(count, what)));
         }
     }
 

@@ -307,12 +307,8 @@ impl Sums {
                 "{missing} of {launches} launches have no Duration: profile with the section SpeedOfLight, or with --metrics gpu__time_duration.sum"
             ));
         }
-        if self.unread > 0 {
-            into.note(format!(
-                "{} rows of {file} could not be read: they are cut off or hold something else than metrics",
-                self.unread
-            ));
-        }
+        let why = "could not be read: cut off, or not only metrics";
+        into.note_some(self.unread, "row", file, why);
         into.totals.extend(self.totals);
         into.counters.extend(self.counters);
     }

@@ -348,11 +348,8 @@ impl Report<'_> {
             };
             unread += u64::from(taken.is_none());
         }
-        if unread > 0 {
-            into.note(format!(
-                "{unread} rows of {file} could not be read: they are cut off or hold something else than numbers"
-            ));
-        }
+        let why = "could not be read: cut off, or not only numbers";
+        into.note_some(unread, "row", file, why);
         Ok(())
     }
 

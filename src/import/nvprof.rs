@@ -288,11 +288,11 @@ mod tests {
         assert_eq!(kernel.link, 5);
         let notes = read.notes.join("\n");
         assert!(
-            notes.contains("1 rows of CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"),
+            notes.contains("1 row of CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"),
             "{notes}"
         );
         assert!(
-            notes.contains("1 rows of CUPTI_ACTIVITY_KIND_MEMCPY"),
+            notes.contains("1 row of CUPTI_ACTIVITY_KIND_MEMCPY"),
             "{notes}"
         );
         assert!(

@@ -205,7 +205,7 @@ impl Layers {
     }
 
     fn finish(self, source: &Source, into: &mut Imported) {
-        benchmark::unread(into, source, self.unread, "layers");
+        benchmark::unread(into, source, self.unread, "layer");
         into.fact("layers", self.count.to_string());
         into.fact("layers executed", self.executed.to_string());
         if self.executed > 0 {
@@ -305,7 +305,7 @@ mod tests {
             ("a;b", 2, 1_200_000)
         );
         assert_eq!(imported.runs, Some(2));
-        assert!(imported.notes[0].starts_with("1 layers of"));
+        assert!(imported.notes[0].starts_with("1 layer of"));
     }
 
     #[test]

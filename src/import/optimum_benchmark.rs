@@ -246,7 +246,7 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
             into.reported.push(result);
         }
     }
-    benchmark::unread(into, source, unread, "rows");
+    benchmark::unread(into, source, unread, "row");
 }
 
 #[cfg(test)]
@@ -342,7 +342,7 @@ mod tests {
             Some((320.0, "samples/s".into()))
         );
         assert_eq!(of(&imported, "generate").typical_ns, Some(500_000_000));
-        assert!(imported.notes[0].starts_with("1 rows of"));
+        assert!(imported.notes[0].starts_with("1 row of"));
     }
 
     #[test]

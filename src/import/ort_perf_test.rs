@@ -182,7 +182,7 @@ fn rows(
             result.samples_ns.extend(benchmark::seconds(row.seconds));
         }
     }
-    benchmark::unread(into, source, unread, "rows");
+    benchmark::unread(into, source, unread, "row");
     into.reported.extend(results);
     Ok(())
 }
@@ -271,7 +271,7 @@ P999 Latency: 0.101519 s
                 ("other", [1_500_000].as_slice()),
             ]
         );
-        assert!(imported.notes[0].starts_with("1 rows of"));
+        assert!(imported.notes[0].starts_with("1 row of"));
     }
 
     #[test]

@@ -274,7 +274,7 @@ mod tests {
             .collect();
         assert_eq!(counters, [("SQ_WAVES", 2, 200.0), ("TCP_HIT_sum", 1, 2.5)]);
         assert!(
-            imported.notes[0].starts_with("1 rows"),
+            imported.notes[0].starts_with("1 row"),
             "{:?}",
             imported.notes
         );

@@ -18,6 +18,7 @@ use super::source::Source;
 use super::watch::Watch;
 use super::watched::Watched;
 use super::{ImportError, Imported, Importer, lines};
+use crate::base::humanize;
 use crate::domain::trace::SliceKind;
 
 /// The format.
@@ -311,16 +312,12 @@ impl Reading {
             });
         }
         events.finish(file);
-        if self.unread > 0 {
-            into.note(format!(
-                "{} events of {file} could not be read: they are damaged or lack times",
-                self.unread
-            ));
-        }
+        let why = "could not be read: damaged, or without times";
+        into.note_some(self.unread, "event", file, why);
         if is_cut {
             into.note(format!(
-                "{file} is cut off; the {} events before the cut were read",
-                self.spans.len()
+                "{file} is cut off; what came before the cut was read: {}",
+                humanize::of_many(self.spans.len() as u64, "event")
             ));
         }
     }

@@ -54,12 +54,8 @@ impl Importer for RocprofStats {
             }
         }
         take(totals, &source.name(), into);
-        if unread > 0 {
-            into.note(format!(
-                "{unread} rows of {} could not be read: they are cut off or hold something else than numbers",
-                source.name()
-            ));
-        }
+        let why = "could not be read: cut off, or not only numbers";
+        into.note_some(unread, "row", &source.name(), why);
         if is_cut {
             into.note(format!(
                 "{} is cut off; what came before the cut was read",

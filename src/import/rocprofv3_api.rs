@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(imported.trace.len(), 1);
         let name = imported.trace.slice(0).name;
         assert_eq!(imported.trace.names.get(name), "say \"a\", then \"b\"");
-        assert!(imported.notes[0].starts_with("1 rows of a.csv"));
+        assert!(imported.notes[0].starts_with("1 row of a.csv"));
         let lengths = cut_everywhere("rocprofv3/docs-hip_trace.csv", 5, |imported| {
             imported.trace.len()
         });

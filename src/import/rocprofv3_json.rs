@@ -23,6 +23,7 @@ use super::source::Source;
 use super::watch::Watch;
 use super::watched::Watched;
 use super::{ImportError, Imported, Importer, lines, rocprofv3_api};
+use crate::base::humanize;
 use crate::domain::trace::SliceKind;
 use records::{
     AgentRecord, Correlation, CounterInfo, CounterRecord, Dispatch, Metadata, Num, Record, Strings,
@@ -530,14 +531,12 @@ impl Reading<'_> {
                 process::skipped_words(&skipped)
             ));
         }
-        if unread > 0 {
-            into.note(format!(
-                "{unread} records of {file} could not be read: they lack times or hold something else than numbers"
-            ));
-        }
+        let why = "could not be read: without times, or not only numbers";
+        into.note_some(unread, "record", file, why);
         if let Some(broken) = broken {
             into.note(format!(
-                "{file} does not go on to its end: {broken}; the {records} records before that were read"
+                "{file} does not go on to its end: {broken}; what came before that was read: {}",
+                humanize::of_many(records, "record")
             ));
         }
         events.finish(file);

@@ -12,6 +12,7 @@ use rusqlite::{Connection, Row};
 use super::source::Source;
 use super::watch::Watch;
 use super::{ImportError, Imported, sqlite};
+use crate::base::humanize;
 
 /// Rows between two looks at whether somebody wants it stopped.
 const TICK: u64 = 8192;
@@ -288,18 +289,14 @@ impl Seen {
 
     /// Notes what was not as it should be.
     pub fn tell(&self, table: &str, source: &Source, into: &mut Imported) {
-        if self.unread > 0 {
-            into.note(format!(
-                "{} rows of {table} in {} could not be read: they hold something else than times and numbers",
-                self.unread,
-                source.name()
-            ));
-        }
+        let of = format!("{table} in {}", source.name());
+        let fate = "could not be read: not only times and numbers";
+        into.note_some(self.unread, "row", &of, fate);
         if let Some(reason) = &self.broken {
             into.note(format!(
-                "{table} in {} is damaged or cut off after {} rows ({reason}): what stands before that was read",
+                "{table} in {} is damaged or cut off after {} ({reason}): what stands before that was read",
                 source.name(),
-                self.rows
+                humanize::of_many(self.rows, "row")
             ));
         }
     }

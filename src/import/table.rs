@@ -99,12 +99,8 @@ impl<'a> Table<'a> {
     /// Says what could not be read; `unread` are the rows that the caller could make nothing of.
     pub fn finish(self, unread: u64, into: &mut Imported) {
         let unread = unread + self.unread;
-        if unread > 0 {
-            into.note(format!(
-                "{unread} rows of {} could not be read: they are cut off or hold something else than numbers",
-                self.source.name()
-            ));
-        }
+        let why = "could not be read: cut off, or not only numbers";
+        into.note_some(unread, "row", &self.source.name(), why);
         if self.is_cut {
             into.note(format!(
                 "{} is cut off; what came before the cut was read",

@@ -51,19 +51,12 @@ pub fn read(
         }
         runs.row(&lines::fields(row, separator), &places, scale, separator);
     }
-    benchmark::unread(into, source, runs.unread, "rows");
-    if runs.below > 0 {
-        into.note(format!(
-            "{} times lie below zero and count as zero",
-            runs.below
-        ));
-    }
-    if runs.without_batch > 0 {
-        into.note(format!(
-            "{} rows have no sensible count of items in a run; they are kept without",
-            runs.without_batch
-        ));
-    }
+    benchmark::unread(into, source, runs.unread, "row");
+    let file = source.name();
+    let below = "lay below zero; counted as zero";
+    into.note_some(runs.below, "time", &file, below);
+    let without = "had no sensible count of items in a run; kept without";
+    into.note_some(runs.without_batch, "row", &file, without);
     if runs.list.is_empty() {
         into.note(format!("{} has no row with a time", source.name()));
     }

@@ -182,7 +182,7 @@ impl Reader {
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.close(into);
         self.unread += self.cells.len() as u64;
-        benchmark::unread(into, source, self.unread, "measurements");
+        benchmark::unread(into, source, self.unread, "measurement");
         if self.repeats {
             into.note(
                 "the comparison repeats measurements that are printed above it; they count once",

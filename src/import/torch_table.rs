@@ -215,7 +215,7 @@ impl Table {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
-        benchmark::unread(into, source, self.unread, "rows");
+        benchmark::unread(into, source, self.unread, "row");
         if self.tables > 1 {
             into.note(format!(
                 "{} holds {} tables; rows of one name are added up",

@@ -62,7 +62,7 @@ impl Importer for TritonPerfAnalyzer {
                 None => unread += 1,
             }
         }
-        benchmark::unread(into, source, unread, "rows");
+        benchmark::unread(into, source, unread, "row");
         // The file is ordered by throughput; loads are easier to follow.
         results.sort_by(|one, other| one.0.total_cmp(&other.0));
         into.reported
@@ -170,7 +170,7 @@ mod tests {
             figure(one, "Avg GPU Utilization of GPU-b"),
             Some((0.25, String::new()))
         );
-        assert!(imported.notes[0].starts_with("1 rows of"));
+        assert!(imported.notes[0].starts_with("1 row of"));
     }
 
     #[test]

@@ -323,7 +323,7 @@ impl Log {
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.summary.batch = self.summary.batch.or(self.implicit_batch);
-        benchmark::unread(into, source, self.unread, "lines of the table of layers");
+        benchmark::unread(into, source, self.unread, "row");
         let layers = self.layers.into_list();
         let sum: u64 = layers
             .iter()

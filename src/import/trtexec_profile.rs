@@ -76,7 +76,7 @@ impl Importer for TrtexecProfile {
             into.note("some times lie below zero and count as zero");
         }
         benchmark::cut(into, source, is_cut || list.is_cut());
-        benchmark::unread(into, source, unread, "layers");
+        benchmark::unread(into, source, unread, "layer");
         take(into, layers.into_list(), count);
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Importer for TrtexecTimes {
             }
         }
         benchmark::cut(into, source, is_cut || list.is_cut());
-        benchmark::unread(into, source, unread, "iterations");
+        benchmark::unread(into, source, unread, "iteration");
         if times.compute.is_empty() {
             into.note(format!("{} has no iterations", source.name()));
             return Ok(());
@@ -183,7 +183,7 @@ mod tests {
         );
         let notes = imported.notes.join("\n");
         assert!(
-            notes.contains("1 iterations of") && notes.contains("is cut off"),
+            notes.contains("1 iteration of") && notes.contains("is cut off"),
             "{notes}"
         );
         assert!(notes.contains("below zero"), "{notes}");

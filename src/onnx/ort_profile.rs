@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::base::humanize;
 use crate::domain::examination::{NodeRun, provider_name};
 
 /// What a node's event ends in.
@@ -173,7 +174,8 @@ fn events<'a>(bytes: &'a [u8], notes: &mut Vec<String>) -> Vec<Event<'a>> {
     }
     if unread > 0 && !events.is_empty() {
         notes.push(format!(
-            "{unread} lines of ONNX Runtime's profile could not be read: it is cut off, or a name in it holds quotation marks"
+            "{} of ONNX Runtime's profile could not be read: it is cut off, or a name in it holds quotation marks",
+            humanize::of_many(unread, "line")
         ));
     }
     events
@@ -358,7 +360,7 @@ mod tests {
         events[2] = node("re\"lu", "Relu", 190, 10);
         let profile = parsed(&list(&events), 0).unwrap();
         assert_eq!(times(&profile), [("conv", 60_000), ("relu", 1_000)]);
-        assert!(profile.notes[0].starts_with("1 lines"));
+        assert!(profile.notes[0].starts_with("1 line"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Found, SampleError, has_extension, picture};
+use crate::base::humanize;
 
 /// A folder that archives made on a Mac bring along.
 const NOT_A_CLASS: &str = "__MACOSX";
@@ -48,13 +49,14 @@ pub fn find(folder: &Path) -> Result<Found, SampleError> {
     }
     if deeper > 0 {
         found.notes.push(format!(
-            "{deeper} folders inside of the classes' folders are passed over"
+            "{} inside of the classes' folders passed over",
+            humanize::of_many(deeper, "folder")
         ));
     }
     if !top.files.is_empty() {
         found.notes.push(format!(
-            "{} files beside the classes' folders are passed over, because they have no class",
-            top.files.len()
+            "{} beside the classes' folders passed over: no folder, no class",
+            humanize::of_many(top.files.len() as u64, "file")
         ));
     }
     Ok(found)

@@ -548,27 +548,27 @@ fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
         });
     });
     ui.add_space(space::SMALL);
-    label::caption(ui, "Hand and keys");
+    label::caption(ui, "Mouse and keys");
     let keys = |one: &str, other: &str| {
         let both = [one, other].map(|id| app.keys_of(id));
         both.join(" ").trim().to_owned()
     };
-    let hand = |words: &str| words.to_owned();
+    let mouse = |words: &str| words.to_owned();
     for (words, keys) in [
         (
-            "closer, farther",
+            "Closer, farther",
             keys("timeline-closer", "timeline-farther"),
         ),
-        ("earlier, later", keys("timeline-earlier", "timeline-later")),
-        ("fit the selection", keys("timeline-fit", "")),
-        ("everything", keys("timeline-whole", "")),
-        ("launch ↔ kernel", keys("timeline-partner", "")),
-        ("next hit", keys("timeline-next", "")),
-        ("scroll tracks", hand("Wheel")),
-        ("zoom at the hand", hand("Ctrl+wheel")),
-        ("move", hand("Drag")),
-        ("measure", hand("Shift+drag")),
-        ("zoom to a slice", hand("Double click")),
+        ("Earlier, later", keys("timeline-earlier", "timeline-later")),
+        ("Fit the selection", keys("timeline-fit", "")),
+        ("Everything", keys("timeline-whole", "")),
+        ("Launch ↔ kernel", keys("timeline-partner", "")),
+        ("Next hit", keys("timeline-next", "")),
+        ("Scroll tracks", mouse("Wheel")),
+        ("Zoom at the pointer", mouse("Ctrl+wheel")),
+        ("Move", mouse("Drag")),
+        ("Measure", mouse("Shift+drag")),
+        ("Zoom to a slice", mouse("Double click")),
     ] {
         label::pair(ui, words, &keys);
     }

@@ -349,23 +349,19 @@ fn collect(
     }
     let file = source.name();
     let events = trace.len();
-    let mut tell = |count: u64, what: &str| {
-        if count > 0 {
-            into.note(format!("{count} events of {file} {what}"));
-        }
-    };
+    let mut tell = |count: u64, fate: &str| into.note_some(count, "event", &file, fate);
     tell(
         broken,
-        "could not be read, most likely because of quotation marks in a name, and are left out",
+        "could not be read, most likely because of quotation marks in a name; left out",
     );
-    tell(timeless, "have no time that is a number, and are left out");
+    tell(timeless, "had no time that is a number; left out");
     tell(
         negative,
-        "end before they begin; they count as taking no time",
+        "had the end before the beginning; counted as taking no time",
     );
     tell(
         unpaired,
-        "begin and never end, or end without having begun, and are left out",
+        "had a beginning without an end, or an end without a beginning; left out",
     );
     if is_cut {
         into.note(format!(

@@ -236,13 +236,13 @@ fn what_is_nearly_json_is_read() {
     assert_eq!((calls, notes.len()), (2, 0));
     let ((calls, ..), notes) = kernels(&SOUND.replace("\"a\"", "\"op \"a\""));
     assert_eq!(calls, 1);
-    assert!(notes[0].starts_with("1 events") && notes[0].contains("quotation marks"));
+    assert!(notes[0].starts_with("1 event") && notes[0].contains("quotation marks"));
     let ((calls, ..), notes) = kernels(&SOUND.replace("\"ts\": 20", "\"ts\": Infinity"));
     assert_eq!(calls, 1);
-    assert!(notes[0].contains("have no time"));
+    assert!(notes[0].contains("had no time"));
     let ((calls, _, time, _), notes) = kernels(&SOUND.replace("\"dur\": 3", "\"dur\": -3"));
     assert_eq!((calls, time), (2, 2_250));
-    assert!(notes[0].contains("end before they begin"));
+    assert!(notes[0].contains("had the end before the beginning"));
     let huge = SOUND.replace(
         "\"args\": {}",
         "\"args\": {\"correlation\": 18446744073709551615}",

@@ -131,7 +131,7 @@ fn the_detailed_log_has_results_too() {
     assert_eq!(imported.tool.version.as_deref(), Some("5.1.1"));
     let notes = imported.notes.join("\n");
     assert!(
-        notes.contains("error_runtime: bad") && notes.contains("1 lines of"),
+        notes.contains("error_runtime: bad") && notes.contains("1 line of"),
         "{notes}"
     );
 }

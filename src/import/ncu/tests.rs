@@ -96,7 +96,7 @@ fn times_that_were_not_measured_are_missed() {
             .iter()
             .any(|note| note.contains("2 of 2 launches have no Duration"))
     );
-    assert!(read.notes.iter().any(|note| note.contains("1 rows")));
+    assert!(read.notes.iter().any(|note| note.contains("1 row")));
     let whole = std::fs::read(path(FILE)).unwrap();
     survives_as("a.log", &whole, 100);
     let half = bytes("a.log", &whole[..whole.len() / 2]).unwrap();

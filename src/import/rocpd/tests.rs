@@ -134,8 +134,8 @@ fn processes_of_one_file_stand_side_by_side() {
     let notes = read.notes.join("\n");
     for part in [
         "2 processes",
-        "1 rows of rocpd_kernel_dispatch",
-        "end before they begin",
+        "1 row of rocpd_kernel_dispatch",
+        "had the end before the beginning",
     ] {
         assert!(notes.contains(part), "{part}: {notes}");
     }

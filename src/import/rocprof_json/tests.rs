@@ -180,7 +180,7 @@ fn a_name_that_nobody_quoted_costs_one_event() {
     let imported = text("results.json", &damaged);
     assert_eq!(imported.trace.len(), 7);
     assert!(
-        imported.notes[0].starts_with("1 events"),
+        imported.notes[0].starts_with("1 event"),
         "{:?}",
         imported.notes
     );

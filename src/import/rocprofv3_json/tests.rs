@@ -217,13 +217,13 @@ fn every_domain_is_taken() {
         imported
             .notes
             .iter()
-            .any(|note| note.starts_with("1 records"))
+            .any(|note| note.starts_with("1 record"))
     );
     assert!(
         imported
             .notes
             .iter()
-            .any(|note| note.contains("end before they begin"))
+            .any(|note| note.contains("had the end before the beginning"))
     );
 }
 

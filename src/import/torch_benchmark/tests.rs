@@ -81,7 +81,7 @@ Times are in milliseconds (ms).
             ("gemm: m, new, 4 threads", Some(1_500_000)),
         ]
     );
-    assert!(imported.notes[0].starts_with("1 measurements of"));
+    assert!(imported.notes[0].starts_with("1 measurement of"));
     let cut = testing::imported(&text[..text.len() - 5]).unwrap();
     assert_eq!(cut.reported.len(), 3);
     let cut = testing::imported(&text[..text.len() - 40]).unwrap();

@@ -54,11 +54,11 @@ fn a_broken_session_is_said_in_words() {
     let home = Home::new();
     let cut = home.write("cut.ron", "(version: 1, session: (name: \"half");
     let mut desk = Desk::awake(home, vec![cut, "/nowhere/at all.ron".into()]);
-    desk.hear("cut.ron was not opened.");
-    desk.hear("at all.ron was not opened.");
+    desk.hear("cut.ron is ");
+    desk.hear("Not opened: cannot read /nowhere/at all.ron: ");
     assert!(desk.app().sessions.is_empty());
     desk.press("Ctrl+L");
-    desk.see("cut.ron was not opened.");
+    desk.see("cut.ron is ");
 }
 
 #[test]

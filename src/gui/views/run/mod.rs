@@ -349,7 +349,7 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     label::card_title(ui, "Being measured");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
-            label::number(ui, &format!("batch {}", case.batch), text::BIG);
+            label::number(ui, &format!("Batch {}", case.batch), text::BIG);
             label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
