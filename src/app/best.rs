@@ -32,7 +32,7 @@ pub fn of(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statistic) -> Vec<
                 let case = CaseKey { setup, batch };
                 (
                     Pin { session, case },
-                    format!("batch {}", humanize::count(batch as u64)),
+                    format!("Batch {}", humanize::count(batch as u64)),
                     words(point, statistic),
                 )
             }),
@@ -98,7 +98,7 @@ mod tests {
         };
         assert_eq!(
             said(6e6, Statistic::Median),
-            ["batch 1", "Nothing was measured."]
+            ["Batch 1", "Nothing was measured."]
         );
         assert_eq!(said(1e6, Statistic::Median)[0], "No batch is fast enough.");
         assert_eq!(said(6e6, Statistic::P99)[0], "No batch has a p99.");

@@ -14,7 +14,7 @@ use crate::store::library::{Entry, Stamp};
 /// So many sessions of a network are looked into, the newest ones.
 const SESSIONS: usize = 3;
 /// A file that is larger is left alone: the time of a plan is not worth reading it.
-const MOST_BYTES: u64 = 32 << 20;
+const MOST_BYTES: u64 = 4 << 20;
 
 /// Sessions as they were when they were looked into.
 pub type Sources = Vec<(PathBuf, Stamp)>;

@@ -18,7 +18,7 @@ use crate::runner::ladders;
 use crate::runner::prepare::{DEFAULT_BATCHES, Rules, Wish};
 
 pub use edit::PlanEdit;
-use edit::{apply, is_typing};
+use edit::{Typing, apply, typing};
 pub use help::{SetupHelp, setup_help};
 
 /// Steps of undo that are kept.
@@ -352,7 +352,7 @@ pub struct Planner {
     undo: Vec<Draft>,
     redo: Vec<Draft>,
     /// The text field of the last change: further letters in it are the same step.
-    typing: Option<std::mem::Discriminant<PlanEdit>>,
+    typing: Option<Typing>,
 }
 
 impl Planner {
@@ -401,7 +401,7 @@ impl Planner {
             | PlanEdit::First
             | PlanEdit::Forget(_) => {}
             edit => {
-                let typing = is_typing(&edit).then(|| std::mem::discriminant(&edit));
+                let typing = typing(&edit);
                 let before = self.draft.clone();
                 apply(&mut self.draft, edit);
                 if self.draft != before {
@@ -413,7 +413,7 @@ impl Planner {
         }
     }
 
-    fn remember(&mut self, typing: Option<std::mem::Discriminant<PlanEdit>>) {
+    fn remember(&mut self, typing: Option<Typing>) {
         if typing.is_none() || typing != self.typing {
             self.undo.push(self.draft.clone());
             if self.undo.len() > UNDO_STEPS {
@@ -458,6 +458,19 @@ pub fn engine_ids() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_setups_are_two_fields() {
+        let mut planner = Planner::default();
+        planner.edit(PlanEdit::Add("ort".to_owned()));
+        planner.edit(PlanEdit::Add("ort".to_owned()));
+        for (setup, text) in [(0, "o"), (0, "or"), (1, "t")] {
+            planner.edit(PlanEdit::Spec(setup, text.to_owned()));
+        }
+        planner.edit(PlanEdit::Undo);
+        let specs = planner.draft.setups.iter().map(|setup| setup.spec.as_str());
+        assert_eq!(specs.collect::<Vec<_>>(), ["or", "ort"]);
+    }
 
     #[test]
     fn letters_of_one_field_are_one_step() {

@@ -7,6 +7,7 @@ use super::plan::Draft;
 use crate::base::atomic_file;
 use crate::base::paths::Paths;
 use crate::store::library;
+use crate::store::trash::discard;
 
 /// Where plans are kept.
 pub fn folder(paths: &Paths) -> PathBuf {
@@ -22,16 +23,42 @@ pub fn title(draft: &Draft) -> String {
     }
 }
 
-/// Keeps a draft, in place of one of the same name.
-pub fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
-    let folder = folder(paths);
-    let path = folder.join(format!("{}.ron", library::safe(&title(draft))));
+/// The file that a draft is kept in.
+fn file(paths: &Paths, draft: &Draft) -> PathBuf {
+    folder(paths).join(format!("{}.ron", library::safe(&title(draft))))
+}
+
+/// Keeps a draft in place of one of the same name, which goes to the trash where it is another plan. What was
+/// done, in words.
+pub fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
+    let path = file(paths, draft);
+    let earlier = read(&path).filter(|earlier| earlier != draft);
+    if earlier.is_some() {
+        discard(paths, &path)?;
+    }
+    keep(paths, draft)?;
+    let title = title(draft);
+    Ok(match earlier {
+        Some(earlier) => {
+            let name = self::title(&earlier);
+            format!("The plan is kept as {title}; the earlier {name} is in the trash")
+        }
+        None => format!("The plan is kept as {title}"),
+    })
+}
+
+fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
+    let (folder, path) = (folder(paths), file(paths, draft));
     let text = ron::ser::to_string_pretty(draft, ron::ser::PrettyConfig::default())
         .map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder)
         .and_then(|()| atomic_file::write_bytes(&path, text.as_bytes()))
         .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(path)
+}
+
+fn read(path: &Path) -> Option<Draft> {
+    ron::from_str(&fs::read_to_string(path).ok()?).ok()
 }
 
 /// Every plan that is kept and can be read, by name.
@@ -41,10 +68,7 @@ pub fn list(folder: &Path) -> Vec<(PathBuf, Draft)> {
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
-        .filter_map(|path| {
-            let draft = ron::from_str(&fs::read_to_string(&path).ok()?).ok()?;
-            Some((path, draft))
-        })
+        .filter_map(|path| Some((path.clone(), read(&path)?)))
         .collect();
     plans.sort_by(|(a, _), (b, _)| a.cmp(b));
     plans
@@ -65,6 +89,18 @@ mod tests {
         };
         let path = keep(&paths, &draft).unwrap();
         assert_eq!(keep(&paths, &draft).unwrap(), path, "in place of itself");
-        assert_eq!(list(&folder(&paths)), [(path, draft)]);
+        assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
+        let same = keep_instead(&paths, &draft).unwrap();
+        assert!(!same.contains("trash"), "{same}");
+        let other = Draft {
+            batches: "8".to_owned(),
+            ..draft
+        };
+        let said = keep_instead(&paths, &other).unwrap();
+        assert!(
+            said.contains("the earlier Two engines is in the trash"),
+            "{said}"
+        );
+        assert_eq!(list(&folder(&paths)), [(path, other)]);
     }
 }

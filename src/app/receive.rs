@@ -226,6 +226,7 @@ impl App {
 
     fn restored(&mut self, name: &str, left: Option<String>) {
         self.notices.withdraw(&in_trash(name));
+        self.list_plans();
         match left {
             None => self.say(Weight::Done, format!("{name} is back")),
             Some(why) => {
@@ -314,6 +315,7 @@ impl App {
         let grown = path.as_deref().and_then(|path| self.sessions.by_path(path));
         let grown = grown.map(|open| open.id);
         let id = grown.unwrap_or_else(|| self.sessions.new_id());
+        run.became = Some(id);
         self.compare.result = None;
         self.journey.run_is_over(id);
         self.sessions.put(OpenSession {

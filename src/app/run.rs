@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
-use super::sessions::{Findings, LIVE, series};
+use super::sessions::{Findings, LIVE, SessionId, series};
 use crate::analysis::progress::{self, Progress, Tally};
 use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
@@ -96,6 +96,8 @@ pub struct LiveRun {
     pub lanes: Lanes,
     /// How far it is; made at every event and every second.
     pub progress: Option<Progress>,
+    /// The session that it became, once it is over.
+    pub became: Option<SessionId>,
     /// Whether the program ends once the run is over.
     pub close_after: bool,
     visits: Visits,
@@ -120,6 +122,7 @@ impl LiveRun {
             strip: ChartSpec::default(),
             lanes: Lanes::default(),
             progress: None,
+            became: None,
             close_after: false,
             visits: Visits::default(),
             opened: BTreeSet::new(),

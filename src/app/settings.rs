@@ -107,6 +107,8 @@ pub struct Remembered {
     pub theme: Theme,
     /// Size of everything, in steps of ten percent from 100 %.
     pub zoom_steps: i8,
+    /// Whether the desktop wanted a light theme when it was asked last.
+    pub light_desktop: bool,
     /// How often devices are read during a run.
     pub watching: Watching,
     /// Whether the library is folded away.

@@ -170,11 +170,12 @@ pub const LIGHT: Colours = Colours {
     text: rgb(0x171a20),
     quiet: rgb(0x525b69),
     faint: rgb(0x7a8391),
+    // Amber as it is in the dark would have a contrast of 2 to 1 as words on white.
     accent: rgb(0x945c00),
     accent_fill: rgb(0xe6981a),
     on_accent: rgb(0x1a1200),
-    good: rgb(0x0a7a55),
-    bad: rgb(0xc03a26),
+    good: rgb(0x07704d),
+    bad: rgb(0xb03321),
     unsure: rgb(0x5f4bd0),
     series: [
         rgb(0x0b7ab8),

@@ -1,4 +1,4 @@
-//! The desktop's portal: whether it wants dark or light, and whether it has file dialogs.
+//! The desktop's portal: whether it wants dark or light and how much motion, and whether it has file dialogs.
 //!
 //! It is asked over the session bus. Where there is no bus or no portal there is no answer either, and
 //! that is no error: whoever asks has a way without the desktop. Everything here but the look for a bus
@@ -17,9 +17,10 @@ const OBJECT: &str = "/org/freedesktop/portal/desktop";
 /// What it is asked about.
 const SETTINGS: &str = "org.freedesktop.portal.Settings";
 const DIALOGS: &str = "org.freedesktop.portal.FileChooser";
-/// The one setting that is read here.
+/// The settings that are read here.
 const APPEARANCE: &str = "org.freedesktop.appearance";
 const SCHEME: &str = "color-scheme";
+const MOTION: &str = "reduced-motion";
 /// A portal that is not running is started by the question; the bus itself gives it about so long.
 const STARTING: Duration = Duration::from_secs(30);
 /// One that is running answers far faster than this, or hangs.
@@ -36,6 +37,15 @@ pub enum Scheme {
     Light,
 }
 
+/// One of the things that the desktop wants of windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// What they look like.
+    Scheme(Scheme),
+    /// Whether nothing moves but what must.
+    ReducedMotion(bool),
+}
+
 /// Whether there is a session bus to reach the portal over.
 pub fn has_session_bus() -> bool {
     let named =
@@ -47,7 +57,7 @@ pub fn has_session_bus() -> bool {
 
 /// Tells what the desktop wants, now and whenever that changes. Comes back where nobody says so, or once
 /// the bus is gone.
-pub fn follow_scheme(mut tell: impl FnMut(Scheme)) {
+pub fn follow(mut tell: impl FnMut(Wish)) {
     let Some(connection) = connect(STARTING) else {
         return;
     };
@@ -55,14 +65,14 @@ pub fn follow_scheme(mut tell: impl FnMut(Scheme)) {
     let Ok(mut changes) = changes(&connection) else {
         return;
     };
-    let Some(scheme) = ask_scheme(&connection) else {
+    let asked = [SCHEME, MOTION].map(|key| ask(&connection, key));
+    let wishes: Vec<Wish> = asked.into_iter().flatten().collect();
+    if wishes.is_empty() {
         return;
-    };
-    tell(scheme);
+    }
+    wishes.into_iter().for_each(&mut tell);
     while let Some(Ok(signal)) = changes.next() {
-        if let Some(scheme) = changed(&signal) {
-            tell(scheme);
-        }
+        changed(&signal).into_iter().for_each(&mut tell);
     }
 }
 
@@ -85,17 +95,16 @@ fn changes(connection: &Connection) -> zbus::Result<MessageIterator> {
         .interface(SETTINGS)?
         .member("SettingChanged")?
         .add_arg(APPEARANCE)?
-        .add_arg(SCHEME)?
         .build();
     MessageIterator::for_match_rule(rule, connection, None)
 }
 
 /// Older portals do not know `ReadOne`.
-fn ask_scheme(connection: &Connection) -> Option<Scheme> {
-    let setting = (APPEARANCE, SCHEME);
+fn ask(connection: &Connection, key: &str) -> Option<Wish> {
+    let setting = (APPEARANCE, key);
     ["ReadOne", "Read"].into_iter().find_map(|method| {
         let reply = connection.call_method(Some(PORTAL), OBJECT, Some(SETTINGS), method, &setting);
-        answered(&reply.ok()?)
+        answered(key, &reply.ok()?)
     })
 }
 
@@ -116,30 +125,29 @@ fn has_dialogs(connection: &Connection) -> bool {
         .is_ok()
 }
 
-fn answered(reply: &Message) -> Option<Scheme> {
+fn answered(key: &str, reply: &Message) -> Option<Wish> {
     let body = reply.body();
     let value: Value<'_> = body.deserialize().ok()?;
-    scheme(&value)
+    wish(key, &value)
 }
 
-fn changed(signal: &Message) -> Option<Scheme> {
+fn changed(signal: &Message) -> Option<Wish> {
     let body = signal.body();
     let (group, key, value): (&str, &str, Value<'_>) = body.deserialize().ok()?;
-    if (group, key) == (APPEARANCE, SCHEME) {
-        scheme(&value)
-    } else {
-        None
-    }
+    (group == APPEARANCE).then(|| wish(key, &value)).flatten()
 }
 
 /// `Read` wraps its answer once more than `ReadOne`. The portal's documentation says that numbers which
 /// it does not list mean the same as 0.
-fn scheme(value: &Value<'_>) -> Option<Scheme> {
-    match value {
-        Value::Value(inner) => scheme(inner),
-        Value::U32(1) => Some(Scheme::Dark),
-        Value::U32(2) => Some(Scheme::Light),
-        Value::U32(_) => Some(Scheme::Any),
+fn wish(key: &str, value: &Value<'_>) -> Option<Wish> {
+    match (key, value) {
+        (_, Value::Value(inner)) => wish(key, inner),
+        (SCHEME, Value::U32(number)) => Some(Wish::Scheme(match number {
+            1 => Scheme::Dark,
+            2 => Scheme::Light,
+            _ => Scheme::Any,
+        })),
+        (MOTION, Value::U32(number)) => Some(Wish::ReducedMotion(*number == 1)),
         _ => None,
     }
 }
@@ -169,26 +177,31 @@ mod tests {
         ] {
             let once = reply(&Value::U32(number));
             assert_eq!(once.body().signature().to_string(), "v");
-            assert_eq!(answered(&once), Some(wanted), "ReadOne {number}");
+            let wanted = Some(Wish::Scheme(wanted));
+            assert_eq!(answered(SCHEME, &once), wanted, "ReadOne {number}");
             let twice = reply(&Value::Value(Box::new(Value::U32(number))));
             assert_ne!(once.body().data().bytes(), twice.body().data().bytes());
-            assert_eq!(answered(&twice), Some(wanted), "Read {number}");
+            assert_eq!(answered(SCHEME, &twice), wanted, "Read {number}");
+            let moves = Some(Wish::ReducedMotion(number == 1));
+            assert_eq!(answered(MOTION, &twice), moves, "Read {number}");
         }
     }
 
     #[test]
     fn answers_of_another_kind_are_none() {
-        assert_eq!(answered(&reply(&Value::from("dark"))), None);
-        assert_eq!(answered(&reply(&Value::I32(1))), None);
+        assert_eq!(answered(SCHEME, &reply(&Value::from("dark"))), None);
+        assert_eq!(answered(MOTION, &reply(&Value::I32(1))), None);
         let empty = Message::method_call(OBJECT, "Answer").unwrap();
-        assert_eq!(answered(&empty.build(&()).unwrap()), None);
+        assert_eq!(answered(SCHEME, &empty.build(&()).unwrap()), None);
     }
 
     #[test]
-    fn only_changes_of_the_scheme_count() {
+    fn only_changes_of_scheme_and_motion_count() {
         let light = || Value::U32(2);
         let change = signal(APPEARANCE, SCHEME, light());
-        assert_eq!(changed(&change), Some(Scheme::Light));
+        assert_eq!(changed(&change), Some(Wish::Scheme(Scheme::Light)));
+        let change = signal(APPEARANCE, MOTION, Value::U32(1));
+        assert_eq!(changed(&change), Some(Wish::ReducedMotion(true)));
         assert_eq!(changed(&signal(APPEARANCE, "contrast", light())), None);
         assert_eq!(changed(&signal("org.kde", SCHEME, light())), None);
         assert_eq!(changed(&reply(&light())), None);

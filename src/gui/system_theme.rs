@@ -1,4 +1,4 @@
-//! The theme that follows the system.
+//! The theme and the motion that follow the system.
 //!
 //! The window library does not know the desktop's wish on Linux, and shows the fallback. So a thread asks
 //! the portal and waits for changes until the program ends, and what it hears becomes the fallback. Where
@@ -7,9 +7,10 @@
 use std::mem;
 use std::thread;
 
+use eframe::egui::style::ScrollAnimation;
 use eframe::egui::{Context, Theme};
 
-use super::portal::{self, Scheme};
+use super::portal::{self, Scheme, Wish};
 use super::theme;
 
 /// Has the window follow the desktop from now on. Does not wait for it.
@@ -18,14 +19,46 @@ pub fn follow(ctx: &Context) {
     let started = thread::Builder::new()
         .name("system-theme".to_owned())
         .spawn(move || {
-            portal::follow_scheme(|scheme| {
-                if adopt(&ctx, scheme) {
+            portal::follow(|wish| {
+                let is_new = match wish {
+                    Wish::Scheme(scheme) => adopt(&ctx, scheme),
+                    Wish::ReducedMotion(is_reduced) => move_less(&ctx, is_reduced),
+                };
+                if is_new {
                     ctx.request_repaint();
                 }
             });
         });
     // Without the thread it is as without a portal.
     drop(started);
+}
+
+/// Whether what folds and scrolls comes to its place at once from now on, and did not before, or the other way.
+fn move_less(ctx: &Context, is_reduced: bool) -> bool {
+    let (fade_s, scroll) = if is_reduced {
+        (0.0, ScrollAnimation::none())
+    } else {
+        (theme::FADE_S, ScrollAnimation::default())
+    };
+    let mut is_new = false;
+    ctx.all_styles_mut(|style| {
+        is_new |= style.animation_time != fade_s;
+        style.animation_time = fade_s;
+        style.scroll_animation = scroll;
+    });
+    is_new
+}
+
+/// Begins with what the desktop wanted at the last start: it is asked after the first frame only.
+pub fn begin_with(ctx: &Context, is_light: bool) {
+    if is_light {
+        adopt(ctx, Scheme::Light);
+    }
+}
+
+/// Whether the desktop wants a light theme, as far as it is known.
+pub fn is_light(ctx: &Context) -> bool {
+    ctx.options(|options| options.fallback_theme == Theme::Light)
 }
 
 /// Whether the desktop wants something else than before.
@@ -61,5 +94,27 @@ mod tests {
         }
         ctx.set_theme(ThemePreference::Dark);
         assert_eq!(ctx.theme(), Theme::Dark);
+    }
+
+    #[test]
+    fn nothing_moves_where_the_desktop_wants_it_so() {
+        let ctx = Context::default();
+        theme::install(&ctx);
+        let fade_s = || ctx.style_of(Theme::Light).animation_time;
+        assert!(!move_less(&ctx, false));
+        assert!(move_less(&ctx, true));
+        assert_eq!(fade_s(), 0.0);
+        assert!(move_less(&ctx, false));
+        assert!(fade_s() > 0.0);
+    }
+
+    #[test]
+    fn a_start_begins_with_the_theme_of_the_last() {
+        let ctx = Context::default();
+        theme::install(&ctx);
+        begin_with(&ctx, false);
+        assert!(!is_light(&ctx));
+        begin_with(&ctx, true);
+        assert!(is_light(&ctx));
     }
 }

@@ -63,6 +63,8 @@ pub mod text {
 
 /// Radius of cards.
 pub const CARD_RADIUS: u8 = 10;
+/// How much of its words' colour a pill has.
+pub const PILL: f32 = 0.12;
 /// Radius of controls.
 pub const CONTROL_RADIUS: u8 = 6;
 
@@ -200,6 +202,9 @@ pub fn numbers(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
 
+/// How long folding takes, in seconds.
+pub const FADE_S: f32 = 0.12;
+
 /// The theme where neither the user nor the desktop wants one.
 pub const FALLBACK: Theme = Theme::Dark;
 
@@ -248,7 +253,7 @@ fn definitions() -> FontDefinitions {
 fn style(theme: Theme, roles: &Roles) -> Style {
     let mut style = Style {
         visuals: visuals(theme, roles),
-        animation_time: 0.12,
+        animation_time: FADE_S,
         ..Style::default()
     };
     style.text_styles = [
@@ -377,6 +382,19 @@ mod tests {
                 }
             }
             assert!(contrast(roles.on_accent, roles.accent_fill) >= 4.5);
+        }
+    }
+
+    #[test]
+    fn words_can_be_read_in_their_pills() {
+        for roles in [&DARK, &LIGHT] {
+            for ground in [roles.ground, roles.panel, roles.raised] {
+                for words in [roles.good, roles.bad, roles.unsure, roles.quiet] {
+                    let fill = ground.blend(words.gamma_multiply(PILL));
+                    let found = contrast(words, fill);
+                    assert!(found >= 4.5, "{words:?} on {ground:?}: {found:.2}");
+                }
+            }
         }
     }
 

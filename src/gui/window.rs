@@ -149,6 +149,7 @@ impl Window {
             wished: Vec::new(),
             since: None,
         };
+        system_theme::begin_with(ctx, window.app.remembered.light_desktop);
         window.apply_looks(ctx);
         window
     }
@@ -255,6 +256,7 @@ impl Window {
         }
         self.app.fit(ctx.content_rect().width() < size::NARROW);
         self.note_placement(ctx);
+        self.app.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
         self.do_outputs(ctx);
         if let Some(next) = self.app.next_change_ns() {

@@ -1,5 +1,6 @@
 //! Changes of a plan, and what each of them does.
 
+use std::mem::Discriminant;
 use std::path::PathBuf;
 
 use super::{Draft, DraftSetup, Requests, parse_batches, show_batches};
@@ -70,20 +71,23 @@ pub enum PlanEdit {
     Forget(PathBuf),
 }
 
-/// Whether it is one letter of many, which are undone together.
-pub(super) fn is_typing(edit: &PlanEdit) -> bool {
-    matches!(
-        edit,
+/// A text field: which change typing in it makes, and of which setup.
+pub(super) type Typing = (Discriminant<PlanEdit>, usize);
+
+/// The field where it is one letter of many, which are undone together.
+pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
+    let setup = match edit {
+        PlanEdit::Spec(setup, _) | PlanEdit::Label(setup, _) => *setup,
         PlanEdit::Name(_)
-            | PlanEdit::Model(_)
-            | PlanEdit::Spec(..)
-            | PlanEdit::Label(..)
-            | PlanEdit::Batches(_)
-            | PlanEdit::Rounds(_)
-            | PlanEdit::Rate(_)
-            | PlanEdit::Samples(_)
-            | PlanEdit::Shapes(_)
-    )
+        | PlanEdit::Model(_)
+        | PlanEdit::Batches(_)
+        | PlanEdit::Rounds(_)
+        | PlanEdit::Rate(_)
+        | PlanEdit::Samples(_)
+        | PlanEdit::Shapes(_) => 0,
+        _ => return None,
+    };
+    Some((std::mem::discriminant(edit), setup))
 }
 
 /// Carries a change out.

@@ -29,7 +29,6 @@ use crate::base::humanize;
 use crate::chart::limit::within_reach;
 use crate::chart::{lanes, samples};
 use crate::runner::ladders;
-use crate::store::trash::discard;
 
 /// Buckets of a strip: more than any screen has columns for it.
 const STRIP_BUCKETS: usize = 1_000;
@@ -124,6 +123,8 @@ impl App {
             self.notices.dismiss(id);
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
             self.curves(Curves::Pin(None));
+        } else if self.screen == Screen::Curves && !self.curves.filter.is_empty() {
+            self.curves(Curves::Filter(String::new()));
         } else if self.screen == Screen::Timeline && self.leaves_selection() {
             // It was all there was to leave.
         } else if !self.library.search.is_empty() {
@@ -212,10 +213,10 @@ impl App {
             }
             PlanEdit::Forget(path) => {
                 let (path, paths) = (path.clone(), self.place.paths.clone());
+                let kept = self.planner.kept.iter().find(|(kept, _)| *kept == path);
+                let title = kept.map_or_else(String::new, |(_, draft)| plans::title(draft));
                 self.jobs.spawn("forget-plan", move |outlet| {
-                    if let Err(error) = discard(&paths, &path) {
-                        outlet.send(Message::Failed(format!("The plan stays: {error}")));
-                    }
+                    work::discard(&paths, path, format!("The plan {title}"), outlet);
                     outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));
                 });
             }
@@ -250,8 +251,8 @@ impl App {
     fn keep_plan(&self) {
         let (paths, draft) = (self.place.paths.clone(), self.planner.draft.clone());
         self.jobs.spawn("keep-plan", move |outlet| {
-            outlet.send(match plans::keep(&paths, &draft) {
-                Ok(_) => Message::Done(format!("The plan is kept as {}", plans::title(&draft))),
+            outlet.send(match plans::keep_instead(&paths, &draft) {
+                Ok(done) => Message::Done(done),
                 Err(error) => Message::Failed(format!("The plan is not kept: {error}")),
             });
             outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));

@@ -16,7 +16,7 @@ use crate::domain::session::Session;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::{button, flags, label, marker, verdict};
+use crate::gui::widgets::{button, flags, label, marker, tip, verdict};
 
 /// So many reasons are written out; each pair has its own on hover.
 const REASONS: usize = 3;
@@ -504,7 +504,8 @@ fn overlaid(ui: &mut Ui, app: &App) {
                     if spec.is_empty() {
                         label::quiet(ui, "Nothing was measured on both sides.");
                     } else {
-                        chart::show(ui, id, spec, look);
+                        let touched = chart::show(ui, id, spec, look);
+                        tip::of_point(&touched, spec);
                     }
                 });
             });

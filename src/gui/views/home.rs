@@ -284,11 +284,40 @@ fn graphics(app: &App) -> (String, String) {
             let told = format!("{memory}, told by {}", card.source);
             (card.name.clone(), told)
         }
-        [card, ..] => {
-            let title = format!("{} × {}", cards.len(), card.name);
-            (title, format!("told by {}", card.source))
+        _ => (several(&cards), told_by(&cards)),
+    }
+}
+
+/// Cards by their names: `2 × one, another`.
+fn several(cards: &[&WatchedDevice]) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for card in cards {
+        match kinds.iter_mut().find(|(name, _)| *name == card.name) {
+            Some((_, number)) => *number += 1,
+            None => kinds.push((&card.name, 1)),
         }
     }
+    let words = kinds.into_iter().map(|(name, number)| match number {
+        1 => name.to_owned(),
+        number => format!("{number} × {name}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What each card has, and who told of them.
+fn told_by(cards: &[&WatchedDevice]) -> String {
+    let memory: Vec<String> = cards
+        .iter()
+        .filter_map(|card| card.memory_bytes)
+        .map(humanize::bytes)
+        .collect();
+    let mut sources: Vec<&str> = cards.iter().map(|card| card.source.as_str()).collect();
+    sources.dedup();
+    let told = format!("told by {}", humanize::list(&sources));
+    if memory.is_empty() {
+        return told;
+    }
+    format!("{}, {told}", memory.join(" + "))
 }
 
 fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {

@@ -207,7 +207,12 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     super::rows_card(ui, |ui| {
         let count = app.library.listed_len();
         if count == 0 {
-            label::quiet(ui, "No session has these words.");
+            ui.horizontal(|ui| {
+                label::quiet(ui, "No session has these words.");
+                if button::plain(ui, None, "Clear the search").clicked() {
+                    wishes.push(Action::Library(Library::Search(String::new())));
+                }
+            });
             return;
         }
         let place_of =

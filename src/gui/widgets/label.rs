@@ -2,11 +2,15 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Align, Color32, CornerRadius, FontId, Label, Layout, Response, RichText, Sense, Ui, WidgetInfo,
-    vec2,
+    Align, Color32, CornerRadius, FontId, Galley, Label, Layout, Response, RichText, Sense, Ui,
+    WidgetInfo, vec2,
 };
 
 use crate::gui::theme::{self, space, text};
+
+/// How large the unit of a large number is beside it, and how far from it.
+const UNIT_SHARE: f32 = 0.6;
+const UNIT_GAP: f32 = 0.16;
 
 /// The title of a screen with the sentence below it.
 pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
@@ -90,14 +94,46 @@ pub fn faint(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(RichText::new(words).size(text::CAPTION).color(roles.faint)).truncate())
 }
 
-/// A number with its unit, the unit quieter: `8.57 ms`.
+/// A number with its unit: `8.57 ms`. A large one has its unit smaller and quieter beside it.
 pub fn number(ui: &mut Ui, value: &str, size: f32) -> Response {
-    number_in(ui, value, size, theme::roles(ui).text)
+    match figure_and_unit(value) {
+        Some((figure, unit)) if size > text::SCREEN => large(ui, value, figure, unit, size),
+        _ => {
+            let color = theme::roles(ui).text;
+            ui.label(RichText::new(value).font(theme::numbers(size)).color(color))
+        }
+    }
 }
 
-/// A number in a colour of its own.
-pub fn number_in(ui: &mut Ui, value: &str, size: f32, color: Color32) -> Response {
-    ui.label(RichText::new(value).font(theme::numbers(size)).color(color))
+/// A figure and the one word behind it, where it is that.
+fn figure_and_unit(value: &str) -> Option<(&str, &str)> {
+    let (figure, unit) = value.split_once(' ')?;
+    let is_one = figure.starts_with(|first: char| first.is_ascii_digit()) && !unit.contains(' ');
+    is_one.then_some((figure, unit))
+}
+
+fn large(ui: &mut Ui, value: &str, figure: &str, unit: &str, size: f32) -> Response {
+    let roles = theme::roles(ui);
+    let laid_out = |words: &str, size: f32, color: Color32| {
+        let font = theme::numbers(size);
+        ui.painter().layout_no_wrap(words.to_owned(), font, color)
+    };
+    let figure = laid_out(figure, size, roles.text);
+    let unit = laid_out(unit, size * UNIT_SHARE, roles.quiet);
+    let gap = size * UNIT_GAP;
+    let room = vec2(figure.size().x + gap + unit.size().x, figure.size().y);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, value));
+    let beside = vec2(figure.size().x + gap, baseline(&figure) - baseline(&unit));
+    ui.painter().galley(rect.min, figure, roles.text);
+    ui.painter().galley(rect.min + beside, unit, roles.quiet);
+    response
+}
+
+/// How far below its top the letters of a line stand.
+fn baseline(line: &Galley) -> f32 {
+    let first = line.rows.first().and_then(|row| row.glyphs.first());
+    first.map_or(0.0, |glyph| glyph.pos.y)
 }
 
 /// A word in a rounded box of its colour.
@@ -108,7 +144,7 @@ pub fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, word));
     let radius = CornerRadius::same((rect.height() / 2.0) as u8);
     ui.painter()
-        .rect_filled(rect, radius, color.gamma_multiply(0.16));
+        .rect_filled(rect, radius, color.gamma_multiply(theme::PILL));
     let at = rect.center() - galley.size() / 2.0;
     ui.painter().galley(at, galley, color);
     response

@@ -2,6 +2,9 @@
 
 use eframe::egui::{Popup, PopupKind, Response, Ui};
 
+use super::chart::Touched;
+use crate::chart::spec::ChartSpec;
+
 /// Between the hand and the words.
 const GAP: f32 = 14.0;
 
@@ -11,6 +14,15 @@ pub fn words(response: &Response, words: impl Into<String>) {
     show(response, |ui| {
         ui.label(words);
     });
+}
+
+/// Shows what the point under the hand says, or what failed there.
+pub fn of_point(touched: &Touched, spec: &ChartSpec) {
+    let point = touched.hovered;
+    let point = point.and_then(|(series, tag)| spec.words_of(series, tag));
+    if let Some(told) = point.or_else(|| touched.failed.clone()) {
+        words(&touched.response, told);
+    }
 }
 
 /// Shows anything.

@@ -3,7 +3,7 @@
 
 use eframe::egui::vec2;
 use powerband::analysis::{batch_curve, case_rows};
-use powerband::app::action::{Action, Figures, Library, Sessions};
+use powerband::app::action::{Action, Library, Sessions};
 use powerband::app::library::examples;
 use powerband::app::shapes::Shape;
 use powerband::base::humanize::{self, UNKNOWN};
@@ -25,16 +25,7 @@ fn axes(desk: &Desk) -> [Scale; 3] {
 /// The axis of the picture that is copied of the throughput chart.
 fn copied_scale(desk: &mut Desk) -> Scale {
     let inside = desk.get("Throughput").rect().left_bottom() + vec2(120.0, 90.0);
-    desk.harness.hover_at(inside);
-    desk.steps(3);
-    desk.wishes();
-    desk.press("Ctrl+I");
-    desk.steps(2);
-    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
-        Action::Figures(Figures::Copy(shown)) => Some(shown),
-        _ => None,
-    });
-    let shown = copied.expect("a wish to copy");
+    let shown = desk.figure_at(inside);
     let Drawing::Chart(spec) = &shown.drawing else {
         panic!("no chart is copied");
     };

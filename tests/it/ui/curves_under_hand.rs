@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Event, Rect, pos2, vec2};
 use powerband::analysis::batch_curve::{Efficiency, Statistic};
-use powerband::app::action::{Action, Curves, Figures};
+use powerband::app::action::{Action, Curves};
 use powerband::app::figures::Shown;
 use powerband::app::screen::Screen;
 use powerband::app::sessions::Pin;
@@ -113,16 +113,7 @@ fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
         desk.steps(12);
     }
     let inside = desk.get(caption).rect().left_bottom() + vec2(120.0, 60.0);
-    desk.harness.hover_at(inside);
-    desk.steps(3);
-    desk.wishes();
-    desk.press("Ctrl+I");
-    desk.steps(2);
-    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
-        Action::Figures(Figures::Copy(shown)) => Some(shown),
-        _ => None,
-    });
-    copied.expect("a wish to copy")
+    desk.figure_at(inside)
 }
 
 fn axis_of(shown: &Shown) -> Axis {

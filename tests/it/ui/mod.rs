@@ -32,15 +32,17 @@ mod verdicts;
 mod watching;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    self, Event, Key, Modifiers, Shape, ViewportCommand, ViewportEvent, ViewportId,
+    self, Event, Key, Modifiers, Pos2, Shape, ViewportCommand, ViewportEvent, ViewportId,
 };
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
-use powerband::app::action::Action;
+use powerband::app::action::{Action, Figures};
+use powerband::app::figures::Shown;
 use powerband::app::keys::Shortcut;
 use powerband::app::{App, Place};
 use powerband::base::clock;
@@ -183,6 +185,20 @@ impl Desk {
     /// Whether something has the words in its name.
     fn sees(&self, words: &str) -> bool {
         self.names().iter().any(|name| name.contains(words))
+    }
+
+    /// What is copied of the figure under the pointer.
+    fn figure_at(&mut self, place: Pos2) -> Arc<Shown> {
+        self.harness.hover_at(place);
+        self.steps(3);
+        self.wishes();
+        self.press("Ctrl+I");
+        self.steps(2);
+        let copied = self.wishes().into_iter().find_map(|wish| match wish {
+            Action::Figures(Figures::Copy(shown)) => Some(shown),
+            _ => None,
+        });
+        copied.expect("a wish to copy")
     }
 
     /// Everything that was said in notices.

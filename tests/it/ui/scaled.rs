@@ -132,7 +132,9 @@ fn what_can_be_done_stands_in_one_order() {
         desk.act(Action::Go(Screen::Run));
         desk.steps(2);
         are_read_in_order(&desk, &["Pause", "Skip this case", "Stop"]);
+        let became = desk.app().sessions.iter().map(|open| open.id).next();
         let run = desk.app_mut().run.as_mut().expect("the run");
+        run.became = became;
         run.stage = Stage::Saved(PathBuf::from("/a/folder/whose/name/is/long/resnet50.ron"));
         run.current = None;
         desk.steps(2);

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::app::action::Curves;
 use crate::app::best::Best;
 use crate::app::curves::Pinned;
-use crate::app::sessions::Pin;
+use crate::app::sessions::{LIVE, Pin};
 use crate::base::humanize;
 use crate::chart::spec::{Axis, ChartSpec};
 use crate::gui::icon;
@@ -42,9 +42,13 @@ pub fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             ui.horizontal(|ui| {
                 let title = format!("Best within {}", humanize::duration_ns(limit));
                 label::card_title(ui, &title);
+                let rule = "The highest throughput whose latency is within the limit";
                 label::faint(
                     ui,
-                    "The highest throughput whose latency is within the limit",
+                    &match drawn.best.len().saturating_sub(MOST) {
+                        0 => rule.to_owned(),
+                        more => format!("{rule}; {more} more setups have rings on the charts"),
+                    },
                 );
             });
             ui.add_space(space::TINY);
@@ -224,7 +228,15 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         return;
     }
     if charts.histogram.is_empty() {
-        label::quiet(ui, "This case has no samples.");
+        let is_measured_now = charts.pin.session == LIVE;
+        label::quiet(
+            ui,
+            if is_measured_now {
+                "Its samples can be seen here once the run is over."
+            } else {
+                "This case has no samples."
+            },
+        );
         return;
     }
     label::quiet(ui, &charts.outliers).on_hover_text(far_off::EXPLAINED);

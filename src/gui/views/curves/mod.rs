@@ -476,6 +476,16 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 });
             });
             let rows = &app.curves.drawn.table;
+            if rows.is_empty() && !app.curves.filter.is_empty() {
+                ui.horizontal(|ui| {
+                    ui.add_space(10.0);
+                    label::quiet(ui, "No case has these words.");
+                    if button::plain(ui, None, "Clear the filter").clicked() {
+                        changes.push(Curves::Filter(String::new()));
+                    }
+                });
+                return;
+            }
             let columns = columns(ui.available_width());
             let table = Table {
                 id: "cases",

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::app::action::{Action, Run, Sessions};
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
-use crate::app::sessions::{LIVE, SessionId};
+use crate::app::sessions::SessionId;
 use crate::base::clock;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::case::CaseKey;
@@ -39,6 +39,8 @@ const COLUMNS: [ColumnSpec; 7] = [
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
+/// Setups that are named above the chart; the table names all.
+const MOST_NAMED: usize = 8;
 /// Where there is no more room than this, those cards stand in the one column.
 const NARROW: f32 = 820.0;
 
@@ -280,9 +282,10 @@ fn pause(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
 }
 
 fn after(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let newest = app.sessions.iter().filter(|open| open.id != LIVE).last();
-    super::in_order(ui, 3, |ui, place| match (place, newest) {
-        (0, Some(open)) => again(ui, open.id, wishes),
+    let became = app.run.as_ref().and_then(|run| run.became);
+    let session = became.filter(|id| app.sessions.get(*id).is_some());
+    super::in_order(ui, 3, |ui, place| match (place, session) {
+        (0, Some(session)) => again(ui, session, wishes),
         (1, Some(_)) => compare(ui, wishes),
         (2, _) => curves(ui, wishes),
         _ => {}
@@ -320,8 +323,12 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
-        for setup in 0..session.plan.setups.len().min(8) {
+        let setups = session.plan.setups.len();
+        for setup in 0..setups.min(MOST_NAMED) {
             marker::named(ui, run.colour(setup), &session.setup_label(setup));
+        }
+        if setups > MOST_NAMED {
+            label::quiet(ui, &format!("and {} more", setups - MOST_NAMED));
         }
     });
     if run.throughput.is_empty() {
@@ -338,11 +345,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         zooms: false,
     };
     let touched = chart::show(ui, "live-throughput", &run.throughput, look);
-    let point = touched.hovered;
-    let point = point.and_then(|(series, batch)| run.throughput.words_of(series, batch));
-    if let Some(words) = point.or(touched.failed) {
-        tip::words(&touched.response, words);
-    }
+    tip::of_point(&touched, &run.throughput);
 }
 
 fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
