@@ -105,6 +105,8 @@ pub enum Shell {
     DismissNewest,
     /// To the clipboard.
     Copy(String),
+    /// Puts the cursor into a field of the screen, by its name.
+    Cursor(String),
     /// The user wants to close the window.
     AskClose,
     /// The answer to the question that closing in mid-run raises.
@@ -343,8 +345,6 @@ pub enum Timeline {
     NextHit(bool),
     /// Puts the cursor into the search field.
     FocusSearch,
-    /// The cursor is there.
-    SearchFocused,
     /// The time under the hand.
     Hand(Option<f64>),
 }
@@ -356,8 +356,6 @@ pub enum Library {
     Search(String),
     /// Puts the cursor into the search field.
     FocusSearch,
-    /// The cursor is there.
-    SearchFocused,
     /// Sorts the sessions by a column; the same again turns it round.
     Sort(usize),
     /// Shows a session's details.

@@ -15,6 +15,8 @@ pub(super) const NO_SELECTION: &str = "no session is selected in the library";
 pub(super) const ZOOM: f64 = 1.25;
 /// The share of what is seen that one step to the side is.
 pub(super) const MOVE: f64 = 0.12;
+/// How far the tracks scroll in one step, in points.
+pub(super) const SCROLL: f32 = 240.0;
 
 /// On the timeline alone: letters mean something else, or nothing, everywhere else.
 pub(super) fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static str> {
@@ -44,6 +46,15 @@ pub(super) fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {
     let action = timeline(app, || Timeline::NextHit(forward))?;
     app.timeline.next_hit(forward).ok_or("nothing was found")?;
     Ok(action)
+}
+
+/// The tracks of the timeline farther up or down.
+pub(super) fn scroll(app: &App, by: f32) -> Result<Action, &'static str> {
+    let from = app
+        .timeline
+        .current()
+        .map_or(0.0, |(_, _, view)| view.scroll);
+    timeline(app, || Timeline::Scroll((from + by).max(0.0)))
 }
 
 pub(super) fn shell(change: Shell) -> Action {

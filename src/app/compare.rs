@@ -235,6 +235,11 @@ fn raised(pairs: &[Pair]) -> Vec<RaisedFlag> {
     raised
 }
 
+/// What a session is called where all its setups stand together.
+pub fn whole_name(sessions: &OpenSessions, open: &OpenSession) -> String {
+    format!("{}, all setups", sessions.name(open))
+}
+
 /// Whether a session can be a side: what was published cannot, nor what has no setup, as a trace has none.
 pub fn is_comparable(open: &OpenSession) -> bool {
     !open.session.is_published_only() && !open.session.plan.setups.is_empty()

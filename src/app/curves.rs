@@ -10,7 +10,7 @@ use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use super::shapes::{self, Shape};
 use super::trade_off::{self, TradeOff};
-use crate::analysis::batch_curve::Statistic;
+use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::flags::{Flag, Weight};
 use crate::analysis::trade_off::{At, Quality};
@@ -51,6 +51,8 @@ pub const COLUMN_HELP: [&str; 10] = [
     "How the case ended, and what is suspicious about it",
 ];
 
+const NOT_REPORTED: &str = "What was reported of it does not have this number";
+
 /// Why a series is not drawn that nobody hid.
 pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
 
@@ -80,6 +82,8 @@ pub struct TableRow {
     pub colour: usize,
     /// What each column says.
     pub cells: [String; 10],
+    /// Why a column says nothing, where it does not; empty elsewhere.
+    pub unknown: [&'static str; 10],
     /// What each column sorts by, where it is a number.
     pub keys: [Option<f64>; 10],
     /// Why it ended as it did, and what is suspicious, in sentences.
@@ -408,6 +412,7 @@ impl CurvesState {
                 humanize::count(row.samples),
                 names.join(", "),
             ],
+            unknown: self.unknown(row),
             keys: [
                 None,
                 Some(row.batch as f64),
@@ -424,6 +429,40 @@ impl CurvesState {
             is_trouble: row.outcome.is_trouble(),
             weight: row.flags.iter().map(|flag| flag.weight).max(),
         }
+    }
+
+    /// Why columns can say nothing of a case.
+    fn unknown(&self, row: &CaseRow) -> [&'static str; 10] {
+        let mut unknown = [""; 10];
+        if row.latency_ns.is_none() && row.throughput_per_s.is_none() {
+            unknown[2..8].fill("It was not measured");
+            return unknown;
+        }
+        let no_p99 = if row.samples == 0 {
+            NOT_REPORTED
+        } else {
+            "It takes 662 samples, which the publish preset takes"
+        };
+        unknown[2] = match self.options.statistic {
+            Statistic::P99 => no_p99,
+            Statistic::Mean | Statistic::Median => NOT_REPORTED,
+        };
+        unknown[3] = match self.options.statistic {
+            Statistic::Median => "There are too few samples for an interval",
+            Statistic::Mean | Statistic::P99 => "Only the median has an interval",
+        };
+        unknown[4] = NOT_REPORTED;
+        unknown[5] = no_p99;
+        unknown[6] = NOT_REPORTED;
+        unknown[7] = match self.options.efficiency {
+            Efficiency::OfBest => "It has no throughput",
+            Efficiency::Scaling => "Scaling compares batch sizes, and no smaller one was measured",
+            Efficiency::Busy => "No device told how busy it was meanwhile",
+            Efficiency::OfPeak => {
+                "The peak of the device, or the work of the network, is not known"
+            }
+        };
+        unknown
     }
 
     /// The case before (`by` below 0) or after the pinned one in the table; the first where none is pinned.

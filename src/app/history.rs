@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::sessions::{LIVE, OpenSessions, SessionId};
+use super::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use crate::analysis::history::History;
 use crate::base::humanize::UNKNOWN;
 use crate::chart::spec::ChartSpec;
@@ -56,6 +56,15 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
     } else {
         "Nothing that is open was measured here, case by case. Open a session that was: each of its cases can be followed through the library."
     }
+}
+
+/// The same batch size where the session has it, else its first.
+pub fn nearest(open: &OpenSession, batch: usize) -> usize {
+    let batches = &open.session.plan.batches;
+    if batches.contains(&batch) {
+        return batch;
+    }
+    batches.first().copied().unwrap_or(batch)
 }
 
 impl HistoryState {

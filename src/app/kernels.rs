@@ -1,5 +1,7 @@
 //! Where the time of an open session's profile went, and what is different in another one.
 
+pub mod words;
+
 use std::cmp::Ordering;
 use std::path::PathBuf;
 use std::sync::Arc;

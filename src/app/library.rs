@@ -3,12 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::base::humanize;
 pub use crate::store::examples;
 pub use crate::store::library::{Entry, Scanned};
 use crate::store::trash::Discarded;
 
 /// The column of the moment at which a session was measured.
 const MEASURED: usize = 4;
+
+/// What the search field of the screen is called.
+pub const SEARCH: &str = "Search the library";
+/// The same of the list beside other screens.
+pub const SEARCH_BESIDE: &str = "Find a session";
+
+/// Columns of the table, in order.
+pub const COLUMNS: [&str; 6] = ["Session", "Model", "Setups", "Batches", "Measured", "Tags"];
 
 /// The library screen and the list beside the rail.
 #[derive(Debug, Default)]
@@ -21,8 +30,6 @@ pub struct LibraryState {
     pub trouble: Option<String>,
     /// Words that a session must have.
     pub search: String,
-    /// Whether the cursor is wanted in the search field.
-    pub focus_search: bool,
     /// The session whose details are shown.
     pub selected: Option<PathBuf>,
     /// What went to the trash in this sitting, last one last.
@@ -98,6 +105,31 @@ impl LibraryState {
     /// The readable session of a file.
     pub fn entry(&self, path: &std::path::Path) -> Option<&Entry> {
         self.found.get(path)?.entry.as_ref().ok()
+    }
+
+    /// What each session is called, newest first: its name, with its time where another is called the same;
+    /// what cannot be read by its file.
+    pub fn titles(&self) -> Vec<(&PathBuf, String)> {
+        let name = |scanned: &Scanned| scanned.entry.as_ref().ok().map(|entry| entry.name.clone());
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        for name in self.found.values().filter_map(name) {
+            *named.entry(name).or_default() += 1;
+        }
+        let title = |(path, scanned): (&'_ PathBuf, &Scanned)| match &scanned.entry {
+            Ok(entry) if named.get(&entry.name) == Some(&1) => entry.name.clone(),
+            Ok(entry) => {
+                let moment = humanize::short_moment(&entry.created);
+                format!("{}, {moment}", entry.name)
+            }
+            Err(_) => path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+        };
+        self.newest()
+            .map(|(path, scanned)| (path, title((path, scanned))))
+            .collect()
     }
 
     /// Every tag in use, each once.

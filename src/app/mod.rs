@@ -80,6 +80,8 @@ pub enum Output {
     Copy(String),
     /// Put this picture on the clipboard.
     CopyPicture(Arc<Picture>),
+    /// Put the cursor into the field of this name.
+    Cursor(String),
     /// Hand in the figure that the user means.
     Figure(FigureWish),
     /// Ask the user for files.

@@ -1,6 +1,8 @@
 //! What the user should know, newest last: shown for a while at the foot of the window, kept in the log.
 
+use super::App;
 use super::action::Action;
+use crate::base::humanize;
 
 /// Most notices that are kept.
 const KEPT: usize = 500;
@@ -140,6 +142,19 @@ fn reading_time_ns(notice: &Notice) -> u64 {
         15_000_000_000
     } else {
         5_000_000_000
+    }
+}
+
+impl App {
+    /// Everything that was said in this sitting and everything that happened in the run, a line each.
+    pub fn log_text(&self) -> String {
+        let notices = self.notices.all.iter().map(|notice| notice.text.clone());
+        let run = self.run.iter().flat_map(|run| &run.log);
+        let run = run.map(|line| {
+            let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
+            format!("{moment}  {}", line.text)
+        });
+        notices.chain(run).collect::<Vec<_>>().join("\n")
     }
 }
 

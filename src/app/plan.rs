@@ -1,6 +1,7 @@
 //! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
 
 mod edit;
+pub mod fields;
 mod help;
 
 use std::path::PathBuf;

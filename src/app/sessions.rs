@@ -234,26 +234,34 @@ impl OpenSessions {
         earlier.map(OpenSession::colours).sum()
     }
 
+    /// What an open session is called: its name, with its time where another one is called the same.
+    pub fn name(&self, open: &OpenSession) -> String {
+        if open.id == LIVE {
+            format!("{}, being measured", open.session.name)
+        } else {
+            self.apart(open)
+        }
+    }
+
+    fn apart(&self, open: &OpenSession) -> String {
+        let name = &open.session.name;
+        let mut twins = self.list.iter().filter(|one| one.session.name == *name);
+        if twins.nth(1).is_none() {
+            return name.clone();
+        }
+        format!("{name}, {}", humanize::short_moment(&open.session.created))
+    }
+
     /// What a series is called: the setup's name, with the session's where several are open.
     pub fn series_name(&self, id: SessionId, setup: usize) -> String {
         let Some(open) = self.get(id) else {
             return String::new();
         };
         let label = open.session.setup_label(setup);
-        let name = &open.session.name;
-        let twins = self
-            .list
-            .iter()
-            .filter(|other| other.session.name == *name)
-            .count();
-        match (self.list.len(), twins) {
-            (1, _) => label,
-            (_, 1) => format!("{label} · {name}"),
-            _ => format!(
-                "{label} · {name}, {}",
-                humanize::short_moment(&open.session.created)
-            ),
+        if self.list.len() == 1 {
+            return label;
         }
+        format!("{label} · {}", self.apart(open))
     }
 }
 

@@ -16,6 +16,9 @@ use crate::base::cancel::CancelToken;
 use crate::chart::lanes::Lane;
 use crate::domain::trace::Trace;
 
+/// What the search field is called.
+pub const SEARCH: &str = "Find in the timeline";
+
 /// An open trace, for as long as the window lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TraceId(pub u32);
@@ -163,8 +166,6 @@ pub struct TimelineState {
     pub measures: bool,
     /// Whether the row of what is selected wants to be seen.
     pub reveals: bool,
-    /// Whether the search field wants the cursor.
-    pub focus_search: bool,
     /// The time under the hand.
     pub hand_ns: Option<f64>,
     newest: u32,

@@ -30,7 +30,7 @@ pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>
     }
     ctx.data_mut(|data| data.remove::<&'static str>(waiting_id()));
     let is_typing = ctx.text_edit_focused();
-    for command in command::ALL {
+    for command in command::ALL.iter() {
         let Some(keys) = command::keys(command, &app.remembered.shortcuts) else {
             continue;
         };

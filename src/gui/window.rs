@@ -11,7 +11,7 @@ use eframe::egui::{
 use super::calm::{Calm, Pace};
 use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
-use super::widgets::{figure, focus};
+use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};
 use crate::app::action::{Action, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
@@ -213,6 +213,7 @@ impl Window {
                     let image = egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba);
                     ctx.copy_image(image);
                 }
+                Output::Cursor(field) => field::want(ctx, field),
                 Output::Figure(wish) => figure::want(ctx, wish),
                 Output::Ask(ask) => self.dialogs.ask(ask, ctx),
                 Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),

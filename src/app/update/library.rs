@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use crate::app::action::Library;
 use crate::app::inbox::Message;
-use crate::app::{App, work};
+use crate::app::library::{SEARCH, SEARCH_BESIDE};
+use crate::app::screen::Screen;
+use crate::app::{App, Output, work};
 use crate::domain::session::Session;
 use crate::runner::equipment;
 use crate::store::trash::Discarded;
@@ -14,11 +16,15 @@ impl App {
         match change {
             Library::Search(words) => self.library.search(words),
             Library::FocusSearch => {
-                self.show_library(true);
-                self.library.focus_search = true;
+                let field = if self.screen == Screen::Library {
+                    SEARCH
+                } else {
+                    self.show_library(true);
+                    SEARCH_BESIDE
+                };
+                self.outputs.push(Output::Cursor(field.to_owned()));
             }
             Library::Sort(column) => self.library.sort_by(column),
-            Library::SearchFocused => self.library.focus_search = false,
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
             Library::Tags(path, tags) => self.edit(path, move |session| session.tags = tags),

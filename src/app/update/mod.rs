@@ -165,6 +165,7 @@ impl App {
                 self.outputs.push(Output::Copy(text));
                 self.say(Weight::Done, "Copied to the clipboard");
             }
+            Shell::Cursor(field) => self.outputs.push(Output::Cursor(field)),
             Shell::AskClose if self.is_running() => self.closing = true,
             Shell::AskClose => self.outputs.push(Output::Close),
             Shell::Close(closing) => self.close(closing),

@@ -12,7 +12,7 @@ use crate::app::kernels::{self, Pick};
 use crate::app::notices::Weight;
 use crate::app::screen::Screen;
 use crate::app::sessions::SessionId;
-use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId};
+use crate::app::timeline::{self, Measured, OpenTrace, Reading, Selected, TraceId};
 use crate::app::{App, Ask, Output, trace_work};
 use crate::chart::lanes::{self, Lane};
 
@@ -42,8 +42,10 @@ impl App {
                 state.hit = None;
                 self.find_if_wanted();
             }
-            Timeline::FocusSearch => state.focus_search = true,
-            Timeline::SearchFocused => state.focus_search = false,
+            Timeline::FocusSearch => {
+                let field = timeline::SEARCH.to_owned();
+                self.outputs.push(Output::Cursor(field));
+            }
             Timeline::NextHit(forward) => {
                 let hit = state.next_hit(forward);
                 let place = hit

@@ -9,7 +9,7 @@ use eframe::egui::{
 use crate::analysis::claims::MARK;
 use crate::app::App;
 use crate::app::action::{Action, Library, Sessions};
-use crate::app::library::{Entry, Scanned};
+use crate::app::library::{Entry, SEARCH_BESIDE, Scanned};
 use crate::app::screen::Screen;
 use crate::app::sessions::{LIVE, OnDisk, OpenSession};
 use crate::base::humanize;
@@ -80,17 +80,13 @@ fn nothing_listed(app: &App) -> &'static str {
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let width = ui.available_width();
-    let (response, typed) = field::line(
+    let (_, typed) = field::line(
         ui,
-        "Find a session",
+        SEARCH_BESIDE,
         &app.library.search,
         "Find a session",
         width,
     );
-    if app.library.focus_search {
-        response.request_focus();
-        wishes.push(Action::Library(Library::SearchFocused));
-    }
     if let Some(words) = typed {
         wishes.push(Action::Library(Library::Search(words)));
     }

@@ -19,7 +19,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 wishes.push(Action::Shell(Shell::Log(false)));
             }
             if button::icon(ui, icon::COPY, "Copy the log").clicked() {
-                wishes.push(Action::Shell(Shell::Copy(whole(app))));
+                wishes.push(Action::Shell(Shell::Copy(app.log_text())));
             }
         });
     });
@@ -65,17 +65,4 @@ pub fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
                 .selectable(true),
         );
     });
-}
-
-fn whole(app: &App) -> String {
-    let notices = app.notices.all().iter().map(|notice| notice.text.clone());
-    let run = app.run.iter().flat_map(|run| &run.log);
-    let run = run.map(|line| {
-        format!(
-            "{}  {}",
-            humanize::stopwatch(line.at_ns as f64 / 1e9),
-            line.text
-        )
-    });
-    notices.chain(run).collect::<Vec<_>>().join("\n")
 }

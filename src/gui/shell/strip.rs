@@ -6,6 +6,7 @@ use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, vec2};
 use crate::analysis::watched;
 use crate::app::App;
 use crate::app::action::{Action, Shell};
+use crate::app::notices::Weight;
 use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::base::{clock, humanize};
@@ -61,8 +62,29 @@ fn commands(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if button::small_icon(ui, icon::LOG, "Show the log").clicked() {
         wishes.push(Action::Shell(Shell::Log(!app.log_open)));
     }
+    if !app.log_open {
+        troubles(ui, app, wishes);
+    }
     if let Some(installing) = &app.machine.installing {
         label::quiet_line(ui, &installing.step);
+    }
+}
+
+/// How often something went wrong in this sitting, whether its notice was taken down or not.
+fn troubles(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+    let all = app.notices.all().iter();
+    let troubles = all.filter(|notice| notice.weight == Weight::Trouble);
+    let Some(newest) = troubles.clone().next_back() else {
+        return;
+    };
+    let words = humanize::of_many(troubles.count() as u64, "trouble");
+    let color = theme::roles(ui).bad;
+    let label = Label::new(RichText::new(&words).size(12.0).color(color));
+    let response = ui.add(label.sense(Sense::click()));
+    let name = format!("{words}, show the log");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    if response.on_hover_text(&newest.text).clicked() {
+        wishes.push(Action::Shell(Shell::Log(true)));
     }
 }
 

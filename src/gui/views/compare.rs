@@ -9,14 +9,14 @@ use crate::analysis::flags::Weight;
 use crate::analysis::verdict::Call;
 use crate::app::App;
 use crate::app::action::{Action, Compare, Run, Sessions};
-use crate::app::compare::{Pick, RaisedFlag, is_comparable};
-use crate::app::sessions::OpenSession;
+use crate::app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
 use crate::base::humanize;
+use crate::chart::spec::ChartSpec;
 use crate::domain::session::Session;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::{button, flags, label, marker, tip, verdict};
+use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
 
 /// So many reasons are written out; each pair has its own on hover.
 const REASONS: usize = 3;
@@ -43,12 +43,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.add_space(space::MEDIUM);
         match &app.compare.result {
             Some((_, _, comparison)) => body(ui, app, comparison, wishes),
-            None => {
-                ui.horizontal(|ui| {
-                    ui.spinner();
-                    label::quiet(ui, "Comparing…");
-                });
-            }
+            None => waiting::show(ui, "Comparing…"),
         }
     });
     super::each(changes, Action::Compare, wishes);
@@ -152,7 +147,7 @@ fn side(
         marker::inline(ui, colour);
         let room = (ui.available_width() - BATCH).max(60.0);
         let shown = if pick.whole {
-            whole_name(open)
+            whole_name(&app.sessions, open)
         } else {
             app.sessions.series_name(pick.session, pick.setup)
         };
@@ -184,7 +179,11 @@ fn setups(
 ) {
     for other in app.sessions.iter().filter(|open| is_comparable(open)) {
         let is_it = pick.whole && other.id == pick.session;
-        if app.sessions.len() > 1 && ui.selectable_label(is_it, whole_name(other)).clicked() {
+        if app.sessions.len() > 1
+            && ui
+                .selectable_label(is_it, whole_name(&app.sessions, other))
+                .clicked()
+        {
             changes.push(wrap(Pick {
                 session: other.id,
                 setup: 0,
@@ -481,8 +480,10 @@ fn batch_choice(
     response.response.accessible_name(format!("{title}: batch"));
 }
 
-fn whole_name(open: &OpenSession) -> String {
-    format!("{}, all setups", open.session.name)
+/// Whether a side has several setups: its card names one, and the charts have to name all.
+fn is_whole(app: &App) -> bool {
+    let sides = [app.compare.before, app.compare.after];
+    sides.into_iter().flatten().any(|pick| pick.whole)
 }
 
 fn overlaid(ui: &mut Ui, app: &App) {
@@ -496,19 +497,27 @@ fn overlaid(ui: &mut Ui, app: &App) {
                 ui.set_width(width - 34.0);
                 ui.vertical(|ui| {
                     label::card_title(ui, title);
-                    let look = Look {
-                        height: 230.0,
-                        highlighted: None,
-                        zooms: false,
-                    };
-                    if spec.is_empty() {
-                        label::quiet(ui, "Nothing was measured on both sides.");
-                    } else {
-                        let touched = chart::show(ui, id, spec, look);
-                        tip::of_point(&touched, spec);
-                    }
+                    overlay(ui, app, id, spec);
                 });
             });
         }
     });
+}
+
+fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
+    if spec.is_empty() {
+        label::quiet(ui, "Nothing was measured on both sides.");
+        return;
+    }
+    if is_whole(app) {
+        let series = spec.series.iter();
+        marker::named_few(ui, series.map(|one| (one.colour, one.name.clone())));
+    }
+    let look = Look {
+        height: 230.0,
+        highlighted: None,
+        zooms: false,
+    };
+    let touched = chart::show(ui, id, spec, look);
+    tip::of_point(&touched, spec);
 }

@@ -6,13 +6,13 @@ use crate::analysis::history::Point;
 use crate::app::App;
 use crate::app::action::{Action, History, Sessions};
 use crate::app::history::{self, Followed, Following};
-use crate::app::sessions::{LIVE, OpenSession};
+use crate::app::sessions::LIVE;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, verdict};
+use crate::gui::widgets::{button, flags, label, tip, verdict, waiting};
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("When", 130.0),
@@ -37,12 +37,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.history.result {
         Some(found) => body(ui, found, wishes),
-        None => {
-            ui.horizontal(|ui| {
-                ui.spinner();
-                label::quiet(ui, "Reading the sessions that have this case…");
-            });
-        }
+        None => waiting::show(ui, "Reading the sessions that have this case…"),
     });
 }
 
@@ -96,7 +91,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action
                         follow(Following {
                             session: other.id,
                             setup,
-                            batch: nearest(other, following.batch),
+                            batch: history::nearest(other, following.batch),
                         });
                     }
                 }
@@ -121,15 +116,6 @@ fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action
     });
 }
 
-/// The same batch size where the session has it, else its first.
-fn nearest(open: &OpenSession, batch: usize) -> usize {
-    let batches = &open.session.plan.batches;
-    if batches.contains(&batch) {
-        return batch;
-    }
-    batches.first().copied().unwrap_or(batch)
-}
-
 fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
@@ -141,7 +127,11 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
                 highlighted: None,
                 zooms: false,
             };
-            chart::show(ui, "history", &found.chart, look);
+            let touched = chart::show(ui, "history", &found.chart, look);
+            let place = touched.hovered.map(|(_, place)| place as usize);
+            if let Some(point) = place.and_then(|place| found.history.points.get(place)) {
+                tip::words(&touched.response, told(point));
+            }
         }
         for trouble in &found.troubles {
             label::faint(ui, trouble);
@@ -177,6 +167,26 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
             wishes.push(Action::Sessions(Sessions::Open(vec![file])));
         }
     });
+}
+
+/// What a point says under the hand.
+fn told(point: &Point) -> String {
+    let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
+    if let Some(times) = &point.row.latency_ns {
+        lines.push(humanize::duration_ns(times.median));
+    }
+    if let Some(interval) = point.row.ci95_ns {
+        lines.push(format!(
+            "95 % interval {} to {}",
+            humanize::duration_ns(interval.low),
+            humanize::duration_ns(interval.high)
+        ));
+    }
+    lines.extend(point.since_last.as_ref().map(|pair| {
+        let call = pair.verdict.call.name();
+        format!("{call} against the session before")
+    }));
+    lines.join("\n")
 }
 
 fn cell(ui: &mut Ui, point: &Point, column: usize) {

@@ -10,14 +10,14 @@ use crate::app::App;
 use crate::app::action::{Action, Journey, Sessions};
 use crate::app::journey::{self, Climbed, Looking};
 use crate::app::plan::{self, PlanEdit};
-use crate::app::sessions::{LIVE, OpenSession};
+use crate::app::sessions::LIVE;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::spec::ChartSpec;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, marker, tip, verdict};
+use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
 
 /// Below this width the charts stand one above the other.
 const NARROW: f32 = 620.0;
@@ -81,12 +81,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.journey.result {
         Some(found) => body(ui, app, found),
-        None => {
-            ui.horizontal(|ui| {
-                ui.spinner();
-                label::quiet(ui, "Comparing the steps…");
-            });
-        }
+        None => waiting::show(ui, "Comparing the steps…"),
     });
 }
 
@@ -133,11 +128,14 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
         let combo = ComboBox::from_id_salt("journey-session")
             .width((ui.available_width() - 180.0).min(460.0))
             .truncate()
-            .selected_text(name(app, open));
+            .selected_text(app.sessions.name(open));
         let response = combo.show_ui(ui, |ui| {
             for other in app.sessions.iter().filter(|open| journey::has_steps(open)) {
                 let is_it = other.id == looking.session;
-                if ui.selectable_label(is_it, name(app, other)).clicked() {
+                if ui
+                    .selectable_label(is_it, app.sessions.name(other))
+                    .clicked()
+                {
                     look(Looking::at(other));
                 }
             }
@@ -166,19 +164,6 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
         });
         response.response.accessible_name("Batch size of the steps");
     });
-}
-
-/// A session's name, with its time where another one is called the same.
-fn name(app: &App, open: &OpenSession) -> String {
-    let name = &open.session.name;
-    if open.id == LIVE {
-        return format!("{name}, being measured");
-    }
-    let mut twins = app.sessions.iter().filter(|o| o.session.name == *name);
-    if twins.nth(1).is_none() {
-        return name.clone();
-    }
-    format!("{name}, {}", humanize::short_moment(&open.session.created))
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Climbed) {

@@ -6,7 +6,7 @@ use eframe::egui::{self, Id, Label, RichText, ScrollArea, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Library, Run, Sessions};
-use crate::app::library::Entry;
+use crate::app::library::{self, Entry};
 use crate::app::reports::Subject;
 use crate::app::screen::Screen;
 use crate::app::sessions::LIVE;
@@ -28,12 +28,12 @@ const LIST_SHARE: f32 = 0.4;
 const LIST_LEAST: f32 = 170.0;
 
 const COLUMNS: [ColumnSpec; 6] = [
-    ColumnSpec::words("Session", 200.0).growing(),
-    ColumnSpec::words("Model", 110.0),
-    ColumnSpec::numbers("Setups", 64.0),
-    ColumnSpec::numbers("Batches", 70.0),
-    ColumnSpec::numbers("Measured", 130.0),
-    ColumnSpec::words("Tags", 120.0).growing(),
+    ColumnSpec::words(library::COLUMNS[0], 200.0).growing(),
+    ColumnSpec::words(library::COLUMNS[1], 110.0),
+    ColumnSpec::numbers(library::COLUMNS[2], 64.0),
+    ColumnSpec::numbers(library::COLUMNS[3], 70.0),
+    ColumnSpec::numbers(library::COLUMNS[4], 130.0),
+    ColumnSpec::words(library::COLUMNS[5], 120.0).growing(),
 ];
 
 /// Shows it.
@@ -145,17 +145,13 @@ fn bring_back(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let (response, typed) = field::line(
+    let (_, typed) = field::line(
         ui,
-        "Search the library",
+        library::SEARCH,
         &app.library.search,
         "Words, or #tag",
         220.0,
     );
-    if app.library.focus_search {
-        response.request_focus();
-        wishes.push(Action::Library(Library::SearchFocused));
-    }
     wishes.extend(typed.map(|words| Action::Library(Library::Search(words))));
 }
 

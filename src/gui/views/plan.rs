@@ -7,7 +7,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Run};
-use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit};
+use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields};
 use crate::app::plans;
 use crate::base::humanize;
 use crate::chart::palette;
@@ -213,8 +213,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         }
         ModelFacts::Known(summary) => facts(ui, summary),
     }
-    let needs_shapes = matches!(&app.planner.facts, ModelFacts::Known(summary) if summary.inputs.iter().any(is_open));
-    if needs_shapes || !draft.shapes.is_empty() {
+    if app.planner.has_shapes() {
         let width = ui.available_width();
         let hint = "shapes of inputs that the model leaves open, one a line: input=1x3x224x224";
         let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
@@ -252,13 +251,6 @@ fn path(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let hint = "name or path of an ONNX file";
     let (_, typed) = field::code(ui, "Model", &draft.model, hint, width);
     edits.extend(typed.map(PlanEdit::Model));
-}
-
-/// Whether an input has more open dimensions than the batch.
-fn is_open(port: &crate::domain::model::Port) -> bool {
-    let named =
-        |dim: &crate::domain::model::Dim| matches!(dim, crate::domain::model::Dim::Named(_));
-    port.dims.iter().skip(1).any(named)
 }
 
 fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
@@ -355,14 +347,14 @@ fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &m
         let room = ui.available_width() - 4.0 * 24.0 - 20.0;
         let (response, typed) = field::code(
             ui,
-            &format!("Setup {}", index + 1),
+            &fields::of_setup(index),
             &setup.spec,
             "engine:device,key=value",
             room * 0.6,
         );
         response.on_hover_ui(|ui| keys::help(ui, &setup.spec));
         edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
-        let name = format!("Name of setup {}", index + 1);
+        let name = fields::of_name(index);
         let (_, typed) = field::line(ui, &name, &setup.label, "name", room * 0.4);
         edits.extend(typed.map(|typed| PlanEdit::Label(index, typed)));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -9,7 +9,7 @@ use crate::analysis::timeline::selection::Statistics;
 use crate::app::App;
 use crate::app::action::{Action, Timeline};
 use crate::app::figures;
-use crate::app::timeline::{Measured, OpenTrace, Reading, Selected, TraceId, Viewed};
+use crate::app::timeline::{Measured, OpenTrace, Reading, SEARCH, Selected, TraceId, Viewed};
 use crate::base::humanize;
 use crate::chart::figure::Drawing;
 use crate::chart::timeline::{self, exact};
@@ -191,12 +191,7 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
 /// so that it stays the same one while hits come and go.
 fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let state = &app.timeline;
-    let name = "Find in the timeline";
-    let (response, typed) = field::line(ui, name, &state.search, "Find a name", 150.0);
-    if state.focus_search {
-        response.request_focus();
-        changes.push(Timeline::SearchFocused);
-    }
+    let (response, typed) = field::line(ui, SEARCH, &state.search, "Find a name", 150.0);
     if let Some(typed) = typed {
         changes.push(Timeline::Search(typed));
     }

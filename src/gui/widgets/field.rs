@@ -1,8 +1,35 @@
 //! Text fields that a view does not own: they show what the application has and say what the user typed.
 
-use eframe::egui::{Id, Key, Response, RichText, Stroke, TextEdit, Ui};
+use eframe::egui::{Context, Id, Key, Response, RichText, Stroke, TextEdit, Ui};
 
 use crate::gui::theme;
+
+/// So many passes a field may take to come onto the screen.
+const PATIENCE: u64 = 8;
+
+/// Puts the cursor into the field of this name, as soon as it is on the screen.
+pub fn want(ctx: &Context, name: String) {
+    let until = ctx.cumulative_pass_nr() + PATIENCE;
+    ctx.data_mut(|data| data.insert_temp(wanted(), (name, until)));
+    ctx.request_repaint();
+}
+
+fn wanted() -> Id {
+    Id::unique("wanted-field")
+}
+
+/// The cursor goes where it is wanted.
+fn take_cursor(ui: &Ui, name: &str, response: &Response) {
+    let wish: Option<(String, u64)> = ui.data(|data| data.get_temp(wanted()));
+    let Some((_, until)) = wish.filter(|(field, _)| field == name) else {
+        return;
+    };
+    ui.data_mut(|data| data.remove::<(String, u64)>(wanted()));
+    if ui.ctx().cumulative_pass_nr() <= until {
+        response.request_focus();
+        response.scroll_to_me(None);
+    }
+}
 
 /// A box to be ticked, its edge strong enough to be seen on a card while it is empty.
 pub fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
@@ -90,6 +117,7 @@ fn edit(
         edit = edit.font(theme::numbers(12.5));
     }
     let response = ui.add(edit).accessible_name(name);
+    take_cursor(ui, name, &response);
     let news = response.changed().then_some(typed);
     (response, news)
 }
@@ -126,6 +154,7 @@ pub fn draft(
                 .margin(eframe::egui::Margin::symmetric(8, 5)),
         )
         .accessible_name(name);
+    take_cursor(ui, name, &response);
     // Not the response's answer, which is no while another window of the desktop is in front.
     let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
     if has_cursor {

@@ -40,7 +40,8 @@ pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
         for (item, short) in entries.iter().zip(short).take(seen) {
             let response = entry(ui, item, short);
             // What is hidden cannot come forward: the others would step back behind nothing.
-            if response.hovered() && item.shown {
+            let is_meant = response.hovered() || response.has_focus();
+            if is_meant && item.shown {
                 hovered = Some(item.id);
             }
             if response.double_clicked() {

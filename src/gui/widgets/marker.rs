@@ -5,11 +5,12 @@ use eframe::egui::{
     Color32, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
+use super::label;
 use crate::app::sessions::{OpenSession, OpenSessions};
 use crate::base::humanize;
 use crate::chart::palette;
 use crate::chart::spec::Marker;
-use crate::gui::theme::{self, text};
+use crate::gui::theme::{self, space, text};
 
 /// Room for a marker before its name.
 const BEFORE_NAME: f32 = 16.0;
@@ -73,6 +74,23 @@ pub fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
     let at = pos2(rect.center().x, rect.center().y);
     paint(ui.painter(), at, colour_index, 4.0, color);
     at
+}
+
+/// So many are named where a table below names all.
+const MOST_NAMED: usize = 8;
+
+/// A row of markers with their names: the first few, and how many more there are.
+pub fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize, String)>) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
+        let more = named.len().saturating_sub(MOST_NAMED);
+        for (colour, name) in named.take(MOST_NAMED) {
+            self::named(ui, colour, &name);
+        }
+        if more > 0 {
+            label::quiet(ui, &format!("and {more} more"));
+        }
+    });
 }
 
 /// A marker and its name in one piece, so that no row wraps between the two.

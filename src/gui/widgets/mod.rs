@@ -18,3 +18,4 @@ pub mod table;
 pub mod timeline_canvas;
 pub mod tip;
 pub mod verdict;
+pub mod waiting;

@@ -24,7 +24,7 @@ pub fn judge(session: &mut Session) {
 }
 
 /// A network in several numbers on several engines, compared on labelled pictures.
-fn judged() -> Session {
+pub fn judged() -> Session {
     let mut session = Made {
         name: "resnet50, numbers",
         created: "2026-10-05T16:20:00Z",

@@ -43,7 +43,8 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
         super::timeline::with_all_to_do(app);
     }
     if id == "kernels-timeline" {
-        super::timeline::with_one_of_a_profile(app);
+        let session = app.sessions.iter().next().expect("a session").id;
+        super::timeline::with_one_of_a_profile(app, session);
     }
     app.remembered.zoom_steps = 0;
     app.library.selected = Some(selected);
@@ -76,7 +77,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     desk.steps(2);
 }
 
-fn live() -> powerband::app::run::LiveRun {
+pub fn live() -> powerband::app::run::LiveRun {
     Made {
         name: "live",
         created: "2026-10-04T09:00:00Z",
@@ -121,7 +122,7 @@ fn every_command_can_be_given_by_its_keys() {
         return;
     }
     let (mut desk, discarded) = desk_with_everything(home);
-    for command in command::ALL {
+    for command in command::ALL.iter() {
         reopen(&mut desk);
         prepare(&mut desk, &discarded, command.id);
         if command.id == "more-rounds" {
@@ -173,7 +174,7 @@ fn the_palette_has_every_command() {
         .filter(|node| node.role() == Role::MenuItem)
         .filter_map(|node| node.label())
         .collect();
-    for command in command::ALL {
+    for command in command::ALL.iter() {
         assert!(
             offered.iter().any(|title| title == command.title),
             "{}",

@@ -137,7 +137,7 @@ fn fused(is_after: bool) -> Profile {
     }
 }
 
-fn session() -> Session {
+pub fn session() -> Session {
     let mut session = data::journey();
     "Profiles".clone_into(&mut session.name);
     session.profiles = vec![training(), another(), fused(false), fused(true)];
@@ -165,7 +165,7 @@ fn desk() -> Desk {
 }
 
 /// Frames until what is wanted was found.
-fn found(desk: &mut Desk) {
+pub fn found(desk: &mut Desk) {
     desk.until("it is added up", |app| {
         let state = &app.kernels;
         state.result.is_some() && state.busy.is_none() && state.wanted(&app.sessions).is_none()

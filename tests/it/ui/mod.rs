@@ -23,6 +23,7 @@ mod machine;
 mod narrow;
 mod offers;
 mod pictures;
+mod reach;
 mod reports;
 mod scaled;
 mod timeline;

@@ -464,13 +464,39 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str)
     }
 }
 
+/// A profile for the screen of profiles, which would be one session too many on others, and a trace.
+fn open_for(desk: &mut Desk, screen: Screen) {
+    let path = desk.path("profiles.ron");
+    let open = desk.app().sessions.by_path(&path).map(|open| open.id);
+    match open {
+        None if screen == Screen::Kernels => {
+            write(&path, &super::kernels::session());
+            desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
+            desk.until("profiles are open", |app| {
+                app.sessions.by_path(&path).is_some()
+            });
+        }
+        Some(id) if screen != Screen::Kernels => desk.act(Action::Sessions(Sessions::Close(id))),
+        _ => {}
+    }
+    if screen == Screen::Timeline && desk.app().timeline.traces.is_empty() {
+        super::timeline::open(desk, "resnet50-infer.json", super::timeline::made_up());
+    }
+}
+
 fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
     desk.app_mut().run = None;
     if screen == Screen::Run && state != State::Empty {
         set_run(desk, state);
     }
     desk.act(Action::Shell(Shell::Theme(theme)));
+    if state == State::Full {
+        open_for(desk, screen);
+    }
     desk.act(Action::Go(screen));
+    if state == State::Full && screen == Screen::Kernels {
+        super::kernels::found(desk);
+    }
     if screen == Screen::History && state != State::Empty {
         desk.until("a case is followed", |app| {
             app.history.result.is_some() && app.history.busy.is_none()

@@ -10,6 +10,7 @@ use powerband::app::App;
 use powerband::app::action::{Action, Sessions, Shell, Timeline as Wish};
 use powerband::app::kernels::Pick;
 use powerband::app::screen::Screen;
+use powerband::app::sessions::SessionId;
 use powerband::app::timeline::{OpenTrace, Selected, Viewed};
 use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 
@@ -19,7 +20,7 @@ use super::{Desk, SIZE, data, name_of};
 use crate::support::Home;
 
 /// A few steps of a small network on one card: operators of the host, launches, and what they launched.
-fn made_up() -> Trace {
+pub fn made_up() -> Trace {
     let mut trace = Trace::default();
     let mut on = |device: Option<u32>, group: &str, name: &str| {
         trace.track(Track {
@@ -221,8 +222,7 @@ pub fn with_all_to_do(app: &mut App) {
 }
 
 /// A trace that belongs to the profile that the kernels screen shows.
-pub fn with_one_of_a_profile(app: &mut App) {
-    let session = app.sessions.iter().next().expect("a session").id;
+pub fn with_one_of_a_profile(app: &mut App, session: SessionId) {
     let open = OpenTrace {
         owner: Some((session, 0)),
         ..OpenTrace::of("of a profile", made_up())
@@ -235,7 +235,7 @@ pub fn with_one_of_a_profile(app: &mut App) {
     });
 }
 
-fn open(desk: &mut Desk, name: &str, trace: Trace) {
+pub fn open(desk: &mut Desk, name: &str, trace: Trace) {
     let timeline = &mut desk.app_mut().timeline;
     let id = timeline.new_id();
     let open = OpenTrace {

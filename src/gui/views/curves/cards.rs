@@ -224,7 +224,8 @@ fn is_new_pin(ui: &Ui, pin: Option<Pin>) -> bool {
 
 fn samples(ui: &mut Ui, charts: &Pinned) {
     if let Some(told) = &charts.told {
-        label::quiet(ui, told);
+        let color = theme::roles(ui).quiet;
+        label::copyable(ui, RichText::new(told).color(color));
         return;
     }
     if charts.histogram.is_empty() {

@@ -19,7 +19,7 @@ use crate::app::action::{Action, Curves, Sessions};
 use crate::app::claims::{is_published, words as published_words};
 use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
 use crate::app::sessions::{self, Pin};
-use crate::base::humanize;
+use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::limit::limit_of;
 use crate::chart::spec::{ChartSpec, SeriesId};
 use crate::domain::case::CaseKey;
@@ -554,7 +554,10 @@ fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
             }
         }
         _ => {
-            table::number(ui, words);
+            let number = table::number(ui, words);
+            if words == UNKNOWN && !row.unknown[place].is_empty() {
+                number.on_hover_text(row.unknown[place]);
+            }
         }
     }
 }

@@ -5,17 +5,18 @@ use eframe::egui::Ui;
 use crate::analysis::kernel_name::KernelName;
 use crate::app::action::Kernels;
 use crate::app::kernels::KernelsState;
+use crate::app::kernels::words::OF_COUNTERS;
 use crate::base::humanize;
 use crate::domain::profile::Counter;
 use crate::gui::widgets::label;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 
 const COLUMNS: [ColumnSpec; 5] = [
-    ColumnSpec::words("Kernel", 220.0).growing(),
-    ColumnSpec::words("Counter", 200.0),
-    ColumnSpec::numbers("Launches", 80.0),
-    ColumnSpec::numbers("Sum", 130.0),
-    ColumnSpec::numbers("A launch", 130.0),
+    ColumnSpec::words(OF_COUNTERS[0], 220.0).growing(),
+    ColumnSpec::words(OF_COUNTERS[1], 200.0),
+    ColumnSpec::numbers(OF_COUNTERS[2], 80.0),
+    ColumnSpec::numbers(OF_COUNTERS[3], 130.0),
+    ColumnSpec::numbers(OF_COUNTERS[4], 130.0),
 ];
 
 /// A row for each kernel and counter that the filter leaves.

@@ -12,11 +12,12 @@ use crate::app::App;
 use crate::app::action::{Action, Kernels, Sessions};
 use crate::app::allowed;
 use crate::app::figures;
-use crate::app::kernels::{self, Found, Pick, Shape};
+use crate::app::kernels::words::{THRESHOLDS, least_share, name};
+use crate::app::kernels::{self, Found, Shape};
 use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::{button, field, figure, label, segmented};
+use crate::gui::widgets::{button, field, figure, label, segmented, waiting};
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// What a command looks like that brings a profile in.
@@ -24,8 +25,6 @@ const COMMANDS: [&str; 2] = [
     "powerband import trace.json.gz",
     "powerband bench resnet50 --profile",
 ];
-/// Least shares that are offered, in per cent.
-const THRESHOLDS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 5.0];
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
@@ -39,12 +38,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.kernels.result {
         Some(found) => body(ui, app, found, &mut changes),
-        None => {
-            ui.horizontal(|ui| {
-                ui.spinner();
-                label::quiet(ui, "Adding up…");
-            });
-        }
+        None => waiting::show(ui, "Adding up…"),
     });
     super::each(changes, Action::Kernels, wishes);
 }
@@ -104,14 +98,17 @@ fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
         let width = ((ui.available_width() - 150.0) / 2.0).clamp(160.0, 380.0);
         let current = state
             .looking
-            .map_or_else(String::new, |pick| name(app, pick));
+            .map_or_else(String::new, |pick| name(&app.sessions, pick));
         let combo = ComboBox::from_id_salt("kernels-profile")
             .width(width)
             .truncate();
         let response = combo.selected_text(current).show_ui(ui, |ui| {
             for &pick in &picks {
                 let is_it = state.looking == Some(pick);
-                if ui.selectable_label(is_it, name(app, pick)).clicked() {
+                if ui
+                    .selectable_label(is_it, name(&app.sessions, pick))
+                    .clicked()
+                {
                     changes.push(Kernels::Look(pick));
                 }
             }
@@ -119,7 +116,7 @@ fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
         response.response.accessible_name("Profile");
         label::quiet_line(ui, "against");
         let before = state.before;
-        let words = before.map_or_else(|| "nothing".to_owned(), |pick| name(app, pick));
+        let words = before.map_or_else(|| "nothing".to_owned(), |pick| name(&app.sessions, pick));
         let combo = ComboBox::from_id_salt("kernels-before")
             .width(width)
             .truncate();
@@ -130,7 +127,7 @@ fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
             let others = picks.iter().filter(|pick| state.looking != Some(**pick));
             for &pick in others {
                 if ui
-                    .selectable_label(before == Some(pick), name(app, pick))
+                    .selectable_label(before == Some(pick), name(&app.sessions, pick))
                     .clicked()
                 {
                     changes.push(Kernels::Before(Some(pick)));
@@ -142,30 +139,6 @@ fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
             changes.push(Kernels::Swap);
         }
     });
-}
-
-/// A profile's name, with its session's where several profiles have it.
-fn name(app: &App, pick: Pick) -> String {
-    let Some(profile) = kernels::profile(&app.sessions, pick) else {
-        return String::new();
-    };
-    let picks = kernels::picks(&app.sessions);
-    let called_so = |other: &&Pick| {
-        other.session == pick.session
-            && kernels::profile(&app.sessions, **other).is_some_and(|o| o.name == profile.name)
-    };
-    let mut name = profile.name.clone();
-    if picks.iter().filter(called_so).count() > 1 {
-        name = format!("{name}, {}", pick.profile + 1);
-    }
-    let session = app.sessions.get(pick.session);
-    let session = session.map_or("", |open| &open.session.name);
-    let is_alone = picks.iter().all(|other| other.session == pick.session);
-    if is_alone || session == profile.name {
-        name
-    } else {
-        format!("{name} · {session}")
-    }
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
@@ -236,21 +209,19 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
         let width = 230.0;
         let (_, typed) = field::line(ui, "Filter", &state.filter, "Words, * for anything", width);
         changes.extend(typed.map(Kernels::Filter));
-        let percent = |share: f64| match share {
-            0.0 => "Any share".to_owned(),
-            share => format!("At least {} %", humanize::significant(share * 100.0, 1)),
-        };
         let combo = ComboBox::from_id_salt("kernels-over").width(108.0);
-        let response = combo.selected_text(percent(state.over)).show_ui(ui, |ui| {
-            for share in THRESHOLDS.map(|percent| percent / 100.0) {
-                if ui
-                    .selectable_label(state.over == share, percent(share))
-                    .clicked()
-                {
-                    changes.push(Kernels::Over(share));
+        let response = combo
+            .selected_text(least_share(state.over))
+            .show_ui(ui, |ui| {
+                for share in THRESHOLDS.map(|percent| percent / 100.0) {
+                    if ui
+                        .selectable_label(state.over == share, least_share(share))
+                        .clicked()
+                    {
+                        changes.push(Kernels::Over(share));
+                    }
                 }
-            }
-        });
+            });
         response.response.accessible_name("Least share");
         label::quiet_line(ui, &in_sight(app, found));
     });

@@ -7,7 +7,7 @@ use crate::analysis::breakdown::{Breakdown, Level, Row};
 use crate::analysis::kernel_comparison::{self as comparison, Change, Comparison, Member};
 use crate::app::App;
 use crate::app::action::Kernels;
-use crate::app::kernels::Found;
+use crate::app::kernels::{Found, words};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::colours::Fill;
 use crate::gui::theme;
@@ -21,18 +21,19 @@ const NAMES: usize = 8;
 const LINE: usize = 110;
 
 const SHARE: ColumnSpec =
-    ColumnSpec::numbers("Share", 62.0).with_help("Of all times that are added up");
-const TOTAL: ColumnSpec = ColumnSpec::numbers("Total", 76.0).with_help("All calls together");
-const PER_RUN: ColumnSpec =
-    ColumnSpec::numbers("A run", 76.0).with_help("All calls of a run of the network together");
-const CALLS: ColumnSpec = ColumnSpec::numbers("Calls", 66.0);
-const MEAN: ColumnSpec = ColumnSpec::numbers("Mean", 74.0).with_help("Of a call");
-const SHORTEST: ColumnSpec = ColumnSpec::numbers("Shortest", 74.0);
-const LONGEST: ColumnSpec = ColumnSpec::numbers("Longest", 74.0);
+    ColumnSpec::numbers(words::OF_NAMES[2], 62.0).with_help("Of all times that are added up");
+const TOTAL: ColumnSpec =
+    ColumnSpec::numbers(words::OF_NAMES[3], 76.0).with_help("All calls together");
+const PER_RUN: ColumnSpec = ColumnSpec::numbers(words::OF_NAMES[4], 76.0)
+    .with_help("All calls of a run of the network together");
+const CALLS: ColumnSpec = ColumnSpec::numbers(words::OF_NAMES[5], 66.0);
+const MEAN: ColumnSpec = ColumnSpec::numbers(words::OF_NAMES[6], 74.0).with_help("Of a call");
+const SHORTEST: ColumnSpec = ColumnSpec::numbers(words::OF_NAMES[7], 74.0);
+const LONGEST: ColumnSpec = ColumnSpec::numbers(words::OF_NAMES[8], 74.0);
 
 const OF_CATEGORIES: [ColumnSpec; 9] = [
-    ColumnSpec::words("Category", 200.0).growing(),
-    ColumnSpec::numbers("Kernels", 74.0).with_help("How many names it has"),
+    ColumnSpec::words(words::OF_CATEGORIES[0], 200.0).growing(),
+    ColumnSpec::numbers(words::OF_CATEGORIES[1], 74.0).with_help("How many names it has"),
     SHARE,
     TOTAL,
     PER_RUN,
@@ -42,8 +43,8 @@ const OF_CATEGORIES: [ColumnSpec; 9] = [
     LONGEST,
 ];
 const OF_NAMES: [ColumnSpec; 9] = [
-    ColumnSpec::words("Name", 200.0).growing(),
-    ColumnSpec::words("Category", 180.0),
+    ColumnSpec::words(words::OF_NAMES[0], 200.0).growing(),
+    ColumnSpec::words(words::OF_NAMES[1], 180.0),
     SHARE,
     TOTAL,
     PER_RUN,
@@ -53,14 +54,14 @@ const OF_NAMES: [ColumnSpec; 9] = [
     LONGEST,
 ];
 const OF_TWO: [ColumnSpec; 8] = [
-    ColumnSpec::words("Name", 200.0).growing(),
-    ColumnSpec::words("What", 84.0).with_help("On both sides, or on one only"),
-    ColumnSpec::words("Matched by", 92.0).with_help("What both sides have in common: the whole name, the name without sizes and types, the operator, or the category"),
-    ColumnSpec::numbers("Before", 76.0),
-    ColumnSpec::numbers("After", 76.0),
-    ColumnSpec::numbers("Difference", 92.0).with_help("After without before; all of them add up to the whole difference"),
-    ColumnSpec::numbers("Of change", 78.0).with_help("The share of the whole difference; below zero where a row goes the other way"),
-    ColumnSpec::words("Category", 180.0),
+    ColumnSpec::words(words::OF_TWO[0], 200.0).growing(),
+    ColumnSpec::words(words::OF_TWO[1], 84.0).with_help("On both sides, or on one only"),
+    ColumnSpec::words(words::OF_TWO[2], 92.0).with_help("What both sides have in common: the whole name, the name without sizes and types, the operator, or the category"),
+    ColumnSpec::numbers(words::OF_TWO[3], 76.0),
+    ColumnSpec::numbers(words::OF_TWO[4], 76.0),
+    ColumnSpec::numbers(words::OF_TWO[5], 92.0).with_help("After without before; all of them add up to the whole difference"),
+    ColumnSpec::numbers(words::OF_TWO[6], 78.0).with_help("The share of the whole difference; below zero where a row goes the other way"),
+    ColumnSpec::words(words::OF_TWO[7], 180.0),
 ];
 
 /// The table of one profile.

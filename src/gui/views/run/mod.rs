@@ -39,8 +39,6 @@ const COLUMNS: [ColumnSpec; 7] = [
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
-/// Setups that are named above the chart; the table names all.
-const MOST_NAMED: usize = 8;
 /// Where there is no more room than this, those cards stand in the one column.
 const NARROW: f32 = 820.0;
 
@@ -321,16 +319,11 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         ui.allocate_space(vec2(1.0, 260.0));
         return;
     };
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
-        let setups = session.plan.setups.len();
-        for setup in 0..setups.min(MOST_NAMED) {
-            marker::named(ui, run.colour(setup), &session.setup_label(setup));
-        }
-        if setups > MOST_NAMED {
-            label::quiet(ui, &format!("and {} more", setups - MOST_NAMED));
-        }
-    });
+    let setups = 0..session.plan.setups.len();
+    marker::named_few(
+        ui,
+        setups.map(|setup| (run.colour(setup), session.setup_label(setup))),
+    );
     if run.throughput.is_empty() {
         ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
             ui.centered_and_justified(|ui| {

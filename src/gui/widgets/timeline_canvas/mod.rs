@@ -131,6 +131,9 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response 
             scroll = places.scroll_to(place.row as usize, shown.timeline, scroll, height);
         }
         wishes.push(Wish::Reveal(scroll));
+    } else if scroll != shown.view.scroll {
+        // Beyond the last track there is nothing; the next step back begins where the tracks stand.
+        wishes.push(Wish::Scroll(scroll));
     }
     let hand = Hand {
         shown,

@@ -1,47 +1,66 @@
-//! What the command palette offers beyond its commands: whatever depends on what is open, planned or kept.
-//!
-//! To add something: a line in one of these functions, or a function in [`of`].
+//! Setups, care and plans at hand.
 
-use super::App;
-use super::action::{Action, Compare, Curves, Sessions};
-use super::compare::{Pick, is_comparable};
-use super::plan::{self, PlanEdit, Requests};
-use super::plans;
-use super::screen::Screen;
+use super::{Offered, seen_on, typed_on};
+use crate::app::App;
+use crate::app::action::Action;
+use crate::app::plan::{self, PlanEdit, Requests, fields};
+use crate::app::plans;
+use crate::app::screen::Screen;
+use crate::chart::palette;
 use crate::domain::plan::Profiler;
-use crate::store::examples;
 
 /// Batch sizes that are put in or taken out.
 const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// Something that can be done now.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Offered {
-    /// What people read.
-    pub title: String,
-    /// What it takes, in this order.
-    pub actions: Vec<Action>,
-}
-
-/// Everything that can be done now.
-pub fn of(app: &App) -> Vec<Offered> {
+pub(super) fn of(app: &App) -> Vec<Offered> {
     [
+        networks(app),
+        typed(app),
         setups(app),
         care(app),
         plans_at_hand(app),
-        series(app),
-        sides(app),
-        files(app),
     ]
     .concat()
 }
 
 /// A change of the plan, and the screen on which it is seen.
 fn planned(title: &str, edit: PlanEdit) -> Offered {
-    Offered {
-        title: format!("Plan: {title}"),
-        actions: vec![Action::Go(Screen::Plan), Action::Plan(edit)],
-    }
+    seen_on(Screen::Plan, format!("Plan: {title}"), Action::Plan(edit))
+}
+
+/// Other networks than the one that is planned.
+fn networks(app: &App) -> Vec<Offered> {
+    let others = plan::built_in().filter(|(id, _)| *id != app.planner.draft.model);
+    let offer = |(id, title): (&str, &str)| {
+        planned(&format!("measure {title}"), PlanEdit::Model(id.to_owned()))
+    };
+    others.map(offer).collect()
+}
+
+/// What is typed, where its field is shown.
+fn typed(app: &App) -> Vec<Offered> {
+    let draft = &app.planner.draft;
+    let fields = [
+        (true, "type the path of a network", "Model"),
+        (true, "type the batch sizes", "Batch sizes"),
+        (true, "type the rounds", "Rounds"),
+        (true, "type the session's name", "Name"),
+        (
+            draft.requests != Requests::OneByOne,
+            "type how many requests arrive in a second",
+            "Rate",
+        ),
+        (draft.accuracy, "type the path of own inputs", "Samples"),
+        (
+            app.planner.has_shapes(),
+            "type the shapes of the inputs",
+            "Shapes",
+        ),
+    ];
+    let shown = fields.into_iter().filter(|(is_shown, _, _)| *is_shown);
+    shown
+        .map(|(_, title, field)| typed_on(Screen::Plan, &format!("Plan: {title}"), field))
+        .collect()
 }
 
 fn setups(app: &App) -> Vec<Offered> {
@@ -65,6 +84,21 @@ fn setups(app: &App) -> Vec<Offered> {
         }
         if place + 1 < setups.len() {
             offer("move down", PlanEdit::Move(place, place + 1));
+        }
+        if setup.colour.is_some() {
+            offer("next colour in turn for", PlanEdit::Colour(place, None));
+        }
+        let others = (0..palette::COLOURS).filter(|colour| Some(*colour) != setup.colour);
+        for colour in others {
+            let doing = format!("colour {} for", colour + 1);
+            offer(&doing, PlanEdit::Colour(place, Some(colour)));
+        }
+        for (what, field) in [
+            ("spelling", fields::of_setup(place)),
+            ("name", fields::of_name(place)),
+        ] {
+            let title = format!("Plan: type the {what} of setup {number}, {name}");
+            offered.push(typed_on(Screen::Plan, &title, &field));
         }
     }
     offered
@@ -134,83 +168,25 @@ fn care(app: &App) -> Vec<Offered> {
 
 /// Plans that are kept, and those that come ready.
 fn plans_at_hand(app: &App) -> Vec<Offered> {
-    let kept = app.planner.kept.iter().map(|(path, draft)| {
-        let title = format!("use {}", plans::title(draft));
-        planned(&title, PlanEdit::Use(path.clone()))
+    let kept = app.planner.kept.iter().flat_map(|(path, draft)| {
+        let title = plans::title(draft);
+        [
+            planned(&format!("use {title}"), PlanEdit::Use(path.clone())),
+            planned(
+                &format!("throw {title} away"),
+                PlanEdit::Forget(path.clone()),
+            ),
+        ]
     });
+    let first = planned(
+        "what Benchmark ResNet-50 measures, to be changed",
+        PlanEdit::First,
+    );
     let ready = plan::ladders().map(|ladder| {
         planned(
             &format!("use {}", ladder.title),
             PlanEdit::Ladder(ladder.id),
         )
     });
-    kept.chain(ready).collect()
-}
-
-fn series(app: &App) -> Vec<Offered> {
-    let legend = app.curves.drawn.legend.iter();
-    let offer = |title: String, curves| Offered {
-        title: format!("Curves: {title}"),
-        actions: vec![Action::Go(Screen::Curves), Action::Curves(curves)],
-    };
-    legend
-        .flat_map(|entry| {
-            let doing = if entry.shown { "hide" } else { "show" };
-            [
-                offer(
-                    format!("{doing} {}", entry.name),
-                    Curves::ToggleSeries(entry.id),
-                ),
-                offer(
-                    format!("{} alone, or all again", entry.name),
-                    Curves::OnlySeries(entry.id),
-                ),
-            ]
-        })
-        .collect()
-}
-
-/// Every setup of every open session, as either side of the comparison.
-fn sides(app: &App) -> Vec<Offered> {
-    let mut offered = Vec::new();
-    for open in app.sessions.iter().filter(|open| is_comparable(open)) {
-        for setup in 0..open.session.plan.setups.len() {
-            let name = app.sessions.series_name(open.id, setup);
-            let pick = Pick {
-                session: open.id,
-                setup,
-                batch: None,
-                whole: false,
-            };
-            for (side, choose) in [
-                ("before", Compare::Before as fn(Pick) -> Compare),
-                ("after", Compare::After),
-            ] {
-                offered.push(Offered {
-                    title: format!("Compare: {side} is {name}"),
-                    actions: vec![Action::Go(Screen::Compare), Action::Compare(choose(pick))],
-                });
-            }
-        }
-    }
-    offered
-}
-
-/// Sessions to be planned again, and examples.
-fn files(app: &App) -> Vec<Offered> {
-    let again = app.library.found.iter().filter_map(|(path, scanned)| {
-        let entry = scanned.entry.as_ref().ok()?;
-        entry.can_run_again().is_ok().then(|| Offered {
-            title: format!("Run {} again…", entry.name),
-            actions: vec![Action::Sessions(Sessions::RunFileAgain(path.clone()))],
-        })
-    });
-    let examples = examples::ALL.iter().enumerate().map(|(place, example)| {
-        let action = Action::Sessions(Sessions::OpenExample(place));
-        Offered {
-            title: format!("Open the example {}", example.title),
-            actions: vec![action],
-        }
-    });
-    again.chain(examples).collect()
+    kept.chain(ready).chain([first]).collect()
 }

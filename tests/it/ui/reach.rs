@@ -1,0 +1,394 @@
+//! Every action is reached without a mouse: by a command, by what the palette offers, by a field that the
+//! palette puts the cursor into; or it is said here what else does it.
+
+use std::collections::BTreeSet;
+
+use powerband::analysis::category::Category;
+use powerband::app::App;
+use powerband::app::action::{
+    Action, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run, Sessions,
+    Shell, Timeline,
+};
+use powerband::app::command;
+use powerband::app::kernels::Pick;
+use powerband::app::machine::Installing;
+use powerband::app::notices::Weight;
+use powerband::app::offers;
+use powerband::app::plan::{PlanEdit, Requests};
+use powerband::app::screen::Screen;
+use powerband::app::timeline::Reading;
+use powerband::base::cancel::CancelToken;
+use powerband::base::clock;
+use powerband::store::trash::discard;
+
+use super::pictures::{State, desk};
+use super::typing::at_keyboard;
+use super::{Desk, alone, place};
+use crate::support::Home;
+
+/// How an action is given without a mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A command or an offer gives it.
+    Palette,
+    /// It is typed into the field of this name.
+    Field(&'static str),
+    /// Something else does it: what.
+    Else(&'static str),
+}
+use Way::{Else, Field, Palette};
+
+/// The ways, with a `match` that the compiler holds to be whole: whoever adds an action has to say its way.
+macro_rules! ways {
+    ($($pattern:pat => $way:expr,)*) => {
+        const WAYS: &[(&str, Way)] = &[$((stringify!($pattern), $way)),*];
+
+        fn arm(action: &Action) -> &'static str {
+            match action {
+                $($pattern => stringify!($pattern),)*
+            }
+        }
+    };
+}
+
+const DIALOG: Way = Else("the answer of a file dialog, which a command asks for");
+const BUTTON: Way = Else("a button of what lies over the screen, with Tab and Enter");
+const EQUAL: Way = Else("what a mouse does in one go; commands do it step by step");
+
+ways! {
+    Action::Go(_) => Palette,
+    Action::Back => Palette,
+    Action::Shell(Shell::Palette(_)) => Palette,
+    Action::Shell(Shell::Log(_)) => Palette,
+    Action::Shell(Shell::ToggleLibrary) => Palette,
+    Action::Shell(Shell::Theme(_)) => Palette,
+    Action::Shell(Shell::NextTheme) => Palette,
+    Action::Shell(Shell::Zoom(_)) => Palette,
+    Action::Shell(Shell::Watching(_)) => Palette,
+    Action::Shell(Shell::Shortcut(_, _)) => Palette,
+    Action::Shell(Shell::ResetShortcuts) => Palette,
+    Action::Shell(Shell::Dismiss(_)) => Palette,
+    Action::Shell(Shell::DismissNewest) => Palette,
+    Action::Shell(Shell::Copy(_)) => Palette,
+    Action::Shell(Shell::Cursor(_)) => Palette,
+    Action::Shell(Shell::AskClose) => Palette,
+    Action::Shell(Shell::Close(_)) => BUTTON,
+    Action::Machine(Machine::Rescan) => Palette,
+    Action::Machine(Machine::InstallOnnxRuntime) => Palette,
+    Action::Machine(Machine::StopInstall) => Palette,
+    Action::Machine(Machine::Choose(_)) => Palette,
+    Action::Machine(Machine::Point(_, None)) => Palette,
+    Action::Machine(Machine::Point(_, Some(_))) => DIALOG,
+    Action::Plan(PlanEdit::Name(_)) => Field("Name"),
+    Action::Plan(PlanEdit::Model(_)) => Palette,
+    Action::Plan(PlanEdit::ChooseModel) => Palette,
+    Action::Plan(PlanEdit::Add(_)) => Palette,
+    Action::Plan(PlanEdit::Duplicate(_)) => Palette,
+    Action::Plan(PlanEdit::Remove(_)) => Palette,
+    Action::Plan(PlanEdit::Move(_, _)) => Palette,
+    Action::Plan(PlanEdit::Spec(_, _)) => Field("Setup 1"),
+    Action::Plan(PlanEdit::Label(_, _)) => Field("Name of setup 1"),
+    Action::Plan(PlanEdit::Colour(_, _)) => Palette,
+    Action::Plan(PlanEdit::Batches(_)) => Field("Batch sizes"),
+    Action::Plan(PlanEdit::ToggleBatch(_)) => Palette,
+    Action::Plan(PlanEdit::Journey(_)) => Palette,
+    Action::Plan(PlanEdit::Preset(_)) => Palette,
+    Action::Plan(PlanEdit::Rounds(_)) => Field("Rounds"),
+    Action::Plan(PlanEdit::Requests(_)) => Palette,
+    Action::Plan(PlanEdit::Rate(_)) => Field("Rate"),
+    Action::Plan(PlanEdit::Energy(_)) => Palette,
+    Action::Plan(PlanEdit::Accuracy(_)) => Palette,
+    Action::Plan(PlanEdit::Profile(_)) => Palette,
+    Action::Plan(PlanEdit::Samples(_)) => Field("Samples"),
+    Action::Plan(PlanEdit::Shapes(_)) => Field("Shapes"),
+    Action::Plan(PlanEdit::First) => Palette,
+    Action::Plan(PlanEdit::Clear) => Palette,
+    Action::Plan(PlanEdit::Undo) => Palette,
+    Action::Plan(PlanEdit::Redo) => Palette,
+    Action::Plan(PlanEdit::Keep) => Palette,
+    Action::Plan(PlanEdit::Use(_)) => Palette,
+    Action::Plan(PlanEdit::Ladder(_)) => Palette,
+    Action::Plan(PlanEdit::Forget(_)) => Palette,
+    Action::Run(Run::Start) => Palette,
+    Action::Run(Run::StartFirst) => Palette,
+    Action::Run(Run::Pause) => Palette,
+    Action::Run(Run::Resume) => Palette,
+    Action::Run(Run::More(_, _)) => Else("a command, where a verdict is open"),
+    Action::Run(Run::Stop) => Palette,
+    Action::Run(Run::Skip(_)) => Palette,
+    Action::Run(Run::SkipCurrent) => Palette,
+    Action::Run(Run::Recover) => Palette,
+    Action::Run(Run::Anyway(_)) => Palette,
+    Action::Sessions(Sessions::Choose) => Palette,
+    Action::Sessions(Sessions::Open(_)) => Else("the palette's list of sessions"),
+    Action::Sessions(Sessions::OpenExample(_)) => Palette,
+    Action::Sessions(Sessions::OpenOnly(_)) => Palette,
+    Action::Sessions(Sessions::Toggle(_)) => Palette,
+    Action::Sessions(Sessions::Close(_)) => Palette,
+    Action::Sessions(Sessions::CloseAll) => Palette,
+    Action::Sessions(Sessions::Reload(_)) => Palette,
+    Action::Sessions(Sessions::RunAgain(_)) => Palette,
+    Action::Sessions(Sessions::RunFileAgain(_)) => Palette,
+    Action::Sessions(Sessions::SaveAs(_, None)) => Palette,
+    Action::Sessions(Sessions::SaveAs(_, Some(_))) => DIALOG,
+    Action::Curves(Curves::Statistic(_)) => Palette,
+    Action::Curves(Curves::Efficiency(_)) => Palette,
+    Action::Curves(Curves::Energy(_)) => Palette,
+    Action::Curves(Curves::Quality(_)) => Palette,
+    Action::Curves(Curves::At(_)) => Palette,
+    Action::Curves(Curves::Examined(_)) => Palette,
+    Action::Curves(Curves::LogLatency(_)) => Palette,
+    Action::Curves(Curves::LogThroughput(_)) => Palette,
+    Action::Curves(Curves::Limit(_)) => Palette,
+    Action::Curves(Curves::DragLimit(_)) => EQUAL,
+    Action::Curves(Curves::ToggleSeries(_)) => Palette,
+    Action::Curves(Curves::OnlySeries(_)) => Palette,
+    Action::Curves(Curves::ShowAll) => Palette,
+    Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
+    Action::Curves(Curves::Pin(_)) => Palette,
+    Action::Curves(Curves::PinStep(_)) => Palette,
+    Action::Curves(Curves::Sort(_)) => Palette,
+    Action::Curves(Curves::Filter(_)) => Field("Filter the table"),
+    Action::Curves(Curves::CopyTable) => Palette,
+    Action::Compare(Compare::Before(_)) => Palette,
+    Action::Compare(Compare::After(_)) => Palette,
+    Action::Compare(Compare::Swap) => Palette,
+    Action::Compare(Compare::CopyTable) => Palette,
+    Action::History(History::Follow(_)) => Palette,
+    Action::History(History::CopyTable) => Palette,
+    Action::Journey(Journey::Look(_)) => Palette,
+    Action::Journey(Journey::CopyTable) => Palette,
+    Action::Kernels(Kernels::Look(_)) => Palette,
+    Action::Kernels(Kernels::Before(_)) => Palette,
+    Action::Kernels(Kernels::Swap) => Palette,
+    Action::Kernels(Kernels::Level(_)) => Palette,
+    Action::Kernels(Kernels::Shape(_)) => Palette,
+    Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
+    Action::Kernels(Kernels::Over(_)) => Palette,
+    Action::Kernels(Kernels::Sort(_)) => Palette,
+    Action::Kernels(Kernels::Categorise(_, _)) => Field("Pattern"),
+    Action::Kernels(Kernels::Forget(_)) => Palette,
+    Action::Kernels(Kernels::SortCounters(_)) => Palette,
+    Action::Kernels(Kernels::CopyTable) => Palette,
+    Action::Kernels(Kernels::Timeline) => Palette,
+    Action::Kernels(Kernels::Gap(_, _)) => Palette,
+    Action::OpenTrace(_) => DIALOG,
+    Action::Timeline(Timeline::Choose) => Palette,
+    Action::Timeline(Timeline::Show(_)) => Palette,
+    Action::Timeline(Timeline::Close(_)) => Palette,
+    Action::Timeline(Timeline::StopReading(_)) => Palette,
+    Action::Timeline(Timeline::Look(_)) => EQUAL,
+    Action::Timeline(Timeline::Zoom(_)) => Palette,
+    Action::Timeline(Timeline::Move(_)) => Palette,
+    Action::Timeline(Timeline::Fit) => Palette,
+    Action::Timeline(Timeline::Whole) => Palette,
+    Action::Timeline(Timeline::Scroll(_)) => Palette,
+    Action::Timeline(Timeline::Reveal(_)) => EQUAL,
+    Action::Timeline(Timeline::Fold(_)) => Palette,
+    Action::Timeline(Timeline::FoldAll(_)) => Palette,
+    Action::Timeline(Timeline::Select(_)) => Else("hits are selected in turn; Escape leaves"),
+    Action::Timeline(Timeline::GoTo(_)) => Else("hits are gone to in turn, and partners"),
+    Action::Timeline(Timeline::ZoomTo(_)) => Else("fitting the selection"),
+    Action::Timeline(Timeline::Measure(_, _)) => Palette,
+    Action::Timeline(Timeline::Measuring(_)) => Palette,
+    Action::Timeline(Timeline::Partner) => Palette,
+    Action::Timeline(Timeline::Search(_)) => Else("its field, which a command puts the cursor into"),
+    Action::Timeline(Timeline::NextHit(_)) => Palette,
+    Action::Timeline(Timeline::FocusSearch) => Palette,
+    Action::Timeline(Timeline::Hand(_)) => Else("where a mouse is"),
+    Action::Library(Library::Search(_)) => Else("its field, which a command puts the cursor into"),
+    Action::Library(Library::FocusSearch) => Palette,
+    Action::Library(Library::Sort(_)) => Palette,
+    Action::Library(Library::Select(_)) => Palette,
+    Action::Library(Library::Rename(_, _)) => Field("Session name"),
+    Action::Library(Library::Tags(_, _)) => Field("Tags"),
+    Action::Library(Library::Notes(_, _)) => Field("Notes"),
+    Action::Library(Library::Duplicate(_)) => Palette,
+    Action::Library(Library::Discard(_)) => Palette,
+    Action::Library(Library::Restore) => Palette,
+    Action::Library(Library::RestoreThis(_)) => Palette,
+    Action::Library(Library::Reveal(_)) => Palette,
+    Action::Report(_, None) => Palette,
+    Action::Report(_, Some(_)) => DIALOG,
+    Action::Figures(Figures::CopyNear) => Palette,
+    Action::Figures(Figures::SaveNear) => Palette,
+    Action::Figures(Figures::Copy(_)) => Else("the chart that the hand was on last, or the first"),
+    Action::Figures(Figures::Save(_, _)) => Else("the chart that the hand was on last, or the first"),
+}
+
+/// What commands and offers would give now: the arm of each, and the fields that the cursor is put into.
+fn collect(app: &App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<String>) {
+    let commands = command::ALL.iter().filter_map(|one| (one.act)(app).ok());
+    let offered = offers::of(app).into_iter().flat_map(|offer| offer.actions);
+    for action in commands.chain(offered) {
+        arms.insert(arm(&action));
+        if let Action::Shell(Shell::Cursor(field)) = action {
+            fields.insert(field);
+        }
+    }
+}
+
+/// Notices that ask for something, and settings that can be taken back.
+fn ask(desk: &mut Desk) {
+    let now = clock::monotonic_ns();
+    let gone = desk.path("home/sessions/gone.ron");
+    let app = desk.app_mut();
+    let undo = Action::Library(Library::RestoreThis(gone));
+    let anyway = Action::Run(Run::Anyway(Box::new(Run::Start)));
+    for (words, name, action) in [
+        ("It is in the trash", "Undo", undo),
+        ("Another program is measuring", "Begin anyway", anyway),
+    ] {
+        let offer = Some((name.to_owned(), action));
+        app.notices.add(Weight::Question, words, offer, now);
+    }
+    app.place.python = Some("python3".into());
+    let keys = "Ctrl+J".parse().ok();
+    app.remembered.shortcuts.insert("go-home".to_owned(), keys);
+}
+
+/// A plan with a field for everything, and one that is kept.
+fn plan(desk: &mut Desk) {
+    let kept = desk.path("home/plans/kept.ron");
+    let planner = &mut desk.app_mut().planner;
+    planner.kept = vec![(kept, planner.draft.clone())];
+    for edit in [
+        PlanEdit::Requests(Requests::AtRandom),
+        PlanEdit::Accuracy(true),
+        PlanEdit::Shapes("input=1x3x224x224".to_owned()),
+        PlanEdit::Colour(0, Some(3)),
+        PlanEdit::Name("not for long".to_owned()),
+        PlanEdit::Undo,
+    ] {
+        planner.edit(edit);
+    }
+}
+
+/// The profile that has counters in place of a timeline.
+const WITH_COUNTERS: usize = 1;
+
+/// Looks at one of the open profiles.
+fn look(desk: &mut Desk, profile: usize) {
+    let path = desk.path("profiles.ron");
+    let session = desk.app().sessions.by_path(&path).expect("open").id;
+    let pick = Pick { session, profile };
+    desk.act(Action::Go(Screen::Kernels));
+    desk.act(Action::Kernels(Kernels::Look(pick)));
+    super::kernels::found(desk);
+}
+
+/// A profile with a rule of the user's, and the timeline that belongs to it.
+fn profile(desk: &mut Desk) {
+    let path = desk.path("profiles.ron");
+    super::write(&path, &super::kernels::session());
+    desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
+    desk.until("profiles are open", |app| {
+        app.sessions.by_path(&path).is_some()
+    });
+    let rule = Kernels::Categorise(Category::ALL[0], "*mine*".to_owned());
+    desk.act(Action::Kernels(rule));
+    look(desk, 0);
+    desk.until("the rule is known", |app| {
+        let found = app.kernels.result.as_ref();
+        found.is_some_and(|found| !found.own.is_empty())
+    });
+    let session = desk.app().sessions.by_path(&path).expect("open").id;
+    super::timeline::open(desk, "another", super::timeline::made_up());
+    super::timeline::with_one_of_a_profile(desk.app_mut(), session);
+    super::timeline::with_all_to_do(desk.app_mut());
+}
+
+/// A session in the trash.
+fn throw_away(desk: &mut Desk) {
+    let doomed = desk.path("home/sessions/other-0.ron");
+    let discarded = discard(&place(&desk.home).paths, &doomed).expect("the trash takes it");
+    let entry = (discarded, "a session".to_owned());
+    desk.app_mut().library.discarded.push(entry);
+}
+
+/// A file that is being read.
+fn read(desk: &mut Desk) {
+    let path = desk.path("trace.json");
+    let app = desk.app_mut();
+    let session = app.sessions.new_id();
+    let id = app.timeline.new_id();
+    app.timeline.reading.push(Reading::of(id, session, path));
+}
+
+/// A desk on which everything can be done that can be done at once.
+fn everything() -> Desk {
+    let mut desk = desk(State::Full, 1.0);
+    let path = desk.path("judged.ron");
+    super::write(&path, &super::accuracy::judged());
+    desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
+    desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
+    ask(&mut desk);
+    plan(&mut desk);
+    profile(&mut desk);
+    read(&mut desk);
+    desk.steps(2);
+    desk
+}
+
+#[test]
+fn every_action_is_reached_without_a_mouse() {
+    let test = "ui::reach::every_action_is_reached_without_a_mouse";
+    if !alone(&Home::new(), test) {
+        return;
+    }
+    let mut desk = everything();
+    throw_away(&mut desk);
+    let (mut arms, mut fields) = (BTreeSet::new(), BTreeSet::new());
+    look(&mut desk, WITH_COUNTERS);
+    collect(desk.app(), &mut arms, &mut fields);
+    look(&mut desk, 0);
+    for screen in Screen::ALL {
+        desk.app_mut().screen = screen;
+        collect(desk.app(), &mut arms, &mut fields);
+    }
+    let app = desk.app_mut();
+    app.run = Some(super::commands::live());
+    collect(app, &mut arms, &mut fields);
+    app.screen = Screen::Library;
+    app.run.as_ref().expect("a run").control.pause();
+    app.machine.installing = Some(Installing {
+        step: "Fetching".to_owned(),
+        share: None,
+        cancel: CancelToken::default(),
+    });
+    collect(app, &mut arms, &mut fields);
+    for (pattern, way) in WAYS {
+        match way {
+            Palette => assert!(arms.contains(pattern), "nothing gives {pattern}"),
+            Field(name) => assert!(fields.contains(*name), "nothing goes to {name}: {pattern}"),
+            Else(what) => assert!(
+                !arms.contains(pattern),
+                "{pattern} is given; it was said to be {what}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn the_cursor_goes_into_every_field_that_is_offered() {
+    let mut desk = everything();
+    let offered = offers::of(desk.app()).into_iter();
+    let fields: Vec<_> = offered
+        .filter_map(|offer| {
+            let field = offer.actions.iter().find_map(|action| match action {
+                Action::Shell(Shell::Cursor(field)) => Some(field.clone()),
+                _ => None,
+            });
+            Some((offer, field?))
+        })
+        .collect();
+    assert!(fields.len() > 12, "{fields:?}");
+    for (offer, field) in fields {
+        for action in offer.actions {
+            desk.act(action);
+        }
+        desk.steps(3);
+        let focused = at_keyboard(&desk);
+        assert_eq!(focused.as_deref(), Some(field.as_str()), "{}", offer.title);
+    }
+}
