@@ -222,4 +222,60 @@ mod tests {
         assert_eq!(DARK.series(5).hex(), "#56b4e9");
         assert_eq!(rgb(0x000000).towards(rgb(0x64c8ff), 0.5), Rgb(50, 100, 128));
     }
+
+    type Matrix = [[f64; 3]; 3];
+
+    fn times(matrix: &Matrix, v: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
+    }
+
+    fn linear(Rgb(r, g, b): Rgb) -> [f64; 3] {
+        [r, g, b].map(|part| match f64::from(part) / 255.0 {
+            low if low <= 0.040_45 => low / 12.92,
+            high => ((high + 0.055) / 1.055).powf(2.4),
+        })
+    }
+
+    /// Where a colour is seen, in Oklab (Ottosson 2020): 0.02 apart is just noticed.
+    fn seen(linear: [f64; 3]) -> [f64; 3] {
+        let cones = [
+            [0.412_221_47, 0.536_332_54, 0.051_445_99],
+            [0.211_903_5, 0.680_699_55, 0.107_396_96],
+            [0.088_302_46, 0.281_718_84, 0.629_978_7],
+        ];
+        let axes = [
+            [0.210_454_26, 0.793_617_79, -0.004_072_05],
+            [1.977_998_5, -2.428_592_21, 0.450_593_71],
+            [0.025_904_04, 0.782_771_77, -0.808_675_77],
+        ];
+        let clamped = linear.map(|part| part.clamp(0.0, 1.0));
+        times(&axes, times(&cones, clamped).map(f64::cbrt))
+    }
+
+    #[test]
+    fn series_look_different_to_who_sees_few_colours() {
+        // Machado, Oliveira and Fernandes 2009, at their full strength.
+        let without_red = [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ];
+        let without_green = [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ];
+        for eyes in [without_red, without_green] {
+            for colours in [&LIGHT, &DARK, &PRINT] {
+                let places = colours.series.map(|one| seen(times(&eyes, linear(one))));
+                for (index, a) in places.iter().enumerate() {
+                    for (earlier, b) in places[..index].iter().enumerate() {
+                        let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
+                        let apart = squares.sum::<f64>().sqrt();
+                        assert!(apart > 0.05, "{earlier} and {index}: {apart:.3}");
+                    }
+                }
+            }
+        }
+    }
 }

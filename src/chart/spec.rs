@@ -166,6 +166,24 @@ impl Series {
         })
     }
 
+    /// The interval of a point where it is drawn as a line of its own: that of dots, and that of a curve's
+    /// point without a neighbour, which no band shows.
+    pub fn whisker(&self, place: usize) -> Option<(f64, f64)> {
+        let has_line = match self.stroke {
+            Stroke::Dots => true,
+            Stroke::Curve => self.is_alone(place),
+            Stroke::Bars | Stroke::Thin | Stroke::Published => false,
+        };
+        self.points.get(place)?.band.filter(|_| has_line)
+    }
+
+    fn is_alone(&self, place: usize) -> bool {
+        let breaks_after = |place: usize| self.gap_after.contains(&place);
+        let begins = place.checked_sub(1).is_none_or(breaks_after);
+        let ends = place + 1 == self.points.len() || breaks_after(place);
+        begins && ends
+    }
+
     /// The points between two coordinates, and one more at either side, so that lines go on to the edge.
     /// They must ascend in x.
     fn between(&self, low: f64, high: f64) -> Self {
@@ -454,6 +472,24 @@ mod tests {
             colour: series as usize,
             reason: reason.to_owned(),
         }
+    }
+
+    #[test]
+    fn a_point_without_neighbours_has_its_interval_as_a_line() {
+        let mut series = curve(1, "one");
+        let whisker = Some((1_200.0, 1_300.0));
+        assert_eq!(series.whisker(0), whisker);
+        let next = Point {
+            x: 4.0,
+            ..series.points[0]
+        };
+        series.points.push(next);
+        assert_eq!(series.whisker(0), None, "the band shows it");
+        assert_eq!(series.whisker(1), None);
+        series.gap_after = vec![0];
+        assert_eq!((series.whisker(0), series.whisker(1)), (whisker, whisker));
+        series.stroke = Stroke::Thin;
+        assert_eq!(series.whisker(0), None);
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
     let colour = canvas.colours.series(series.colour);
     let aside = plot.spec.aside(series);
     let is_crowd = series.points.len() > CROWD || !is_told;
-    for point in &series.points {
+    for (place, point) in series.points.iter().enumerate() {
         let at = plot.place(point.x + aside, point.y);
         if !plot.inner.grown(6.0).has(at) {
             continue;
@@ -139,7 +139,7 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
         } else {
             String::new()
         };
-        let whisker = point.band.filter(|_| series.stroke == Stroke::Dots);
+        let whisker = series.whisker(place);
         let radius = canvas.measures.marker;
         canvas.group("point", &title, |canvas| {
             if let Some((low, high)) = whisker.filter(|_| !is_crowd) {

@@ -205,16 +205,19 @@ fn drawn(plot: &Plot<'_>) -> Vec<Area> {
     let others = plot.spec.series.iter();
     let others = others.filter(|series| series.stroke != Stroke::Bars);
     let points = others.flat_map(|series| {
-        let has_whiskers = series.stroke == Stroke::Dots;
         let aside = plot.spec.aside(series);
-        series.points.iter().flat_map(move |point| {
-            let whisker = point.band.filter(|_| has_whiskers).map(|(low, high)| {
-                let ends = [low, high].map(|y| plot.place(point.x + aside, y));
-                Area::between(ends[0], ends[1]).grown(2.0)
-            });
-            let dot = Area::around(plot.place(point.x + aside, point.y), 2.0);
-            whisker.into_iter().chain([dot])
-        })
+        series
+            .points
+            .iter()
+            .enumerate()
+            .flat_map(move |(place, point)| {
+                let whisker = series.whisker(place).map(|(low, high)| {
+                    let ends = [low, high].map(|y| plot.place(point.x + aside, y));
+                    Area::between(ends[0], ends[1]).grown(2.0)
+                });
+                let dot = Area::around(plot.place(point.x + aside, point.y), 2.0);
+                whisker.into_iter().chain([dot])
+            })
     });
     columns.chain(points).collect()
 }

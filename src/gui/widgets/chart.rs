@@ -359,7 +359,7 @@ impl Canvas<'_> {
             self.highlighted,
         );
         let is_crowd = series.points.len() > 64;
-        for point in &series.points {
+        for (place, point) in series.points.iter().enumerate() {
             let at = self.place(point.x + aside, point.y);
             if !self.inner.expand(6.0).contains(at) {
                 continue;
@@ -368,7 +368,7 @@ impl Canvas<'_> {
                 self.painter.circle_filled(at, 1.4, color);
                 continue;
             }
-            if let (Drawing::Dots, Some((low, high))) = (series.stroke, point.band) {
+            if let Some((low, high)) = series.whisker(place) {
                 let span = Rangef::new(self.place(point.x, low).y, self.place(point.x, high).y);
                 let stroke = Stroke::new(1.5, color);
                 self.painter.vline(at.x, span, stroke);

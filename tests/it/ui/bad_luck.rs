@@ -57,6 +57,13 @@ fn a_broken_session_is_said_in_words() {
     desk.hear("cut.ron is ");
     desk.hear("Not opened: cannot read /nowhere/at all.ron: ");
     assert!(desk.app().sessions.is_empty());
+    // Taken down, they are still counted.
+    desk.press("Escape");
+    desk.press("Escape");
+    desk.click("2 troubles, show the log");
+    assert!(desk.app().log_open);
+    assert!(!desk.sees("2 troubles"), "the log is open");
+    desk.press("Escape");
     desk.press("Ctrl+L");
     desk.see("cut.ron is ");
 }

@@ -203,6 +203,35 @@ fn a_point_of_a_run_is_told_under_the_hand() {
 }
 
 #[test]
+fn a_series_comes_forward_while_the_keyboard_is_at_it() {
+    let mut desk = with_failures();
+    let entry = desk.app().curves.drawn.legend[0].clone();
+    let name = format!("Series {}", entry.name);
+    desk.reach(&name);
+    desk.get(&name).focus();
+    desk.steps(3);
+    assert_eq!(desk.app().curves.highlighted, Some(entry.id));
+}
+
+#[test]
+fn a_dash_in_the_table_says_why() {
+    let mut desk = with_failures();
+    desk.act(Action::Curves(Curves::Statistic(Statistic::Mean)));
+    desk.steps(2);
+    let row = &desk.app().curves.drawn.table[0];
+    assert_eq!(row.cells[3], UNKNOWN, "the interval is that of the median");
+    assert_eq!(row.unknown[3], "Only the median has an interval");
+    let mut table = desk.app().curves.drawn.table.iter();
+    let failed = table.rfind(|row| row.is_trouble);
+    let failed = failed.expect("a case that failed");
+    assert_eq!(failed.unknown[2..8], ["It was not measured"; 6]);
+    desk.reach(UNKNOWN);
+    desk.get(UNKNOWN).hover();
+    desk.steps(3);
+    desk.see("Only the median has an interval");
+}
+
+#[test]
 fn a_hidden_series_does_not_come_forward() {
     let mut desk = with_failures();
     let id = desk.app().curves.drawn.legend[0].id;

@@ -60,6 +60,27 @@ fn curves_sides_and_plans_are_reached_by_letters() {
 }
 
 #[test]
+fn whole_sessions_are_compared_and_their_setups_named() {
+    let mut desk = desk(State::Full, 1.0);
+    assert!(!desk.sees("tract · Before the upgrade"));
+    give(
+        &mut desk,
+        "compare: before is Before the upgrade, all setups",
+    );
+    give(&mut desk, "compare: after is After the upgrade, all setups");
+    desk.until("all of them are compared", |app| {
+        let result = app.compare.result.as_ref();
+        result.is_some_and(|(before, after, _)| before.whole && after.whole)
+    });
+    desk.steps(2);
+    for name in ["Before the upgrade", "After the upgrade"] {
+        for setup in ["ONNX Runtime", "tract"] {
+            desk.see(&format!("{setup} · {name}"));
+        }
+    }
+}
+
+#[test]
 fn every_offer_has_a_title_of_its_own() {
     let desk = desk(State::Full, 1.0);
     let all = offers::of(desk.app());

@@ -87,7 +87,9 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
     if response.on_hover_cursor(CursorIcon::PointingHand).clicked() {
         changes.push(Curves::Pin(Some(*pin)));
     }
-    label::quiet_line(ui, words);
+    let words = RichText::new(words).font(theme::numbers(text::CAPTION));
+    let words = words.color(theme::roles(ui).quiet);
+    ui.add(Label::new(words).truncate());
 }
 
 /// What each batch needed of the memory, and what that says of larger ones.
