@@ -568,7 +568,7 @@ fn ring(chart: &mut ChartSpec, pin: Pin) {
         .find(|point| point.tag == pin.case.batch as u64)
         .map(|point| (point.x, point.y));
     if let Some(at) = point {
-        chart.marks.push(Mark::Ring { at, series: id });
+        chart.marks.push(Mark::Pin { at, series: id });
     }
 }
 

@@ -26,7 +26,7 @@ use crate::domain::device::Cpu;
 use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::session::Session;
 use crate::domain::trace::Trace;
-use crate::onnx::{inspect, source};
+use crate::onnx::facts;
 use crate::runner::control::Control;
 use crate::runner::equipment::{self, FetchStep, InstallRequest};
 use crate::runner::importing;
@@ -107,8 +107,8 @@ fn step_words(step: &FetchStep) -> (String, Option<f32>) {
 
 /// Reads what is to be known of a model.
 pub fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
-    let summary = source::open(&name, &paths.cache)
-        .map(|file| Box::new(inspect::summarize(&file.proto, &file.name)))
+    let summary = facts::of(&name, &paths.cache)
+        .map(Box::new)
         .map_err(|error| error.to_string());
     outlet.send(Message::Model(name, summary));
 }

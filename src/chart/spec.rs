@@ -226,8 +226,15 @@ pub enum Mark {
         /// Words.
         text: String,
     },
-    /// A ring in the accent colour around a point: the best one within a limit, or a pinned one.
+    /// A ring in the accent colour around a point: the best one within a limit.
     Ring {
+        /// Coordinates of the point.
+        at: (f64, f64),
+        /// Whose.
+        series: SeriesId,
+    },
+    /// A ring in the colour of words around a point, wide enough to lie around the other: the pinned one.
+    Pin {
         /// Coordinates of the point.
         at: (f64, f64),
         /// Whose.
@@ -275,6 +282,7 @@ impl Mark {
             Self::Failed { x, .. } | Self::Divider { x } => Some(*x),
             Self::Drop { at, .. }
             | Self::Ring { at, .. }
+            | Self::Pin { at, .. }
             | Self::Name { at, .. }
             | Self::Value { at, .. } => Some(at.0),
             Self::Edge { .. } | Self::Level { .. } => None,

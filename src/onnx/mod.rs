@@ -5,6 +5,7 @@
 //! a network: that is the engines' work.
 
 pub mod cost;
+pub mod facts;
 pub mod file;
 pub mod fusion;
 pub mod infer;

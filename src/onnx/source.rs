@@ -80,6 +80,20 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
     })
 }
 
+/// The file that `open` reads, whether it is there or not.
+pub fn file_of(name_or_path: &str, cache_dir: &Path) -> PathBuf {
+    match zoo::find(name_or_path) {
+        Some(model) => kept(model, cache_dir, "onnx"),
+        None => PathBuf::from(name_or_path),
+    }
+}
+
+/// Where a network of the zoo is kept, or what belongs to it.
+fn kept(model: &ZooModel, cache_dir: &Path, extension: &str) -> PathBuf {
+    let name = format!("{}-v{}.{extension}", model.id, zoo::REVISION);
+    cache_dir.join("models").join(name)
+}
+
 /// Whether the text looks like a name and not like a path.
 fn is_bare_word(text: &str) -> bool {
     let is_onnx = Path::new(text)
@@ -96,10 +110,8 @@ fn zoo_names() -> String {
 
 /// A network of the zoo: from the cache if it is whole there, otherwise made and kept.
 fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError> {
-    let folder = cache_dir.join("models");
-    let stem = format!("{}-v{}", model.id, zoo::REVISION);
-    let path = folder.join(format!("{stem}.onnx"));
-    let beside = folder.join(format!("{stem}.sha256"));
+    let path = kept(model, cache_dir, "onnx");
+    let beside = kept(model, cache_dir, "sha256");
     let name = model.id.to_owned();
     if let Some((proto, sha256)) = cached(&path, &beside) {
         return Ok(ModelFile {
@@ -112,7 +124,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
     let proto = zoo::build(model);
     let bytes = proto.encode_to_vec();
     let sha256 = sha256(&bytes);
-    std::fs::create_dir_all(&folder)
+    std::fs::create_dir_all(cache_dir.join("models"))
         .and_then(|()| atomic_file::write_bytes(&path, &bytes))
         // Last: a hash without its model would be worth nothing.
         .and_then(|()| atomic_file::write_bytes(&beside, sha256.as_bytes()))
@@ -141,7 +153,7 @@ fn cached(path: &Path, beside: &Path) -> Option<(ModelProto, String)> {
 }
 
 /// The hash as text.
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes)
         .iter()

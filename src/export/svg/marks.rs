@@ -63,6 +63,11 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
                 let pen = Pen::new(canvas.colours.accent, canvas.measures.line).class("ring");
                 canvas.circle(plot.place(at.0, at.1), radius, None, Some(pen));
             }
+            Mark::Pin { at, .. } => {
+                let radius = canvas.measures.marker * 3.0;
+                let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.75).class("pin");
+                canvas.circle(plot.place(at.0, at.1), radius, None, Some(pen));
+            }
             Mark::Level { y, text } => level(canvas, plot, *y, text, &mut said),
             Mark::Value { at, text } => value(canvas, plot, *at, text, &mut said),
             Mark::Failed { .. } | Mark::Edge { .. } | Mark::Name { .. } | Mark::Divider { .. } => {}

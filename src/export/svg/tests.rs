@@ -322,6 +322,10 @@ fn what_is_no_number_is_left_out() {
                     at: (f64::NAN, 1.0),
                     series: SeriesId(0),
                 },
+                Mark::Pin {
+                    at: (1.0, f64::NAN),
+                    series: SeriesId(0),
+                },
                 Mark::Level {
                     y: f64::NAN,
                     text: "level".to_owned(),

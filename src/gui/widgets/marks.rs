@@ -11,6 +11,8 @@ use crate::chart::failures::{self, Room};
 use crate::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, text};
 
+/// Half the width of a ring.
+const RING: f32 = 8.0;
 /// Half the width of the mark of a failed case.
 const FAILED: f32 = 4.5;
 /// Between the middles of two of them that stand side by side.
@@ -39,7 +41,13 @@ pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
                 let stroke = Stroke::new(2.0, canvas.roles.accent);
                 canvas
                     .painter
-                    .circle_stroke(canvas.place(at.0, at.1), 8.0, stroke);
+                    .circle_stroke(canvas.place(at.0, at.1), RING, stroke);
+            }
+            Mark::Pin { at, .. } => {
+                let stroke = Stroke::new(1.5, canvas.roles.text);
+                canvas
+                    .painter
+                    .circle_stroke(canvas.place(at.0, at.1), RING + 3.0, stroke);
             }
             Mark::Divider { x } => {
                 let x = canvas.place(*x, 0.0).x;

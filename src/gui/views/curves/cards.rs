@@ -54,6 +54,7 @@ pub fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             ui.add_space(space::TINY);
             let columns = ((ui.available_width() / BEST) as usize).max(1);
             let shown = &drawn.best[..drawn.best.len().min(MOST)];
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
             for row in shown.chunks(columns) {
                 ui.horizontal_top(|ui| {
                     ui.spacing_mut().item_spacing.x = space::SMALL;
