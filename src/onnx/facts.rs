@@ -1,20 +1,31 @@
 //! What is known of a model, remembered by the state of its file: where the same network is planned every
 //! day, its weights are not read each time to count them.
+//!
+//! Built-in networks are known before they are made.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::inspect;
 use super::source::{self, SourceError};
+use super::zoo;
 use crate::base::atomic_file;
 use crate::domain::model::ModelSummary;
 
 /// To be raised when `inspect` says something else of the same file.
 const REVISION: u32 = 1;
+
+/// The built-in networks by name, as `inspect` finds them; a test holds them to that.
+static BUILT_IN: LazyLock<BTreeMap<String, ModelSummary>> = LazyLock::new(|| {
+    let text = include_str!("../../assets/networks.json");
+    serde_json::from_str(text).unwrap_or_default()
+});
 
 /// What is remembered of a file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +68,11 @@ impl State {
 ///
 /// Where there is no such model, or it cannot be read.
 pub fn of(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummary, SourceError> {
-    let path = source::file_of(name_or_path, cache_dir);
+    let network = zoo::find(name_or_path);
+    if let Some(summary) = network.and_then(|network| BUILT_IN.get(network.id)) {
+        return Ok(summary.clone());
+    }
+    let path = PathBuf::from(name_or_path);
     if let Some(summary) = remembered(&path, cache_dir) {
         return Ok(summary);
     }
@@ -100,7 +115,7 @@ mod tests {
         let cache = folder.path().join("cache");
         let path = folder.path().join("mine.onnx");
         let name = path.to_str().unwrap();
-        let build = |id: &str| super::super::zoo::build(super::super::zoo::find(id).unwrap());
+        let build = |id: &str| zoo::build(zoo::find(id).unwrap());
         fs::write(&path, build("resnet18@cifar").encode_to_vec()).unwrap();
         let first = of(name, &cache).unwrap();
         assert_eq!(first.name, "mine");
@@ -122,12 +137,36 @@ mod tests {
     #[test]
     fn what_is_remembered_and_broken_is_found_out_anew() {
         let cache = tempfile::tempdir().unwrap();
-        let first = of("resnet18@cifar", cache.path()).unwrap();
-        let kept = fs::read_dir(cache.path().join("facts")).unwrap();
-        for file in kept {
+        let path = cache.path().join("mine.onnx");
+        let network = zoo::build(zoo::find("resnet18@cifar").unwrap());
+        fs::write(&path, network.encode_to_vec()).unwrap();
+        let name = path.to_str().unwrap();
+        let first = of(name, cache.path()).unwrap();
+        for file in fs::read_dir(cache.path().join("facts")).unwrap() {
             fs::write(file.unwrap().path(), "{").unwrap();
         }
-        assert_eq!(of("resnet18@cifar", cache.path()).unwrap(), first);
+        assert_eq!(of(name, cache.path()).unwrap(), first);
         assert!(of("nothing-like-it", cache.path()).is_err());
+    }
+
+    /// `POWERBAND_RENEW_NETWORKS=1` writes what `inspect` finds now.
+    #[test]
+    fn built_in_networks_are_known_as_they_are() {
+        let found: BTreeMap<String, ModelSummary> = zoo::ALL
+            .iter()
+            .map(|network| {
+                let summary = inspect::summarize(&zoo::build(network), network.id);
+                (network.id.to_owned(), summary)
+            })
+            .collect();
+        if std::env::var_os("POWERBAND_RENEW_NETWORKS").is_some() {
+            let place = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/networks.json");
+            fs::write(place, serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
+            return;
+        }
+        for (id, summary) in &found {
+            assert_eq!(BUILT_IN.get(id), Some(summary), "{id}");
+        }
+        assert_eq!(BUILT_IN.len(), found.len());
     }
 }

@@ -80,14 +80,6 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
     })
 }
 
-/// The file that `open` reads, whether it is there or not.
-pub fn file_of(name_or_path: &str, cache_dir: &Path) -> PathBuf {
-    match zoo::find(name_or_path) {
-        Some(model) => kept(model, cache_dir, "onnx"),
-        None => PathBuf::from(name_or_path),
-    }
-}
-
 /// Where a network of the zoo is kept, or what belongs to it.
 fn kept(model: &ZooModel, cache_dir: &Path, extension: &str) -> PathBuf {
     let name = format!("{}-v{}.{extension}", model.id, zoo::REVISION);
