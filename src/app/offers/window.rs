@@ -47,13 +47,12 @@ fn watching(app: &App) -> impl Iterator<Item = Offered> {
         .into_iter()
         .filter(|watching| *watching != app.remembered.watching);
     others.map(|watching| {
-        let title = format!("Settings: devices are read at {}", watching.title());
         let title = match watching {
-            Watching::Off => "Settings: devices are not read during runs".to_owned(),
-            _ => title,
+            Watching::Off => "devices are not read during runs".to_owned(),
+            _ => format!("devices are read at {}", watching.title()),
         };
         let change = Action::Shell(Shell::Watching(watching));
-        seen_on(Screen::Settings, title, change)
+        seen_on(Screen::Settings, format!("Settings: {title}"), change)
     })
 }
 

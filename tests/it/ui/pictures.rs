@@ -271,6 +271,8 @@ fn notices(desk: &mut Desk) {
     notices.add(Weight::Trouble, text, Some(save), soon);
 }
 
+/// What the same letter at another place of the texture may differ by.
+const ROUNDED: u8 = 2;
 /// Drivers smooth edges a little differently: so much of a colour may be different.
 const SEEN: u8 = 48;
 /// A picture of the guide with more different pixels than this share is stale.
@@ -418,10 +420,10 @@ fn share_apart(a: &[u8], b: &[u8]) -> f64 {
     pixels.filter(differ).count() as f64 / (a.len() / 4).max(1) as f64
 }
 
-/// The first and the last pixel at which two pictures look different. As fonts' texture grows, the edges of
-/// letters in it move by less than anybody sees.
+/// The first and the last pixel at which two pictures of the same thing differ by more than was rounded: as
+/// fonts' texture grows, letters in it stand at other fractions of it.
 fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
-    let differs = |(a, b): (&u8, &u8)| a.abs_diff(*b) > SEEN;
+    let differs = |(a, b): (&u8, &u8)| a.abs_diff(*b) > ROUNDED;
     let first = a.iter().zip(b).position(differs)?;
     let last = a.iter().zip(b).rposition(differs)?;
     Some((first / 4, last / 4))
