@@ -22,7 +22,7 @@ use eframe::egui::{self, Context, Event, MouseWheelUnit, Pos2, RawInput, Rect, T
 use tempfile::TempDir;
 
 use display::Display;
-use powerband::app::action::{Action, Curves, Library};
+use powerband::app::action::{Action, Curves, Library, Shell};
 use powerband::app::screen::Screen;
 use powerband::app::sessions::Pin;
 use powerband::app::{App, Place};
@@ -117,6 +117,10 @@ fn frames() -> Result<()> {
     library()?.measure("1,000 sessions in the library, scrolled", |scene, frame| {
         scene.scroll(frame);
     });
+    let mut palette = library()?;
+    palette.act(Action::Shell(Shell::Palette(true)));
+    palette.typed = Some("number 7".to_owned());
+    palette.measure("1,000 sessions, words in the palette", |_, _| ());
     let many = Scene::open(&[many_cases()?])?.go(Screen::Curves);
     many.measure("5,000 cases in a session, scrolled", |scene, frame| {
         scene.scroll(frame);
@@ -145,6 +149,7 @@ struct Scene {
     window: Window,
     frame: usize,
     wheel: f32,
+    typed: Option<String>,
 }
 
 impl Scene {
@@ -177,6 +182,7 @@ impl Scene {
             window,
             frame: 0,
             wheel: 0.0,
+            typed: None,
         }
         .until(|app| !app.machine.is_looking && app.library.is_scanned)
     }
@@ -230,6 +236,7 @@ impl Scene {
                 modifiers: egui::Modifiers::NONE,
             });
         }
+        events.extend(self.typed.take().map(Event::Text));
         let input = RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
             time: Some(self.frame as f64 / 60.0),

@@ -7,6 +7,7 @@ use super::memory::{self, Need};
 use super::peak;
 use super::stated;
 use super::watched::{self, Watched};
+use crate::base::humanize;
 use crate::domain::case::{Case, CaseKey, Round};
 use crate::domain::outcome::Outcome;
 use crate::domain::reported::Stated;
@@ -97,6 +98,34 @@ impl CaseRow {
             Some(stated) if self.samples == 0 => of_stated(stated),
             _ => self.latency_ns.as_ref().map(of_samples),
         }
+    }
+
+    /// Half the 95 % interval of the median, in nanoseconds.
+    pub fn median_half_ns(&self) -> Option<f64> {
+        let median = self.latency_ns.as_ref()?.median;
+        Some(self.ci95_ns?.half_around(median))
+    }
+
+    /// The median in words, with the digits that its interval supports.
+    pub fn median_words(&self) -> Option<String> {
+        let median = self.latency_ns.as_ref()?.median;
+        Some(humanize::duration_within(median, self.median_half_ns()))
+    }
+
+    /// How sure the throughput is, as a share of it: as the median, and no surer than the two ways to
+    /// count it agree.
+    pub fn rate_half(&self) -> Option<f64> {
+        let counted = self.throughput_per_s?;
+        let by_median = self.throughput_by_median?;
+        let apart = (counted / by_median - 1.0).abs();
+        Some(self.ci95_rel()?.max(apart))
+    }
+
+    /// The throughput in words, with the digits that it supports.
+    pub fn rate_words(&self) -> Option<String> {
+        let rate = self.throughput_per_s?;
+        let half = self.rate_half().map(|share| share * rate);
+        Some(humanize::rate_within(rate, half))
     }
 
     /// Half the 95 % interval of the median as a share of it.

@@ -144,16 +144,29 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     let exact = known
         .zip(latency.gain)
         .map(|(ratio, gain)| ratio.as_exact(gain));
+    // The same digits for each side's median, and for its rate.
+    let median = |row: &CaseRow, items: f64| {
+        let ns = row.latency_ns.as_ref()?.median / items;
+        let half = row.median_half_ns().map(|half| half / items);
+        Some(humanize::duration_within(ns, half))
+    };
+    let throughput = metric("Throughput", batch, Better::Higher, rates, humanize::rate);
     let mut metrics = vec![
         Metric {
             change: exact.or(latency.change),
+            before: median(&pair.before, divisors.0),
+            after: median(&pair.after, divisors.1),
             ..latency
         },
         Metric {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
-        metric("Throughput", batch, Better::Higher, rates, humanize::rate),
+        Metric {
+            before: pair.before.rate_words(),
+            after: pair.after.rate_words(),
+            ..throughput
+        },
     ];
     metrics.extend(of_resources(pair, batch));
     metrics
@@ -401,7 +414,7 @@ mod tests {
     fn changes_are_above_one_when_better() {
         let comparison = compare(&example(), [None, None]);
         let latency = find(&comparison, "Latency, batch 1");
-        assert_eq!(latency.before.as_deref(), Some("6.71 ms"));
+        assert_eq!(latency.before.as_deref(), Some("6.710 ms"));
         assert_eq!(latency.change.as_deref(), Some("6.71 ×"));
         let throughput = find(&comparison, "Throughput, batch 1");
         assert_eq!(throughput.after.as_deref(), Some("1,000 /s"));
@@ -433,7 +446,7 @@ mod tests {
     fn different_batches_are_compared_per_item() {
         let comparison = compare(&example(), [Some(1), Some(4)]);
         let latency = find(&comparison, "Latency per item");
-        assert_eq!(latency.after.as_deref(), Some("1.00 ms"));
+        assert_eq!(latency.after.as_deref(), Some("1.000 ms"));
         assert_eq!(latency.batch, None);
         assert!(
             comparison

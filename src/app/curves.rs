@@ -376,6 +376,7 @@ impl CurvesState {
         // The interval is that of the median, and beside another number it would pass for that of it.
         let is_median = self.options.statistic == Statistic::Median;
         let ci95 = row.ci95_rel().filter(|_| is_median);
+        let median = row.median_words().filter(|_| is_median);
         let time =
             |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
         let names: Vec<&str> = std::iter::once(row.outcome.name())
@@ -393,7 +394,7 @@ impl CurvesState {
             cells: [
                 entry.name.clone(),
                 humanize::count(row.batch as u64),
-                time(latency),
+                median.unwrap_or_else(|| time(latency)),
                 ci95.map_or_else(
                     || UNKNOWN.to_owned(),
                     |share| {
@@ -403,8 +404,7 @@ impl CurvesState {
                 ),
                 time(min),
                 time(p99),
-                row.throughput_per_s
-                    .map_or_else(|| UNKNOWN.to_owned(), humanize::rate),
+                row.rate_words().unwrap_or_else(|| UNKNOWN.to_owned()),
                 efficiency.map_or_else(
                     || UNKNOWN.to_owned(),
                     |share| format!("{:.0} %", share * 100.0),

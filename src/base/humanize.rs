@@ -97,18 +97,42 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
 
 /// A time in the unit that suits it: `12.4 µs`, `6.75 ms`, `1.20 s`.
 pub fn duration_ns(nanoseconds: f64) -> String {
-    let (value, unit) = match nanoseconds.abs() {
-        n if n < 1e3 => (nanoseconds, "ns"),
-        n if n < 1e6 => (nanoseconds / 1e3, "µs"),
-        n if n < 1e9 => (nanoseconds / 1e6, "ms"),
-        _ => (nanoseconds / 1e9, "s"),
-    };
-    format!("{} {unit}", significant(value, 3))
+    duration_within(nanoseconds, None)
+}
+
+/// A time with as many digits as half its interval supports; three where it has none.
+pub fn duration_within(nanoseconds: f64, half_width: Option<f64>) -> String {
+    let (ns, unit) = unit_of(nanoseconds);
+    let half = half_width.map(|half| half / ns);
+    format!("{} {unit}", number_within(nanoseconds / ns, half))
+}
+
+/// The unit that suits a time, in nanoseconds and by name.
+pub fn unit_of(nanoseconds: f64) -> (f64, &'static str) {
+    match nanoseconds.abs() {
+        n if n < 1e3 => (1.0, "ns"),
+        n if n < 1e6 => (1e3, "µs"),
+        n if n < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    }
 }
 
 /// Items or runs a second: `25.7 /s`.
 pub fn rate(per_s: f64) -> String {
     format!("{} /s", significant(per_s, 3))
+}
+
+/// The same with as many digits as half its interval supports; three where it has none.
+pub fn rate_within(per_s: f64, half_width: Option<f64>) -> String {
+    format!("{} /s", number_within(per_s, half_width))
+}
+
+/// A number with as many digits as half its interval supports; three where it has none.
+pub fn number_within(value: f64, half_width: Option<f64>) -> String {
+    match half_width {
+        Some(half) => within(value, Some(half)),
+        None => significant(value, 3),
+    }
 }
 
 /// A length of time as a clock shows it: `48 s`, `3 min 20 s`, `1 h 05 min`.
@@ -343,6 +367,11 @@ mod tests {
         assert_eq!(within(6.7512, Some(0.0)), "6.751");
         assert_eq!(within(6.7512, None), "6.8");
         assert_eq!(within(14_936.2, Some(210.0)), "14,900");
+        assert_eq!(duration_within(6_751_200.0, Some(34_000.0)), "6.75 ms");
+        assert_eq!(duration_within(6_751_200.0, Some(200_000.0)), "6.8 ms");
+        assert_eq!(duration_within(6_751_200.0, None), "6.75 ms");
+        assert_eq!(rate_within(14_936.2, Some(210.0)), "14,900 /s");
+        assert_eq!(rate_within(25.71, None), "25.7 /s");
         assert_eq!(within(14_936.2, Some(21.0)), "14,940");
         assert_eq!(within(14_936.2, None), "15,000");
         assert_eq!(within(3.0, Some(40.0)), "3");

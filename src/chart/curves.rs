@@ -117,20 +117,19 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     let mut spec = chart("Throughput", &drawn, y);
     let with_knee = drawn.iter().filter(|one| one.overlay.curve.knee.is_some());
     let knees = with_knee.count();
-    let words = |overlay: &Overlay<'_>, batch: usize| match knees {
-        0 | 1 => format!("knee, batch {batch}"),
-        2..=NAMED_KNEES => {
-            let name = humanize::shorten_middle(&overlay.name, KNEE_NAME);
-            format!("{name}: knee, batch {batch}")
-        }
-        _ => String::new(),
-    };
+    let have_words = knees <= NAMED_KNEES;
+    let have_names = have_words && knees > 1;
     let knees = drawn.iter().filter_map(|drawn| {
         let batch = drawn.overlay.curve.knee?;
         Some(Mark::Drop {
             at: place_of(drawn, batch, &spec)?,
             series: drawn.overlay.id,
-            text: words(drawn.overlay, batch),
+            text: if have_words {
+                format!("knee, batch {batch}")
+            } else {
+                String::new()
+            },
+            name: have_names.then(|| humanize::shorten_middle(&drawn.overlay.name, KNEE_NAME)),
         })
     });
     let knees: Vec<Mark> = knees.collect();
@@ -311,10 +310,13 @@ fn place_of(drawn: &Drawn<'_>, batch: usize, spec: &ChartSpec) -> Option<(f64, f
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
     use crate::analysis::testing::{end, measure_near, out_of_memory, session};
     use crate::analysis::{batch_curve, case_rows};
     use crate::chart::limit::limit_of;
+    use crate::chart::mark::drop_words;
     use crate::chart::spec::Scale;
 
     /// 4 ms and 1 ms an item; the second setup fails at batch 4 and at batch 16.
@@ -436,12 +438,12 @@ mod tests {
         assert_eq!(knee_words(&spec), [""; 4]);
     }
 
-    fn knee_words(spec: &ChartSpec) -> Vec<&str> {
+    fn knee_words(spec: &ChartSpec) -> Vec<String> {
         let words = spec.marks.iter().filter_map(|mark| match mark {
-            Mark::Drop { text, .. } => Some(text.as_str()),
+            Mark::Drop { text, name, .. } => drop_words(name.as_deref(), text).next(),
             _ => None,
         });
-        words.collect()
+        words.map(Cow::into_owned).collect()
     }
 
     #[test]
@@ -450,15 +452,7 @@ mod tests {
         let spec = throughput(&overlays(&curves), &CurveOptions::default());
         assert_eq!(spec.y.low, 0.0);
         // The second setup is level, so that its knee is at the first batch.
-        let drops: Vec<&str> = spec
-            .marks
-            .iter()
-            .filter_map(|mark| match mark {
-                Mark::Drop { text, .. } => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(drops, ["knee, batch 1"]);
+        assert_eq!(knee_words(&spec), ["knee, batch 1"]);
         assert!((spec.series[0].points[4].y - 800.0).abs() < 0.1);
     }
 

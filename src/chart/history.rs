@@ -46,6 +46,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
                 at,
                 series: SeriesId(0),
                 text: call.name().to_owned(),
+                name: None,
             });
         }
     }

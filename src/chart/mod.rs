@@ -12,6 +12,7 @@ pub mod history;
 pub mod journey;
 pub mod lanes;
 pub mod limit;
+pub mod mark;
 pub mod memory;
 pub mod palette;
 pub mod ratios;

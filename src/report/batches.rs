@@ -73,7 +73,7 @@ pub fn why_not(row: &CaseRow) -> String {
 fn line(row: &CaseRow, unit: Unit) -> Vec<Cell> {
     let why = why_not(row);
     let latency = row.latency_ns.as_ref();
-    let half = numbers::half_of(row);
+    let half = row.median_half_ns();
     let no_rate: &str = if row.is_stated_only() {
         NOT_STATED
     } else {
@@ -187,7 +187,7 @@ pub fn of_setup(source: &Source<'_>, setup: usize) -> Vec<Block> {
         let median = row.latency_ns.as_ref().map(|times| times.median);
         vec![
             Cell::of(row.batch.to_string()),
-            Cell::known(median.map(|ns| unit.text(ns, numbers::half_of(row))), &why),
+            Cell::known(median.map(|ns| unit.text(ns, row.median_half_ns())), &why),
             Cell::known(numbers::rate(row), &why),
             efficiency(Efficiency::OfBest),
             efficiency(Efficiency::Scaling),

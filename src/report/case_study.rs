@@ -209,7 +209,7 @@ fn throughput(pair: &Pair) -> Vec<Cell> {
         let rate = numbers::rate(row).map(|rate| format!("{rate} /s"));
         Cell::known(rate, NOT_MEASURED)
     };
-    let half = numbers::rate_half(before).zip(numbers::rate_half(after));
+    let half = before.rate_half().zip(after.rate_half());
     let half = half.map(|(a, b)| a.hypot(b));
     let rates = before.throughput_per_s.zip(after.throughput_per_s);
     let gain = rates

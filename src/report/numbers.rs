@@ -3,12 +3,6 @@
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::pair::{Pair, Ratio};
 use crate::base::humanize;
-use crate::stats::bootstrap::Interval;
-
-/// Half the width of an interval around a value: its longer side.
-pub fn half(value: f64, interval: Interval) -> f64 {
-    (interval.high - value).max(value - interval.low)
-}
 
 /// A unit of time for a whole column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,45 +48,20 @@ impl Unit {
 
 /// A time in the unit that suits it.
 pub fn time(ns: f64, half_ns: Option<f64>) -> String {
-    let scale = match ns.abs() {
-        n if n < 1e3 => Unit {
-            name: "ns",
-            ns: 1.0,
-        },
-        n if n < 1e6 => Unit {
-            name: "µs",
-            ns: 1e3,
-        },
-        n if n < 1e9 => Unit::MS,
-        _ => Unit { name: "s", ns: 1e9 },
-    };
-    format!("{} {}", scale.text(ns, half_ns), scale.name)
-}
-
-/// Half the interval of a case's median, in nanoseconds.
-pub fn half_of(row: &CaseRow) -> Option<f64> {
-    let median = row.latency_ns.as_ref()?.median;
-    Some(half(median, row.ci95_ns?))
+    let (ns_of_unit, name) = humanize::unit_of(ns);
+    let half = half_ns.map(|half| half / ns_of_unit);
+    format!("{} {name}", humanize::within(ns / ns_of_unit, half))
 }
 
 /// A case's median in a unit of its own.
 pub fn median(row: &CaseRow) -> Option<String> {
-    Some(time(row.latency_ns.as_ref()?.median, half_of(row)))
-}
-
-/// How sure a case's throughput is, as a share of it: as its median, and no surer than the two ways to
-/// count it agree.
-pub fn rate_half(row: &CaseRow) -> Option<f64> {
-    let counted = row.throughput_per_s?;
-    let by_median = row.throughput_by_median?;
-    let apart = (counted / by_median - 1.0).abs();
-    Some(row.ci95_rel()?.max(apart))
+    Some(time(row.latency_ns.as_ref()?.median, row.median_half_ns()))
 }
 
 /// A case's throughput, in items a second and without the unit.
 pub fn rate(row: &CaseRow) -> Option<String> {
     let rate = row.throughput_per_s?;
-    let half = rate_half(row).map(|share| share * rate);
+    let half = row.rate_half().map(|share| share * rate);
     Some(humanize::within(rate, half))
 }
 
@@ -127,6 +96,7 @@ pub fn relative(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::bootstrap::Interval;
 
     #[test]
     fn digits_are_those_that_the_interval_supports() {

@@ -161,7 +161,15 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         })
     });
     let phases: Vec<PartRow> = case.map(parts::of).unwrap_or_default();
-    let phase = |name: &str| phase(source, setup, &phases, name, row.and_then(numbers::half_of));
+    let phase = |name: &str| {
+        phase(
+            source,
+            setup,
+            &phases,
+            name,
+            row.and_then(CaseRow::median_half_ns),
+        )
+    };
     let why = source
         .rows
         .iter()

@@ -89,7 +89,7 @@ fn powers_of_two() -> impl Iterator<Item = usize> {
     (0..usize::BITS).map(|power| 1_usize << power)
 }
 
-/// Batch sizes as they may be written: `1,3,8`, and `1..64` for many powers of two.
+/// Batch sizes as they may be written: `1, 3, 8`, and `1..64` for many powers of two.
 pub fn show(batches: &[usize]) -> String {
     let mut parts = Vec::new();
     let mut left = batches;
@@ -105,7 +105,7 @@ pub fn show(batches: &[usize]) -> String {
             left = rest;
         }
     }
-    parts.join(",")
+    parts.join(", ")
 }
 
 /// How many powers of two follow one another at the start.
@@ -175,13 +175,13 @@ mod tests {
         for (batches, text) in [
             (vec![], ""),
             (vec![1], "1"),
-            (vec![1, 2, 4, 8, 16], "1,2,4,8,16"),
+            (vec![1, 2, 4, 8, 16], "1, 2, 4, 8, 16"),
             (vec![1, 2, 4, 8, 16, 32], "1..32"),
             (
                 vec![1, 3, 4, 8, 16, 32, 64, 128, 256, 300],
-                "1,3,4..256,300",
+                "1, 3, 4..256, 300",
             ),
-            (vec![1, 2, 4, 16, 32, 64, 128], "1,2,4,16,32,64,128"),
+            (vec![1, 2, 4, 16, 32, 64, 128], "1, 2, 4, 16, 32, 64, 128"),
         ] {
             assert_eq!(show(&batches), text);
             if !batches.is_empty() {

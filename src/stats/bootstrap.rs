@@ -30,6 +30,13 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Half its width around a value: the longer side.
+    pub fn half_around(self, value: f64) -> f64 {
+        (self.high - value).max(value - self.low)
+    }
+}
+
 /// The 95 % interval of the median over all rounds; nothing for fewer than two rounds with samples,
 /// because one round says nothing of how rounds differ.
 pub fn median_interval(rounds: &[Vec<f64>], resamples: usize, seed: u64) -> Option<Interval> {

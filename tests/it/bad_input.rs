@@ -2,16 +2,8 @@
 
 use std::fs;
 
-use crate::models::{self, Dim, FLOAT};
-use crate::support::{self, Home};
-
-fn good_model() -> Vec<u8> {
-    models::one_node(
-        "Relu",
-        &[("x", FLOAT, &[Dim::Name("N"), Dim::Size(8)])],
-        (FLOAT, &[Dim::Name("N"), Dim::Size(8)]),
-    )
-}
+use crate::models::{self, Dim, FLOAT, good_model};
+use crate::support::{self, Home, Mount};
 
 fn bench(home: &Home, model: &str, rest: &[&str]) -> support::Run {
     let args = [
@@ -237,7 +229,7 @@ fn a_disk_that_is_full_when_the_run_ends() {
     let small = home.path("small");
     fs::create_dir(&small).unwrap();
     let Some(_mounted) = support::component(
-        Mount::tmpfs(&small),
+        Mount::tmpfs(&small, 16),
         "the right to mount a small file system (root)",
     ) else {
         return;
@@ -270,38 +262,6 @@ fn a_disk_that_is_full_when_the_run_ends() {
             .any(|path| path.extension().is_some_and(|e| e == "ron")),
         "{kept:?}"
     );
-}
-
-struct Mount(String);
-
-impl Mount {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test makes its own surroundings"
-    )]
-    fn tmpfs(at: &std::path::Path) -> Option<Self> {
-        let at = at.to_str()?.to_owned();
-        let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=16k", "tmpfs", &at])
-            .output();
-        mounted
-            .is_ok_and(|output| output.status.success())
-            .then_some(Self(at))
-    }
-}
-
-impl Drop for Mount {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test makes its own surroundings"
-    )]
-    fn drop(&mut self) {
-        std::process::Command::new("umount")
-            .arg(&self.0)
-            .output()
-            .map(drop)
-            .unwrap_or_default();
-    }
 }
 
 #[test]

@@ -92,3 +92,12 @@ fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
         ..ValueInfoProto::default()
     }
 }
+
+/// A network that every engine can read.
+pub fn good_model() -> Vec<u8> {
+    one_node(
+        "Relu",
+        &[("x", FLOAT, &[Dim::Name("N"), Dim::Size(8)])],
+        (FLOAT, &[Dim::Name("N"), Dim::Size(8)]),
+    )
+}

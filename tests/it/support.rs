@@ -222,3 +222,38 @@ pub fn processes_with(text: &str) -> Vec<String> {
     }
     found
 }
+
+/// A small file system of its own at a folder, for as long as this lives.
+pub struct Mount(String);
+
+impl Mount {
+    /// One of so many KiB; nothing without the right to mount.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test makes its own surroundings"
+    )]
+    pub fn tmpfs(at: &Path, kib: u32) -> Option<Self> {
+        let at = at.to_str()?.to_owned();
+        let size = format!("size={kib}k");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs", &at])
+            .output();
+        mounted
+            .is_ok_and(|output| output.status.success())
+            .then_some(Self(at))
+    }
+}
+
+impl Drop for Mount {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test makes its own surroundings"
+    )]
+    fn drop(&mut self) {
+        Command::new("umount")
+            .arg(&self.0)
+            .output()
+            .map(drop)
+            .unwrap_or_default();
+    }
+}

@@ -1,9 +1,12 @@
 //! What is on a chart beside its series: failures, knees, rings, levels, numbers, names and the limit.
 
+use std::borrow::Cow;
+
 use super::axes::Plot;
 use super::canvas::{Area, At, Canvas, Height, Pen, Side, Words};
 use crate::base::humanize;
 use crate::chart::failures::{self, Room};
+use crate::chart::mark::drop_words;
 use crate::chart::spec::{Limit, Mark, Stroke};
 use crate::export::letters;
 
@@ -57,7 +60,11 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
     failed(canvas, plot);
     for mark in &plot.spec.marks {
         match mark {
-            Mark::Drop { at, text, .. } => drop_line(canvas, plot, *at, text, &mut said),
+            Mark::Drop { at, text, name, .. } => {
+                let foot = drop_line(canvas, plot, *at);
+                let texts: Vec<_> = drop_words(name.as_deref(), text).collect();
+                words_at_foot(canvas, plot, foot, &texts, &mut said);
+            }
             Mark::Ring { at, .. } => {
                 let radius = canvas.measures.marker * 2.2;
                 let pen = Pen::new(canvas.colours.accent, canvas.measures.line).class("ring");
@@ -104,8 +111,8 @@ fn failure(canvas: &mut Canvas, (x, y): At, colour: usize, reason: &str) {
     });
 }
 
-/// A dashed vertical from a point down to the axis, with words at its foot.
-fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mut Vec<Area>) {
+/// A dashed vertical from a point down to the axis; the answer is where it ends.
+fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At) -> At {
     let top = plot.place(at.0, at.1);
     let foot = (top.0, plot.inner.bottom);
     let colour = canvas.colours.faint;
@@ -113,25 +120,49 @@ fn drop_line(canvas: &mut Canvas, plot: &Plot<'_>, at: At, text: &str, said: &mu
         .dashed(DASHES)
         .class("drop");
     canvas.line((top.0, top.1 + canvas.measures.marker * 2.0), foot, pen);
-    if text.is_empty() {
-        return;
-    }
-    let text = short(text);
+    foot
+}
+
+/// The first of these words that have room beside the foot of a line, at its right or its left; the last
+/// of them at its left where none has.
+fn words_at_foot(
+    canvas: &mut Canvas,
+    plot: &Plot<'_>,
+    foot: At,
+    texts: &[Cow<'_, str>],
+    said: &mut Vec<Area>,
+) {
     let words = canvas.caption(canvas.colours.quiet);
-    let right = words.at(Side::Start, Height::Bottom);
-    let left = words.at(Side::End, Height::Bottom);
-    let room = plot.inner.right - foot.0 - 8.0;
-    let (words, shift) = if canvas.width_of(&text, words) <= room {
-        (right, 6.0)
-    } else {
-        (left, -6.0)
-    };
+    let sides = [
+        (
+            words.at(Side::Start, Height::Bottom),
+            6.0,
+            plot.inner.right - foot.0,
+        ),
+        (
+            words.at(Side::End, Height::Bottom),
+            -6.0,
+            foot.0 - plot.inner.left,
+        ),
+    ];
     // Several at one place stand one above the other.
     let line = words.size * 1.4;
-    let places = (0..MOST_LIFTED).map(|lift| foot.1 - 4.0 - f64::from(lift) * line);
-    for y in places {
-        if say(canvas, (foot.0 + shift, y), &text, words, said) {
-            return;
+    let lifts = || (0..MOST_LIFTED).map(|lift| foot.1 - 4.0 - f64::from(lift) * line);
+    let last = texts.len().saturating_sub(1);
+    for (index, text) in texts
+        .iter()
+        .enumerate()
+        .filter(|(_, text)| !text.is_empty())
+    {
+        let text = short(text);
+        for (words, shift, room) in sides {
+            let is_forced = index == last && shift < 0.0;
+            let fits = canvas.width_of(&text, words) <= room - 8.0;
+            let is_said = (fits || is_forced)
+                && lifts().any(|y| say(canvas, (foot.0 + shift, y), &text, words, said));
+            if is_said {
+                return;
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::action::{Action, History, Sessions};
 use crate::app::history::{self, Followed, Following};
 use crate::app::sessions::LIVE;
-use crate::base::humanize::{self, UNKNOWN};
+use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
@@ -172,9 +172,7 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
 /// What a point says under the hand.
 fn told(point: &Point) -> String {
     let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
-    if let Some(times) = &point.row.latency_ns {
-        lines.push(humanize::duration_ns(times.median));
-    }
+    lines.extend(point.row.median_words());
     if let Some(interval) = point.row.ci95_ns {
         lines.push(format!(
             "95 % interval {} to {}",
@@ -190,7 +188,6 @@ fn told(point: &Point) -> String {
 }
 
 fn cell(ui: &mut Ui, point: &Point, column: usize) {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let last = point.since_last.as_ref();
     match column {
         0 => {
@@ -201,23 +198,21 @@ fn cell(ui: &mut Ui, point: &Point, column: usize) {
             table::words_about(ui, &point.name, hover);
         }
         2 => {
-            let times = point.row.latency_ns.as_ref();
-            table::number(
-                ui,
-                &or_unknown(times.map(|times| humanize::duration_ns(times.median))),
-            );
+            table::known(ui, point.row.median_words(), "It was not measured");
             flags::mark(ui, &point.row.flags);
         }
         3 => {
             let share = point.row.ci95_rel();
-            table::number(
-                ui,
-                &or_unknown(share.map(|share| format!("{:.1} %", share * 100.0))),
-            );
+            let words = share.map(|share| format!("{:.1} %", share * 100.0));
+            table::known(ui, words, "An interval needs two rounds");
         }
         4 => {
             let ratio = last.and_then(|pair| pair.ratio);
-            table::number(ui, &or_unknown(ratio.map(|ratio| ratio.words())));
+            let why_not = match last {
+                None => "No session before it has this case",
+                Some(_) => "Numbers that must not be compared have no ratio; why is at the verdict",
+            };
+            table::known(ui, ratio.map(|ratio| ratio.words()), why_not);
         }
         5 => {
             if let Some(pair) = last {

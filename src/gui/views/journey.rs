@@ -369,18 +369,14 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
             return;
         }
         Cell::Latency => {
-            let times = row.latency_ns.as_ref();
-            let words = times.map(|times| humanize::duration_ns(times.median));
+            let words = row.median_words();
             let share = row.ci95_rel().map(|share| share * 100.0);
             (
                 words,
                 share.map(|share| format!("± {share:.1} %, the 95 % interval")),
             )
         }
-        Cell::Throughput => {
-            let rate = row.throughput_per_s;
-            (rate.map(humanize::rate), None)
-        }
+        Cell::Throughput => (row.rate_words(), None),
         Cell::OverBefore => gain(before),
         Cell::OverStart => gain(rung.over_start.as_ref()),
         Cell::ReadyAfter => {

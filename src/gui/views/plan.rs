@@ -326,7 +326,7 @@ fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let words = if larger.is_empty() {
         format!("Every step at batch {first}.")
     } else {
-        let larger = plan::show_batches(larger).replace(',', ", ");
+        let larger = plan::show_batches(larger);
         format!("Every step at batch {first}; the last setup goes on to {larger}.")
     };
     label::quiet_line(ui, &words);

@@ -1,6 +1,7 @@
 //! What is painted on a chart beside its series: failures, knees, rings, dividers, levels and numbers, with
 //! their words where these lie over nothing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use eframe::egui::{Align2, Galley, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
@@ -8,6 +9,7 @@ use eframe::egui::{Align2, Galley, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 use super::chart::{Canvas, REACH, faded};
 use super::marker;
 use crate::chart::failures::{self, Room};
+use crate::chart::mark::drop_words;
 use crate::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, text};
 
@@ -34,8 +36,15 @@ pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
     }
     for mark in &spec.marks {
         match mark {
-            Mark::Drop { at, series, text } => {
-                drop_line(canvas, (*at, *series), text, &drawn, &mut said);
+            Mark::Drop {
+                at,
+                series,
+                text,
+                name,
+            } => {
+                let foot = drop_line(canvas, *at, *series);
+                let texts = drop_words(name.as_deref(), text);
+                words_at_foot(canvas, foot, texts.collect(), &drawn, &mut said);
             }
             Mark::Ring { at, .. } => {
                 let stroke = Stroke::new(2.0, canvas.roles.accent);
@@ -140,15 +149,8 @@ fn drawn(canvas: &Canvas<'_>, spec: &ChartSpec) -> Vec<Rect> {
     points.chain(lines).collect()
 }
 
-/// A dashed vertical from a point down to the axis, with words at its foot or above, where they cover nothing.
-/// Words that would lie over earlier ones are left out, and so are all but the first that would cover something.
-fn drop_line(
-    canvas: &Canvas<'_>,
-    (at, series): ((f64, f64), SeriesId),
-    text: &str,
-    drawn: &[Rect],
-    said: &mut Vec<Rect>,
-) {
+/// A dashed vertical from a point down to the axis; the answer is where it ends.
+fn drop_line(canvas: &Canvas<'_>, at: (f64, f64), series: SeriesId) -> Pos2 {
     let top = canvas.place(at.0, at.1);
     let color = faded(canvas.roles.faint, series, canvas.highlighted);
     let foot = pos2(top.x, canvas.inner.bottom());
@@ -156,28 +158,53 @@ fn drop_line(
     canvas
         .painter
         .extend(Shape::dashed_line(&ends, Stroke::new(1.0, color), 3.0, 3.0));
-    if text.is_empty() {
-        return;
+    foot
+}
+
+/// The first of these words that have room at the foot of a line or above, where they cover nothing. Words that
+/// would lie over earlier ones are left out, and so are all but the first that would cover something.
+fn words_at_foot(
+    canvas: &Canvas<'_>,
+    foot: Pos2,
+    texts: Vec<Cow<'_, str>>,
+    drawn: &[Rect],
+    said: &mut Vec<Rect>,
+) {
+    let mut covering = None;
+    for text in texts.into_iter().filter(|text| !text.is_empty()) {
+        let font = theme::words(text::CAPTION);
+        let color = canvas.roles.quiet;
+        let galley = canvas
+            .painter
+            .layout_no_wrap(text.into_owned(), font, color);
+        let free = free_at_foot(canvas, foot, galley.size(), said);
+        let covers_nothing = |place: &&Rect| !drawn.iter().any(|other| other.intersects(**place));
+        if let Some(place) = free.iter().find(covers_nothing) {
+            words(canvas, *place, galley);
+            said.push(*place);
+            return;
+        }
+        if let Some(place) = free.first() {
+            covering = Some((*place, galley));
+        }
     }
-    let small = theme::words(text::CAPTION);
-    let galley = canvas.painter.layout_no_wrap(text.to_owned(), small, color);
+    if let Some((place, galley)) = covering.filter(|_| said.is_empty()) {
+        words(canvas, place, galley);
+        said.push(place);
+    }
+}
+
+/// Where words of a size may stand at the foot of a line without lying over others, the best first.
+fn free_at_foot(canvas: &Canvas<'_>, foot: Pos2, size: Vec2, said: &[Rect]) -> Vec<Rect> {
     let sides = [(6.0, Align2::LEFT_BOTTOM), (-6.0, Align2::RIGHT_BOTTOM)];
     let places = LIFTS.iter().flat_map(|lift| {
-        let size = galley.size();
         sides.map(|(aside, anchor)| anchor.anchor_size(foot + vec2(aside, -lift), size))
     });
     let inside = canvas.inner.x_range().expand(6.0);
-    let free: Vec<Rect> = places
+    places
         .filter(|place| inside.contains(place.left()) && inside.contains(place.right()))
         .filter(|place| !said.iter().any(|other| other.intersects(*place)))
-        .collect();
-    let covers_nothing = |place: &&Rect| !drawn.iter().any(|other| other.intersects(**place));
-    let covering = || free.first().filter(|_| said.is_empty());
-    let Some(place) = free.iter().find(covers_nothing).or_else(covering) else {
-        return;
-    };
-    words(canvas, *place, galley);
-    said.push(*place);
+        .collect()
 }
 
 /// A number above a point; beside it where that is above the chart.

@@ -9,6 +9,7 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use crate::base::humanize::UNKNOWN;
 use crate::gui::theme::{self, size, text};
 
 /// One column.
@@ -351,7 +352,7 @@ pub fn number(ui: &mut Ui, value: &str) -> Response {
     let galley = {
         let mut job = eframe::egui::text::LayoutJob::default();
         let format = |color| eframe::egui::TextFormat::simple(font.clone(), color);
-        let is_unknown = value == crate::base::humanize::UNKNOWN;
+        let is_unknown = value == UNKNOWN;
         job.append(
             digits,
             0.0,
@@ -363,6 +364,14 @@ pub fn number(ui: &mut Ui, value: &str) -> Response {
         job
     };
     ui.add(Label::new(galley).selectable(false))
+}
+
+/// A number, or a dash that tells under the pointer why there is none.
+pub fn known(ui: &mut Ui, value: Option<String>, why_not: &str) -> Response {
+    match value {
+        Some(value) => number(ui, &value),
+        None => number(ui, UNKNOWN).on_hover_text(why_not),
+    }
 }
 
 /// A unit is the last word, unless it is a number itself.

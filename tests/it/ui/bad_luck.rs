@@ -19,7 +19,7 @@ use super::behaviour::{draft, is_saved, long_run};
 use super::data::{Made, Speed, speed};
 use super::hanging::is_at;
 use super::{Desk, PATIENCE, shelve};
-use crate::support::{self, Home};
+use crate::support::{self, Home, Mount};
 
 const TRACT: &[Speed] = &[speed("tract:cpu", "", 900.0, 9_800.0)];
 
@@ -144,6 +144,38 @@ fn a_session_that_cannot_be_saved_is_not_lost() {
     ));
     desk.click("Save as…");
     let path = desk.path("saved after all.ron");
+    desk.fill("Path", &path.display().to_string());
+    desk.press("Enter");
+    desk.hear("Saved to");
+    let session = session_file::read(&path).unwrap().session;
+    assert!(session.cases.iter().any(|case| !case.rounds.is_empty()));
+}
+
+#[test]
+fn a_disk_that_fills_while_the_window_measures_loses_nothing() {
+    let home = Home::new();
+    let folder = home.path("home/sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let Some(_mounted) = support::component(
+        Mount::tmpfs(&folder, 64),
+        "the right to mount a small file system (root)",
+    ) else {
+        return;
+    };
+    let mut desk = Desk::awake(home, Vec::new());
+    long_run(&mut desk);
+    let fill = fs::write(folder.join("others.bin"), vec![1; 1 << 20]);
+    assert!(fill.is_err(), "the disk is full");
+    desk.click("Stop");
+    desk.hear("Made up was not saved");
+    assert!(
+        desk.said()
+            .iter()
+            .any(|text| text.contains("No space left"))
+    );
+    assert!(desk.session_files().is_empty(), "no half of a file");
+    desk.click("Save as…");
+    let path = desk.path("saved elsewhere.ron");
     desk.fill("Path", &path.display().to_string());
     desk.press("Enter");
     desk.hear("Saved to");

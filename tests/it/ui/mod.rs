@@ -7,9 +7,11 @@ mod bad_luck;
 mod behaviour;
 mod claims;
 mod commands;
+mod compare_by_hand;
 mod curves_by_hand;
 mod curves_under_hand;
 mod data;
+mod desktop;
 mod devices;
 mod elsewhere;
 mod every_screen;
@@ -23,6 +25,7 @@ mod machine;
 mod narrow;
 mod offers;
 mod pictures;
+mod plan_by_hand;
 mod reach;
 mod reports;
 mod scaled;
@@ -38,7 +41,8 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    self, Event, Key, Modifiers, Pos2, Shape, ViewportCommand, ViewportEvent, ViewportId,
+    self, Event, Key, Modifiers, OutputCommand, Pos2, Shape, ViewportCommand, ViewportEvent,
+    ViewportId,
 };
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
@@ -66,6 +70,8 @@ struct Desk {
     harness: Harness<'static, Window>,
     /// What the window asked of the system, oldest first.
     asked: Vec<ViewportCommand>,
+    /// What was copied, oldest first.
+    copied: Vec<String>,
     home: Home,
 }
 
@@ -109,6 +115,7 @@ impl Desk {
         let mut desk = Self {
             harness,
             asked: Vec::new(),
+            copied: Vec::new(),
             home,
         };
         desk.step();
@@ -148,6 +155,12 @@ impl Desk {
         let root = self.harness.output().viewport_output.get(&ViewportId::ROOT);
         self.asked
             .extend(root.into_iter().flat_map(|output| output.commands.clone()));
+        let commands = &self.harness.output().platform_output.commands;
+        self.copied
+            .extend(commands.iter().filter_map(|command| match command {
+                OutputCommand::CopyText(text) => Some(text.clone()),
+                _ => None,
+            }));
     }
 
     fn steps(&mut self, number: usize) {

@@ -48,11 +48,7 @@ pub(super) fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
         let Some(pair) = comparison.pairs.get(index) else {
             return;
         };
-        let median = |row: &CaseRow| {
-            row.latency_ns
-                .as_ref()
-                .map_or_else(|| UNKNOWN.to_owned(), |s| humanize::duration_ns(s.median))
-        };
+        let median = |row: &CaseRow| row.median_words().unwrap_or_else(|| UNKNOWN.to_owned());
         let ratio = pair.ratio.as_ref();
         let batch = |size: usize| {
             let size = humanize::count(size as u64);
@@ -86,8 +82,12 @@ pub(super) fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
             2 => flags::mark(ui, &pair.after.flags),
             _ => {}
         }
-        if place == 4 && words == UNKNOWN {
-            response.on_hover_text("An interval needs two rounds on either side");
+        if words == UNKNOWN {
+            response.on_hover_text(match place {
+                1 | 2 => "It was not measured",
+                3 => "Numbers that must not be compared have no ratio; why is at the verdict",
+                _ => "An interval needs two rounds on either side",
+            });
         }
     };
     rows_card(ui, |ui| table.show(ui, cell));
@@ -120,7 +120,6 @@ pub(super) fn metrics(ui: &mut Ui, comparison: &Comparison) {
 }
 
 fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {
-    let unknown = || UNKNOWN.to_owned();
     match place {
         0 => {
             table::words(ui, &metric.title());
@@ -139,8 +138,18 @@ fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {
                 2 => metric.after.clone(),
                 _ => metric.change.clone(),
             };
-            let response = table::number(ui, &value.unwrap_or_else(unknown));
-            if let Some(note) = &metric.note {
+            let note = metric.note.as_deref();
+            let why_not = note.unwrap_or(match place {
+                1 => "Before has no such number",
+                2 => "After has no such number",
+                _ if metric.before.is_none() || metric.after.is_none() => {
+                    "A change takes numbers on both sides"
+                }
+                _ => "What is neither better nor worse, or must not be compared, has no change",
+            });
+            let is_known = value.is_some();
+            let response = table::known(ui, value, why_not);
+            if let Some(note) = note.filter(|_| is_known) {
                 response.on_hover_text(note);
             }
         }

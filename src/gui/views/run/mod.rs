@@ -2,6 +2,8 @@
 
 mod devices;
 
+use std::borrow::Cow;
+
 use eframe::egui::{self, RichText, ScrollArea, Ui, vec2};
 
 use crate::analysis::case_rows::CaseRow;
@@ -11,8 +13,8 @@ use crate::app::run::{LiveRun, Stage};
 use crate::app::screen::Screen;
 use crate::app::sessions::SessionId;
 use crate::base::clock;
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::case::CaseKey;
+use crate::base::humanize;
+use crate::domain::case::{Case, CaseKey};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Completion;
 use crate::gui::icon;
@@ -443,15 +445,20 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     table.show(ui, cell);
 }
 
+/// Why a case has no numbers.
+fn not_yet(case: &Case) -> Cow<'static, str> {
+    let sentence = case.outcome.sentence();
+    sentence.map_or(Cow::Borrowed("No round of it has ended yet"), Cow::Owned)
+}
+
 fn case_cell(
     ui: &mut Ui,
     session: &crate::domain::session::Session,
-    case: &crate::domain::case::Case,
+    case: &Case,
     row: Option<&CaseRow>,
     place: usize,
     run: &LiveRun,
 ) {
-    let unknown = || UNKNOWN.to_owned();
     match place {
         0 => {
             let colour = session
@@ -471,14 +478,12 @@ fn case_cell(
             table::number(ui, &format!("{} /{planned}", case.rounds.len()));
         }
         3 => {
-            let median = row
-                .and_then(|row| row.latency_ns.as_ref())
-                .map(|summary| summary.median);
-            table::number(ui, &median.map_or_else(unknown, humanize::duration_ns));
+            let median = row.and_then(CaseRow::median_words);
+            table::known(ui, median, &not_yet(case));
         }
         4 => {
-            let rate = row.and_then(|row| row.throughput_per_s);
-            table::number(ui, &rate.map_or_else(unknown, humanize::rate));
+            let rate = row.and_then(CaseRow::rate_words);
+            table::known(ui, rate, &not_yet(case));
         }
         _ => {
             let roles = theme::roles(ui);

@@ -1,0 +1,83 @@
+//! Both sides of a comparison, chosen in their boxes.
+
+use powerband::app::compare::Pick;
+
+use super::Desk;
+use super::pictures::small_session;
+use crate::support::Home;
+
+/// Two sessions, side by side.
+fn two() -> Desk {
+    let home = Home::new();
+    let files = ["Before", "After"].map(|name| small_session(&home, name));
+    let mut desk = Desk::awake(home, files.to_vec());
+    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.press("Ctrl+5");
+    compared(&mut desk);
+    desk
+}
+
+/// Waits until what is chosen is compared.
+fn compared(desk: &mut Desk) {
+    desk.steps(2);
+    desk.until("the sides are compared", |app| {
+        let chosen = (app.compare.before, app.compare.after);
+        let result = app.compare.result.as_ref();
+        result.is_some_and(|(before, after, _)| chosen == (Some(*before), Some(*after)))
+    });
+}
+
+fn pairs(desk: &Desk) -> usize {
+    let result = desk.app().compare.result.as_ref();
+    result.expect("a comparison").2.pairs.len()
+}
+
+fn sides(desk: &Desk) -> [Pick; 2] {
+    [desk.app().compare.before, desk.app().compare.after].map(|side| side.expect("a side"))
+}
+
+#[test]
+fn a_setup_of_any_session_is_either_side() {
+    let mut desk = two();
+    let ids: Vec<_> = desk.app().sessions.iter().map(|open| open.id).collect();
+    for (side, session, setup) in [("Before", 1, 1), ("After", 0, 0)] {
+        desk.click(&format!("{side}: setup"));
+        let name = desk.app().sessions.series_name(ids[session], setup);
+        desk.click(&name);
+        compared(&mut desk);
+        let chosen = sides(&desk)[usize::from(side == "After")];
+        assert_eq!((chosen.session, chosen.setup), (ids[session], setup));
+        assert_eq!((chosen.batch, chosen.whole), (None, false));
+    }
+    assert_eq!(pairs(&desk), 5, "every batch size");
+}
+
+#[test]
+fn one_batch_size_is_compared_with_another() {
+    let mut desk = two();
+    for (side, batch) in [("Before", 4), ("After", 16)] {
+        desk.click(&format!("{side}: batch"));
+        desk.click(&format!("Batch {batch}"));
+    }
+    compared(&mut desk);
+    assert_eq!(sides(&desk).map(|side| side.batch), [Some(4), Some(16)]);
+    assert_eq!(pairs(&desk), 1);
+    desk.click("Before: batch");
+    desk.click("All batches");
+    assert_eq!(sides(&desk)[0].batch, None);
+}
+
+#[test]
+fn whole_sessions_are_chosen_in_the_same_boxes() {
+    let mut desk = two();
+    for (side, name) in [
+        ("Before", "Before, all setups"),
+        ("After", "After, all setups"),
+    ] {
+        desk.click(&format!("{side}: setup"));
+        desk.click(name);
+    }
+    compared(&mut desk);
+    assert!(sides(&desk).iter().all(|side| side.whole));
+    assert_eq!(pairs(&desk), 10, "two setups, five batch sizes");
+}

@@ -1,0 +1,118 @@
+//! The first run from Home, and a plan put together with the mouse.
+
+use powerband::app::screen::Screen;
+
+use super::{Desk, data};
+use crate::support::Home;
+
+#[test]
+fn one_button_measures_a_resnet() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    assert!(desk.sees("Benchmark ResNet-50"));
+    desk.click("Start");
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.until("it began", |app| {
+        let run = app.run.as_ref();
+        run.is_some_and(|run| run.session.is_some())
+    });
+    let session = desk.app().run.as_ref().unwrap().session.clone().unwrap();
+    assert_eq!(session.model.name, "resnet50");
+    assert_eq!(session.plan.batches, [1, 2, 4, 8, 16]);
+    let engines: Vec<&str> = session
+        .plan
+        .setups
+        .iter()
+        .map(|setup| setup.engine.as_str())
+        .collect();
+    let ready: Vec<&str> = desk.app().machine.ready().map(|engine| engine.id).collect();
+    assert_eq!(engines, ready, "every engine that can run here");
+    // Home leads to it while it goes on, and does not begin a second one.
+    desk.press("Ctrl+1");
+    assert!(desk.find("Start").is_none());
+    desk.click("Watch the run");
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.click("Stop");
+    desk.until("it is over", |app| {
+        !app.run.as_ref().unwrap().stage.is_going_on()
+    });
+}
+
+#[test]
+fn setups_are_moved_coloured_and_taken_away() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    while !desk.app().planner.draft.setups.is_empty() {
+        desk.click("Remove setup 1");
+    }
+    for (place, spec) in ["fake,fixed=100", "fake,fixed=200", "fake,fixed=300"]
+        .iter()
+        .enumerate()
+    {
+        desk.click("Add a setup");
+        desk.fill(&format!("Setup {}", place + 1), spec);
+    }
+    let specs = |desk: &Desk| -> Vec<String> {
+        let setups = desk.app().planner.draft.setups.iter();
+        setups
+            .map(|setup| setup.spec.rsplit('=').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    desk.click("Move up setup 3");
+    assert_eq!(specs(&desk), ["100", "300", "200"]);
+    desk.click("Move down setup 1");
+    assert_eq!(specs(&desk), ["300", "100", "200"]);
+    // The ends lead nowhere.
+    desk.click("Move up setup 1");
+    desk.click("Move down setup 3");
+    assert_eq!(specs(&desk), ["300", "100", "200"]);
+    desk.click("Colour of setup 2");
+    desk.click("Colour 4");
+    assert_eq!(desk.app().planner.draft.setups[1].colour, Some(3));
+    assert!(desk.find("Colour 4").is_none(), "the choice is closed");
+    desk.click("Remove setup 1");
+    assert_eq!(specs(&desk), ["100", "200"]);
+    assert_eq!(desk.app().planner.draft.setups[0].colour, Some(3));
+    desk.click("Colour of setup 1");
+    desk.click("Next in turn");
+    assert_eq!(desk.app().planner.draft.setups[0].colour, None);
+    // Each of these was a step.
+    for expected in [Some(3), Some(3)] {
+        desk.press("Ctrl+Z");
+        assert_eq!(
+            desk.app()
+                .planner
+                .draft
+                .setups
+                .iter()
+                .find_map(|setup| setup.colour),
+            expected
+        );
+    }
+    assert_eq!(specs(&desk), ["300", "100", "200"]);
+}
+
+#[test]
+fn batch_sizes_are_switched_by_their_buttons() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.fill("Batch sizes", "1..4, 24");
+    assert!(desk.sees("and 24"));
+    desk.click("Batch 8, add");
+    desk.click("Batch 2, take out");
+    assert_eq!(desk.value("Batch sizes"), "1, 4, 8, 24");
+    assert!(desk.sees("Batch 2, add") && desk.sees("Batch 8, take out"));
+    desk.press("Ctrl+Z");
+    desk.press("Ctrl+Z");
+    assert_eq!(desk.value("Batch sizes"), "1..4, 24");
+}
+
+#[test]
+fn a_network_is_chosen_from_the_list() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().machine.engines = Some(data::engines(true));
+    desk.press("Ctrl+2");
+    desk.click("Built-in network");
+    desk.click("DenseNet-121, ImageNet");
+    assert_eq!(desk.value("Model"), "densenet121");
+    desk.see("7,978,856 parameters");
+}
