@@ -11,12 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use prost::Message as _;
-use tempfile::TempDir;
-use tract_onnx::pb::{
+use powerband::onnx::pb::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
+use prost::Message as _;
+use tempfile::TempDir;
 
 use powerband::base::cancel::CancelToken;
 use powerband::base::humanize;

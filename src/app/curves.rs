@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::best::{self, Best};
 use super::claims;
+use super::copied;
 use super::graph::{self, GraphCard};
 use super::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use super::shapes::{self, Shape};
@@ -480,15 +481,9 @@ impl CurvesState {
         table.get(next).map(|row| row.pin)
     }
 
-    /// The table as text with tabs, which spreadsheets take.
+    /// The table as text with tabs.
     pub fn table_text(&self) -> String {
-        let mut text = COLUMNS.join("\t");
-        for row in &self.drawn.table {
-            text.push('\n');
-            text.push_str(&row.cells.join("\t"));
-        }
-        text.push('\n');
-        text
+        copied::table(&self.drawn.table, self.options.statistic)
     }
 
     /// Forgets a session that is no longer open.

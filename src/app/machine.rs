@@ -8,6 +8,7 @@ use crate::domain::environment::Environment;
 use crate::domain::plan::{Plan, Profiler};
 use crate::domain::setup::Setup;
 use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
+use crate::engines::LAST_RESORT;
 use crate::runner::equipment::{EngineInfo, Found};
 use crate::runner::ladders::Here;
 use crate::runner::prepare::Place;
@@ -201,7 +202,7 @@ impl MachineState {
         let fresh = self.ready().find(|engine| !has_engine(engine.id));
         let fresh = fresh.map(|engine| format!("{}:cpu", engine.id));
         let fresh = fresh.or_else(|| self.ready().find_map(other_device));
-        let best = self.ready().next().map_or("tract", |engine| engine.id);
+        let best = self.ready().next().map_or(LAST_RESORT, |engine| engine.id);
         fresh.unwrap_or_else(|| format!("{best}:cpu"))
     }
 

@@ -9,6 +9,7 @@ pub mod best;
 pub mod claims;
 pub mod command;
 pub mod compare;
+mod copied;
 pub mod curves;
 pub mod elsewhere;
 pub mod experience;

@@ -57,10 +57,12 @@ pub fn significant(value: f64, digits: usize) -> String {
         let carried = text
             .parse::<f64>()
             .is_ok_and(|v| v.abs().log10().floor() as i32 > magnitude);
-        if carried && decimals > 1 {
+        if !carried {
+            return text;
+        }
+        if decimals > 1 {
             return format!("{value:.*}", decimals as usize - 1);
         }
-        return text;
     }
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", count(value.abs().round() as u64))
@@ -367,6 +369,7 @@ mod tests {
         assert_eq!(within(6.7512, Some(0.0)), "6.751");
         assert_eq!(within(6.7512, None), "6.8");
         assert_eq!(within(14_936.2, Some(210.0)), "14,900");
+        assert_eq!(within(999.999, Some(0.0)), "1,000");
         assert_eq!(duration_within(6_751_200.0, Some(34_000.0)), "6.75 ms");
         assert_eq!(duration_within(6_751_200.0, Some(200_000.0)), "6.8 ms");
         assert_eq!(duration_within(6_751_200.0, None), "6.75 ms");

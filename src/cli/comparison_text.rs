@@ -63,13 +63,7 @@ pub fn table(pairs: &[Pair]) -> String {
 
 fn line(pair: &Pair) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let median = |row: &CaseRow| {
-        or_unknown(
-            row.latency_ns
-                .as_ref()
-                .map(|times| humanize::duration_ns(times.median)),
-        )
-    };
+    let median = |row: &CaseRow| or_unknown(row.median_words());
     let batch = if pair.is_per_item() {
         format!("{} / {}", pair.before_batch, pair.after_batch)
     } else {

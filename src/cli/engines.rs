@@ -141,8 +141,13 @@ fn document(found: &Found) -> Value {
 
 fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitCode> {
     if !["onnxruntime", "ort"].contains(&args.engine.as_str()) {
+        let always = if cfg!(feature = "tract") {
+            ", and tract is always there"
+        } else {
+            ""
+        };
         bail!(
-            "\"{}\" cannot be installed; onnxruntime can, and tract is always there",
+            "\"{}\" cannot be installed; onnxruntime can{always}",
             args.engine
         );
     }

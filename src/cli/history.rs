@@ -122,13 +122,7 @@ fn line(point: &Point) -> Vec<String> {
     vec![
         humanize::moment(&point.created),
         point.name.clone(),
-        or_unknown(
-            point
-                .row
-                .latency_ns
-                .as_ref()
-                .map(|times| humanize::duration_ns(times.median)),
-        ),
+        or_unknown(point.row.median_words()),
         or_unknown(
             point
                 .row

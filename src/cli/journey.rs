@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
 use super::output;
+use crate::analysis::accuracy;
+use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{self, Journey, Rung};
-use crate::analysis::{accuracy, case_rows};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::export::comparison::pair;
@@ -89,11 +90,7 @@ fn text(journey: &Journey) -> String {
 
 fn line(rung: &Rung) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let median = rung
-        .row
-        .as_ref()
-        .and_then(|row| Some(row.latency_ns.as_ref()?.median));
-    let rate = rung.row.as_ref().and_then(|row| row.throughput_per_s);
+    let row = rung.row.as_ref();
     let gain = |pair: &Option<Pair>| {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
         let interval = ratio.and_then(|ratio| ratio.ci95);
@@ -113,8 +110,8 @@ fn line(rung: &Rung) -> Vec<String> {
     vec![
         rung.title.clone(),
         rung.case.batch.to_string(),
-        or_unknown(median.map(humanize::duration_ns)),
-        or_unknown(rate.map(humanize::rate)),
+        or_unknown(row.and_then(CaseRow::median_words)),
+        or_unknown(row.and_then(CaseRow::rate_words)),
         before,
         before_interval,
         or_unknown(verdict),

@@ -10,6 +10,7 @@ pub mod install;
 pub mod onnxruntime;
 pub mod pytorch;
 pub mod runtimes;
+#[cfg(feature = "tract")]
 pub mod tract;
 
 use std::collections::BTreeMap;
@@ -28,11 +29,20 @@ pub use common::{copies, devices, memory_limit, recipe, streams};
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[
     &onnxruntime::OnnxRuntime,
+    #[cfg(feature = "tract")]
     &tract::Tract,
     &pytorch::PyTorch,
     &command::Command,
     &fake::Fake,
 ];
+
+/// Whom to name where no engine was found: the one that is always there; in a build without it, the one that can
+/// be fetched.
+pub const LAST_RESORT: &str = if cfg!(feature = "tract") {
+    "tract"
+} else {
+    "ort"
+};
 
 /// Keys that every engine's setup may have, because the worker itself heeds them.
 pub const COMMON_KEYS: &[Key] = &[

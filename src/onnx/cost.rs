@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tract_onnx::pb::{ModelProto, NodeProto};
+use crate::onnx::pb::{ModelProto, NodeProto};
 
 use super::infer::Shapes;
 use super::proto::{self, elements};

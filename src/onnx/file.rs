@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::onnx::pb::ModelProto;
 use prost::Message as _;
 use thiserror::Error;
-use tract_onnx::pb::ModelProto;
 
 use crate::base::{atomic_file, humanize};
 
@@ -345,7 +345,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tract_onnx::pb::{GraphProto, NodeProto};
+    use crate::onnx::pb::{GraphProto, NodeProto};
 
     fn tiny() -> ModelProto {
         let node = NodeProto {

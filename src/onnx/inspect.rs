@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use thiserror::Error;
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 
 use super::{cost, infer, proto, shapes};
 use crate::domain::model::{ModelSummary, Port};
@@ -228,7 +228,7 @@ fn opset(model: &ModelProto) -> i64 {
 /// Bytes of all constants: initializers, sparse ones, and `Constant` nodes.
 fn constant_bytes(graph: &GraphProto) -> u64 {
     let dense = proto::constants(graph).map(|(_, tensor)| proto::tensor_bytes(tensor));
-    let parts = |sparse: &tract_onnx::pb::SparseTensorProto| {
+    let parts = |sparse: &crate::onnx::pb::SparseTensorProto| {
         let both = [sparse.values.as_ref(), sparse.indices.as_ref()];
         both.into_iter()
             .flatten()
@@ -316,7 +316,7 @@ fn role(node: &NodeProto, index: usize) -> Option<Role> {
 mod tests {
     use super::*;
     use crate::onnx::infer::testing::{Graph, port as stated};
-    use tract_onnx::pb::{AttributeProto, TypeProto};
+    use crate::onnx::pb::{AttributeProto, TypeProto};
 
     fn learned(graph: &Graph) -> u64 {
         summarize(&graph.model(), "x").parameters
@@ -404,7 +404,7 @@ mod tests {
         assert!(with(sequence).contains("\"list\" is not a tensor"));
         let mut shapeless = stated("free", DataType::Float, &[]);
         if let Some(TypeProto {
-            value: Some(tract_onnx::pb::type_proto::Value::TensorType(tensor)),
+            value: Some(crate::onnx::pb::type_proto::Value::TensorType(tensor)),
             ..
         }) = &mut shapeless.r#type
         {

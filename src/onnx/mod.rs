@@ -11,6 +11,7 @@ pub mod fusion;
 pub mod infer;
 pub mod inspect;
 pub mod ort_profile;
+pub mod pb;
 pub mod proto;
 pub mod rewrite;
 pub mod shapes;

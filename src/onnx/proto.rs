@@ -4,9 +4,9 @@
 //! several ways in which a file may store the same thing are dealt with once. Nothing here trusts
 //! a number in the file.
 
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::tensor_shape_proto::dimension;
-use tract_onnx::pb::{
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::tensor_shape_proto::dimension;
+use crate::onnx::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, type_proto,
 };
 
@@ -90,6 +90,7 @@ pub fn tensor_elements(tensor: &TensorProto) -> u64 {
 pub fn element_bits(data_type: i32) -> Option<u64> {
     Some(match DataType::try_from(data_type).ok()? {
         DataType::Undefined | DataType::String => return None,
+        DataType::Uint2 | DataType::Int2 => 2,
         DataType::Uint4 | DataType::Int4 | DataType::Float4e2m1 => 4,
         DataType::Uint8
         | DataType::Int8
@@ -97,7 +98,8 @@ pub fn element_bits(data_type: i32) -> Option<u64> {
         | DataType::Float8e4m3fn
         | DataType::Float8e4m3fnuz
         | DataType::Float8e5m2
-        | DataType::Float8e5m2fnuz => 8,
+        | DataType::Float8e5m2fnuz
+        | DataType::Float8e8m0 => 8,
         DataType::Uint16 | DataType::Int16 | DataType::Float16 | DataType::Bfloat16 => 16,
         DataType::Float | DataType::Int32 | DataType::Uint32 => 32,
         DataType::Double | DataType::Int64 | DataType::Uint64 | DataType::Complex64 => 64,
@@ -145,7 +147,7 @@ pub fn element_type(data_type: i32) -> Option<ElementType> {
 pub fn type_name(data_type: i32) -> String {
     DataType::try_from(data_type).map_or_else(
         |_| format!("type {data_type}"),
-        |known| known.as_str_name().to_lowercase(),
+        |known| format!("{known:?}").to_lowercase(),
     )
 }
 
@@ -153,6 +155,7 @@ pub fn type_name(data_type: i32) -> String {
 pub fn tensor_type(value: &ValueInfoProto) -> Option<&type_proto::Tensor> {
     match value.r#type.as_ref()?.value.as_ref()? {
         type_proto::Value::TensorType(tensor) => Some(tensor),
+        _ => None,
     }
 }
 

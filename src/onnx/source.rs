@@ -7,10 +7,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::onnx::pb::ModelProto;
 use prost::Message as _;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
-use tract_onnx::pb::ModelProto;
 
 use super::file::{self, ModelFileError};
 use super::zoo::{self, ZooModel};
@@ -159,7 +159,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tract_onnx::pb::{GraphProto, NodeProto};
+    use crate::onnx::pb::{GraphProto, NodeProto};
 
     fn message(name: &str, cache: &Path) -> String {
         open(name, cache).unwrap_err().to_string()

@@ -4,8 +4,8 @@
 use std::fs;
 
 use image::{Rgb, RgbImage};
+use powerband::onnx::pb::{AttributeProto, NodeProto, attribute_proto};
 use serde_json::Value;
-use tract_onnx::pb::{AttributeProto, NodeProto, attribute_proto};
 
 use crate::models::{self, Dim, FLOAT};
 use crate::support::{self, Home, Run};

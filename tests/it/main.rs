@@ -19,6 +19,7 @@ mod kernels;
 mod layers;
 mod models;
 mod nvml;
+mod onnx_messages;
 mod precision;
 mod profilers;
 mod providers;

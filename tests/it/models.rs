@@ -1,10 +1,10 @@
 //! Small ONNX files made on the spot, good and bad ones.
 
-use prost::Message as _;
-use tract_onnx::pb::{
+use powerband::onnx::pb::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
+use prost::Message as _;
 
 /// A dimension: a size, or a name.
 pub enum Dim {

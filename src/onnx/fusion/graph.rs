@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::onnx::pb::{GraphProto, ModelProto, NodeProto};
 use prost::Message as _;
-use tract_onnx::pb::{GraphProto, ModelProto, NodeProto};
 
 use crate::onnx::proto;
 
@@ -145,7 +145,7 @@ impl<'a> Graph<'a> {
         let mut twins = Vec::with_capacity(self.nodes.len());
         for (index, node) in self.nodes.iter().enumerate() {
             // Subgraphs and large constants are not worth comparing, and no two random values are equal.
-            let plain = |attribute: &tract_onnx::pb::AttributeProto| {
+            let plain = |attribute: &crate::onnx::pb::AttributeProto| {
                 attribute.t.is_none() && attribute.g.is_none() && attribute.graphs.is_empty()
             };
             if !node.attribute.iter().all(plain)

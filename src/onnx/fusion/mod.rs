@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use tract_onnx::pb::{ModelProto, NodeProto};
+use crate::onnx::pb::{ModelProto, NodeProto};
 
 use crate::domain::examination::{Became, Fusions, Origin};
 use graph::Graph;

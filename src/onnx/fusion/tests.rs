@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::onnx::pb::{GraphProto, TensorProto, ValueInfoProto};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use tract_onnx::pb::{GraphProto, TensorProto, ValueInfoProto};
 
 use super::*;
 use crate::onnx::{file, ort_profile};
@@ -492,7 +492,7 @@ fn what_a_subgraph_reads_is_read_by_its_node() {
         }],
         ..Default::default()
     };
-    branch.attribute.push(tract_onnx::pb::AttributeProto {
+    branch.attribute.push(crate::onnx::pb::AttributeProto {
         name: "then_branch".to_owned(),
         g: Some(inner),
         ..Default::default()

@@ -363,7 +363,7 @@ fn space_to_depth(op: &Op<'_>) -> Option<Vec<usize>> {
 mod tests {
     use super::super::testing::{Graph, attr};
     use super::*;
-    use tract_onnx::pb::AttributeProto;
+    use crate::onnx::pb::AttributeProto;
 
     /// One node on `x` with lists of integers as its further inputs.
     #[track_caller]

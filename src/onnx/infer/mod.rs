@@ -12,7 +12,7 @@ mod window;
 
 use std::collections::BTreeMap;
 
-use tract_onnx::pb::{ModelProto, NodeProto, TensorProto};
+use crate::onnx::pb::{ModelProto, NodeProto, TensorProto};
 
 use super::proto;
 use crate::domain::model::Dim;

@@ -3,10 +3,10 @@
 //! Names are split at spaces, so that a test reads like the node it describes. Compiled for tests
 //! only.
 
-use tract_onnx::pb::attribute_proto::AttributeType;
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension};
-use tract_onnx::pb::{
+use crate::onnx::pb::attribute_proto::AttributeType;
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::tensor_shape_proto::{Dimension, dimension};
+use crate::onnx::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TensorShapeProto, TypeProto,
     ValueInfoProto, type_proto,
 };

@@ -4,7 +4,7 @@
 //! arithmetic in front of a `Reshape`. The walk in this folder asks here for the values of such
 //! chains; only lists of up to a few thousand integers are followed.
 
-use tract_onnx::pb::NodeProto;
+use crate::onnx::pb::NodeProto;
 
 use super::super::proto;
 use super::Op;

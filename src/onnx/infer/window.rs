@@ -169,7 +169,7 @@ fn with_channels(
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Graph, attr, attr_text};
-    use tract_onnx::pb::AttributeProto;
+    use crate::onnx::pb::AttributeProto;
 
     /// The side that comes out of a 2 × 4 × side × side picture.
     #[track_caller]

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension};
-use tract_onnx::pb::{GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, type_proto};
+use crate::onnx::pb::tensor_shape_proto::{Dimension, dimension};
+use crate::onnx::pb::{GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, type_proto};
 
 use super::parts::called;
 use super::{Counts, RewriteError, Rewritten};
@@ -156,6 +156,7 @@ fn name_of(dim: &Dimension) -> Option<&str> {
 fn shape_of(value: &mut ValueInfoProto) -> Option<&mut TensorShapeProto> {
     match value.r#type.as_mut()?.value.as_mut()? {
         type_proto::Value::TensorType(tensor) => tensor.shape.as_mut(),
+        _ => None,
     }
 }
 
@@ -254,8 +255,8 @@ fn misfit(model: &ModelProto, known: &Shapes, elsewhere: &Shapes, batch: usize) 
 mod tests {
     use super::*;
     use crate::onnx::infer::testing::{Graph, port};
+    use crate::onnx::pb::tensor_proto::DataType;
     use crate::onnx::zoo;
-    use tract_onnx::pb::tensor_proto::DataType;
 
     fn shown(value: &ValueInfoProto) -> String {
         let dims = proto::stated_dims(value).unwrap();
@@ -373,7 +374,7 @@ mod tests {
     #[test]
     fn branches_and_loops_are_looked_into() {
         let inner = Graph::new(&[]).stated("q", &["n", "3"]).graph;
-        let branch = tract_onnx::pb::AttributeProto {
+        let branch = crate::onnx::pb::AttributeProto {
             name: "then_branch".to_owned(),
             g: Some(inner),
             ..Default::default()

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::{GraphProto, NodeProto, TensorProto};
+use crate::onnx::pb::{GraphProto, NodeProto, TensorProto};
 
 use super::RewriteError;
 use super::parts::{self, FLOAT, LeaveOut, Names, is_op};

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::attribute_proto::AttributeType;
-use tract_onnx::pb::{
+use crate::onnx::pb::attribute_proto::AttributeType;
+use crate::onnx::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, type_proto,
 };
 
@@ -424,8 +424,8 @@ fn set_element(value: &mut ValueInfoProto, kind: Kind) {
 mod tests {
     use super::*;
     use crate::onnx::infer::testing::{Graph, attr, port};
-    use tract_onnx::pb::OperatorSetIdProto;
-    use tract_onnx::pb::tensor_proto::DataType;
+    use crate::onnx::pb::OperatorSetIdProto;
+    use crate::onnx::pb::tensor_proto::DataType;
 
     fn model(graph: &Graph) -> ModelProto {
         let mut model = graph.model();

@@ -2,9 +2,9 @@
 //!
 //! `fp16` calls it for every tensor that it turns and tells the user what did not fit.
 
+use crate::onnx::pb::TensorProto;
+use crate::onnx::pb::tensor_proto::DataType;
 use half::f16;
-use tract_onnx::pb::TensorProto;
-use tract_onnx::pb::tensor_proto::DataType;
 
 use super::{Counts, RewriteError, parts};
 

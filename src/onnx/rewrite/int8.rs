@@ -9,8 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{ModelProto, NodeProto, TensorProto};
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::{ModelProto, NodeProto, TensorProto};
 
 use super::parts::{self, FLOAT, LeaveOut, Names};
 use super::placing::{self, Job, Placing};
@@ -349,8 +349,8 @@ struct Stored<'a> {
 mod tests {
     use super::*;
     use crate::onnx::infer::testing::{Graph, attr, port};
+    use crate::onnx::pb::OperatorSetIdProto;
     use crate::onnx::rewrite::observe;
-    use tract_onnx::pb::OperatorSetIdProto;
 
     fn model(graph: &Graph, version: i64) -> ModelProto {
         let mut model = graph.model();

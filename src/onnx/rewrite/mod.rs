@@ -21,8 +21,8 @@ mod types;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::onnx::pb::ModelProto;
 use thiserror::Error;
-use tract_onnx::pb::ModelProto;
 
 /// The numbers that a network computes with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{ModelProto, TypeProto, ValueInfoProto, type_proto};
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::{ModelProto, TypeProto, ValueInfoProto, type_proto};
 
 use super::int8::Int8Options;
 use super::parts::{self, LeaveOut};
@@ -73,7 +73,7 @@ fn ranks(model: &ModelProto) -> infer::Shapes {
 fn float(name: &str, rank: usize) -> ValueInfoProto {
     let tensor = type_proto::Tensor {
         elem_type: DataType::Float as i32,
-        shape: (rank > 0).then(|| tract_onnx::pb::TensorShapeProto {
+        shape: (rank > 0).then(|| crate::onnx::pb::TensorShapeProto {
             dim: vec![Default::default(); rank],
         }),
     };

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::attribute_proto::AttributeType;
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto};
+use crate::onnx::pb::attribute_proto::AttributeType;
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::RewriteError;
 use crate::onnx::proto;

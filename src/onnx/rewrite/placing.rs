@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tract_onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
+use crate::onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::parts::{self, FLOAT, LeaveOut, is_op, is_own};
 use super::types::{self, Types};
@@ -369,8 +369,8 @@ fn values(
 mod tests {
     use super::*;
     use crate::onnx::infer::testing::{Graph, port};
-    use tract_onnx::pb::OperatorSetIdProto;
-    use tract_onnx::pb::tensor_proto::DataType;
+    use crate::onnx::pb::OperatorSetIdProto;
+    use crate::onnx::pb::tensor_proto::DataType;
 
     /// A convolution of two channels with weights, and whatever comes after.
     fn placed(graph: Graph, output: &str) -> Placing {

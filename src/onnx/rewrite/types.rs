@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{GraphProto, NodeProto};
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::{GraphProto, NodeProto};
 
 use super::parts::{FLOAT, is_own};
 use crate::onnx::proto;

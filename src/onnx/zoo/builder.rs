@@ -4,10 +4,10 @@
 //! layer's node, output and tensors are named after the layer, the way torchvision names them, so
 //! that tools show familiar names and seeds stay put.
 
-use tract_onnx::pb::attribute_proto::AttributeType;
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension};
-use tract_onnx::pb::{
+use crate::onnx::pb::attribute_proto::AttributeType;
+use crate::onnx::pb::tensor_proto::DataType;
+use crate::onnx::pb::tensor_shape_proto::{Dimension, dimension};
+use crate::onnx::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto,
     TypeProto, ValueInfoProto, type_proto,
 };

@@ -4,7 +4,7 @@
 //! layer adds 32 channels to all that came before it, and a transition between two blocks halves
 //! channels and size.
 
-use tract_onnx::pb::ModelProto;
+use crate::onnx::pb::ModelProto;
 
 use super::builder::{Conv, GraphBuilder, Value};
 use super::{ZooModel, stem};

@@ -9,7 +9,7 @@ mod densenet;
 mod resnet;
 pub mod weights;
 
-use tract_onnx::pb::ModelProto;
+use crate::onnx::pb::ModelProto;
 
 use builder::{Conv, GraphBuilder, Value};
 use resnet::Resnet;

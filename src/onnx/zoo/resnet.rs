@@ -4,7 +4,7 @@
 //! stride of a bottleneck sits on its 3 × 3 convolution (known as v1.5), and a shortcut that
 //! changes shape is a 1 × 1 convolution with batch normalisation.
 
-use tract_onnx::pb::ModelProto;
+use crate::onnx::pb::ModelProto;
 
 use super::builder::{Conv, GraphBuilder, Value};
 use super::{ZooModel, stem};

@@ -8,11 +8,11 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::onnx::pb::TensorProto;
+use crate::onnx::pb::tensor_proto::DataType;
 use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-use tract_onnx::pb::TensorProto;
-use tract_onnx::pb::tensor_proto::DataType;
 
 /// Chosen once. A new value would change every number of every network.
 const BASE_SEED: u64 = 0x504f_5745_5242_414e;

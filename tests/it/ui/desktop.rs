@@ -90,7 +90,10 @@ fn a_table_is_copied_as_it_is_shown() {
     assert_eq!(rows.len(), 11, "{rising}");
     let heads = rows[0].len();
     assert!(rows.iter().all(|row| row.len() == heads), "{rising}");
-    let latency = rows[0].iter().position(|head| *head == "Latency").unwrap();
+    let latency = rows[0]
+        .iter()
+        .position(|head| *head == "Latency ms, median")
+        .unwrap();
     let ms = |row: &Vec<&str>| {
         let number = row[latency].trim_end_matches(" ms");
         number.parse::<f64>().unwrap_or_else(|_| panic!("{row:?}"))

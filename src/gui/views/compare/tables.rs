@@ -139,7 +139,7 @@ fn metric_cell(ui: &mut Ui, metric: &Metric, place: usize) {
                 _ => metric.change.clone(),
             };
             let note = metric.note.as_deref();
-            let why_not = note.unwrap_or(match place {
+            let why_not = note.unwrap_or_else(|| match place {
                 1 => "Before has no such number",
                 2 => "After has no such number",
                 _ if metric.before.is_none() || metric.after.is_none() => {
