@@ -206,6 +206,11 @@ impl MachineState {
         fresh.unwrap_or_else(|| format!("{best}:cpu"))
     }
 
+    /// Whether it was looked for engines, and none can run.
+    pub fn has_none(&self) -> bool {
+        self.engines.is_some() && self.ready().next().is_none()
+    }
+
     /// Why no card is seen, by everything that could tell of one; nothing where one is.
     pub fn missing_cards(&self) -> Vec<&MissingSource> {
         let Some((devices, missing)) = &self.devices else {

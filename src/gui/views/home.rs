@@ -88,7 +88,9 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.add_space(space::HAIR);
     let sentence = match (&app.machine.engines, app.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
-        (Some(_), None) => "No engine can run here.".to_owned(),
+        (Some(_), None) => {
+            "No engine is here yet. ONNX Runtime can be fetched with your own pip.".to_owned()
+        }
         (Some(_), Some(best)) => {
             let wish = app.first_wish();
             let setups: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
@@ -114,6 +116,18 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         if app.is_running() {
             if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
                 wishes.push(Action::Go(Screen::Run));
+            }
+        } else if app.machine.has_none() {
+            let installing = app.machine.installing.is_some();
+            if installing {
+                button::plain_if(
+                    ui,
+                    Err("ONNX Runtime is being fetched"),
+                    Some(icon::RUN),
+                    "Start",
+                );
+            } else if button::primary(ui, Some(icon::DOWNLOAD), "Install ONNX Runtime").clicked() {
+                wishes.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
             wishes.push(Action::Run(Run::StartFirst));

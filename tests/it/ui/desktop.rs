@@ -7,8 +7,8 @@ use std::sync::Arc;
 use eframe::egui::{DroppedFile, HoveredFile, Rect, Vec2, ViewportId, pos2};
 use powerband::app::screen::Screen;
 
+use super::Desk;
 use super::pictures::small_session;
-use super::{Desk, PATIENCE};
 use crate::models::good_model;
 use crate::support::Home;
 
@@ -135,8 +135,6 @@ fn the_window_is_where_it_was() {
     };
     put(&mut desk, false);
     put(&mut desk, true);
-    desk.close_window();
-    desk.step_until("it is closing", PATIENCE, |desk| !desk.app().is_running());
     desk.app().remember().unwrap();
     let desk = Desk::awake(desk.home, Vec::new());
     let placement = desk.app().remembered.placement.unwrap();

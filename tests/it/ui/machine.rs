@@ -48,6 +48,24 @@ fn what_is_missing_has_its_one_action() {
 }
 
 #[test]
+fn where_no_engine_is_the_large_button_fetches_one() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let mut engines = data::engines(false);
+    for engine in &mut engines {
+        engine.is_ready = false;
+    }
+    desk.app_mut().machine.engines = Some(engines);
+    desk.steps(3);
+    desk.see("No engine is here yet");
+    assert!(desk.find("Start").is_none());
+    assert!(desk.find("Install ONNX Runtime").is_some());
+    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.steps(3);
+    assert!(desk.find("Start").is_some());
+    assert!(desk.find("Install ONNX Runtime").is_none());
+}
+
+#[test]
 fn the_user_says_where_python_is() {
     let kept = |desk: &Desk| settings::read(&desk.app().place.paths.settings).expect("settings");
     let answer = |desk: &mut Desk, path: &Path| {
