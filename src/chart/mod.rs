@@ -1,5 +1,6 @@
 //! Findings in, a description of a figure out. Pure: no I/O, no clock, no window.
 
+pub mod area;
 pub mod axis;
 pub mod breakdown;
 pub mod claims;
@@ -14,6 +15,7 @@ pub mod lanes;
 pub mod limit;
 pub mod mark;
 pub mod memory;
+pub mod naming;
 pub mod palette;
 pub mod ratios;
 pub mod samples;

@@ -13,9 +13,10 @@ mod marks;
 mod traced;
 mod treemap;
 
-use self::canvas::{Area, Canvas, Height, Side, Words};
+use self::canvas::{Canvas, Height, Side, Words};
 use super::letters::Type;
 use super::style::{Preset, Style};
+use crate::chart::area::Area;
 use crate::chart::figure::Drawing;
 
 /// Draws a figure.

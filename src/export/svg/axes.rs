@@ -1,6 +1,7 @@
 //! Words at both axes and hairlines; no box, no grid of squares.
 
-use super::canvas::{Area, At, Canvas, Height, Pen, Side, Words};
+use super::canvas::{Canvas, Height, Pen, Side, Words};
+use crate::chart::area::{Area, At};
 use crate::chart::spec::{Axis, ChartSpec};
 use crate::export::letters::{self, Type};
 

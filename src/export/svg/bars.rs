@@ -1,7 +1,8 @@
 //! Where the time went, as bars with names and numbers; and what makes a difference, to both sides.
 
-use super::canvas::{Area, Canvas, Height, Pen, Side};
+use super::canvas::{Canvas, Height, Pen, Side};
 use crate::base::humanize;
+use crate::chart::area::Area;
 use crate::chart::breakdown::{Bar, Step};
 use crate::export::letters::{self, Type};
 

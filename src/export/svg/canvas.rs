@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::chart::area::{Area, At};
 use crate::chart::colours::{Colours, Depth, Fill, Rgb};
 use crate::chart::palette;
 use crate::chart::spec::Marker;
@@ -13,73 +14,6 @@ const WORDS: &str = "Inter, 'Powerband Text', 'Helvetica Neue', Arial, sans-seri
 const NUMBERS: &str = "'JetBrains Mono', 'Powerband Mono', Menlo, Consolas, monospace";
 /// Beyond this no text in a tooltip helps.
 const LONGEST_TITLE: usize = 2_000;
-
-/// A place.
-pub(super) type At = (f64, f64);
-
-/// A rectangle.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Area {
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) right: f64,
-    pub(super) bottom: f64,
-}
-
-impl Area {
-    pub(super) fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
-        Self {
-            left,
-            top,
-            right: right.max(left),
-            bottom: bottom.max(top),
-        }
-    }
-
-    pub(super) fn around((x, y): At, half: f64) -> Self {
-        Self::new(x - half, y - half, x + half, y + half)
-    }
-
-    /// The one between two corners, however they lie.
-    pub(super) fn between(a: At, b: At) -> Self {
-        Self::new(a.0.min(b.0), a.1.min(b.1), a.0.max(b.0), a.1.max(b.1))
-    }
-
-    pub(super) fn grown(self, by: f64) -> Self {
-        Self::new(
-            self.left - by,
-            self.top - by,
-            self.right + by,
-            self.bottom + by,
-        )
-    }
-
-    pub(super) fn width(self) -> f64 {
-        self.right - self.left
-    }
-
-    pub(super) fn height(self) -> f64 {
-        self.bottom - self.top
-    }
-
-    pub(super) fn touches(self, other: Self) -> bool {
-        self.left < other.right
-            && other.left < self.right
-            && self.top < other.bottom
-            && other.top < self.bottom
-    }
-
-    pub(super) fn holds(self, other: Self) -> bool {
-        self.left <= other.left
-            && other.right <= self.right
-            && self.top <= other.top
-            && other.bottom <= self.bottom
-    }
-
-    pub(super) fn has(self, (x, y): At) -> bool {
-        (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
-    }
-}
 
 /// Which end of words is at their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! A chart: bands, lines, columns and markers between the hairlines and the marks.
 
 use super::axes::Plot;
-use super::canvas::{Area, At, Canvas, Pen};
+use super::canvas::{Canvas, Pen};
 use super::{legend, marks};
 use crate::base::humanize;
+use crate::chart::area::{Area, At};
 use crate::chart::colours::Fill;
 use crate::chart::palette;
 use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};

@@ -1,8 +1,9 @@
 //! What the devices did: one low strip for each quantity, words at the left, one axis of time below all.
 
-use super::canvas::{Area, At, Canvas, Height, Pen, Side};
+use super::canvas::{Canvas, Height, Pen, Side};
 use super::legend::{self, Item};
 use crate::analysis::watched;
+use crate::chart::area::{Area, At};
 use crate::chart::lanes::{Lane, Lanes};
 use crate::export::letters;
 

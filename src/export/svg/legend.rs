@@ -1,8 +1,9 @@
 //! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
 
-use super::canvas::{Area, Canvas, Height, Pen, Side};
+use super::canvas::{Canvas, Height, Pen, Side};
 use super::chart::HOLLOW;
 use crate::base::humanize;
+use crate::chart::area::Area;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
 use crate::export::letters;
 

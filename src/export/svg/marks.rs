@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use super::axes::Plot;
-use super::canvas::{Area, At, Canvas, Height, Pen, Side, Words};
+use super::canvas::{Canvas, Height, Pen, Side, Words};
 use crate::base::humanize;
+use crate::chart::area::{Area, At};
 use crate::chart::failures::{self, Room};
 use crate::chart::mark::drop_words;
+use crate::chart::naming;
 use crate::chart::spec::{Limit, Mark, Stroke};
 use crate::export::letters;
 
@@ -305,6 +307,32 @@ fn names(canvas: &mut Canvas, plot: &Plot<'_>, mut taken: Vec<Area>) {
         if let Some((at, words)) = places.into_iter().find(is_free) {
             taken.push(canvas.place_of(at, &text, words));
             canvas.text(at, &text, words);
+        }
+    }
+    names_of_curves(canvas, plot, &taken);
+}
+
+/// The names of a few curves, where they run.
+fn names_of_curves(canvas: &mut Canvas, plot: &Plot<'_>, taken: &[Area]) {
+    let words = canvas.caption(canvas.colours.quiet).class("name");
+    let words = words.at(Side::Start, Height::Top);
+    let names: Vec<_> = naming::named(plot.spec)
+        .into_iter()
+        .map(|(id, name)| (id, short(&name)))
+        .collect();
+    let sizes: Vec<_> = names
+        .iter()
+        .map(|(id, name)| {
+            let area = canvas.place_of((0.0, 0.0), name, words);
+            (*id, (area.width(), area.height()))
+        })
+        .collect();
+    let place = |x, y| plot.place(x, y);
+    let places = naming::places(plot.spec, &sizes, plot.inner, taken, place);
+    for ((_, name), area) in names.iter().zip(places) {
+        if let Some(area) = area {
+            canvas.rect(area, canvas.colours.panel, 0.8, 2.0);
+            canvas.text((area.left, area.top), name, words);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! A stretch of a timeline: a ruler, tracks with their slices, and below them memory and devices.
 
-use super::canvas::{Area, At, Canvas, Height, Pen, Side};
+use super::canvas::{Canvas, Height, Pen, Side};
 use super::legend::{self, Item};
 use crate::analysis::watched;
 use crate::base::humanize;
+use crate::chart::area::{Area, At};
 use crate::chart::lanes::Lane;
 use crate::chart::timeline::{self, exact, ruler};
 use crate::chart::traced::{Run, Traced, TracedMemory, series};

@@ -1,7 +1,8 @@
 //! Where the time went, as areas with names.
 
 use super::bars::share_words;
-use super::canvas::{Area, Canvas, Height, Pen, Side};
+use super::canvas::{Canvas, Height, Pen, Side};
+use crate::chart::area::Area;
 use crate::chart::breakdown::{self, Tile};
 use crate::export::letters;
 

@@ -97,6 +97,7 @@ pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
         canvas.whiskers(series);
     }
     let said = marks::show(&canvas, spec);
+    names::of_curves(&canvas, spec, &said);
     names::show(&canvas, spec, said);
     let grip = canvas.limit(ui, id, spec);
     let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));

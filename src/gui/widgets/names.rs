@@ -1,10 +1,12 @@
 //! Names beside the points of a chart, where there is room, and the edge behind them.
 
-use eframe::egui::{Align2, Pos2, Rect, Shape, Stroke, Vec2, vec2};
+use eframe::egui::{Align2, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
 use super::chart::{Canvas, faded};
 use super::marker;
-use crate::chart::spec::{ChartSpec, Mark};
+use crate::chart::area::Area;
+use crate::chart::naming;
+use crate::chart::spec::{ChartSpec, Mark, SeriesId};
 use crate::gui::theme::{self, text};
 
 /// From a point to its name.
@@ -100,4 +102,41 @@ pub(super) fn show(canvas: &Canvas<'_>, spec: &ChartSpec, mut taken: Vec<Rect>) 
             taken.push(place);
         }
     }
+}
+
+/// The names of a few curves, where they run. `taken` has the places of other words.
+pub(super) fn of_curves(canvas: &Canvas<'_>, spec: &ChartSpec, taken: &[Rect]) {
+    let font = theme::words(text::CAPTION);
+    let laid_out = |(id, name): (SeriesId, String)| {
+        let color = faded(canvas.roles.quiet, id, canvas.highlighted);
+        let galley = canvas.painter.layout_no_wrap(name, font.clone(), color);
+        (id, galley, color)
+    };
+    let names: Vec<_> = naming::named(spec).into_iter().map(laid_out).collect();
+    let sizes: Vec<_> = names
+        .iter()
+        .map(|(id, galley, _)| (*id, (galley.size().x.into(), galley.size().y.into())))
+        .collect();
+    let taken: Vec<Area> = taken.iter().map(|rect| area(*rect)).collect();
+    let place = |x, y| {
+        let at = canvas.place(x, y);
+        (at.x.into(), at.y.into())
+    };
+    let places = naming::places(spec, &sizes, area(canvas.inner), &taken, place);
+    for ((_, galley, color), area) in names.into_iter().zip(places) {
+        if let Some(area) = area {
+            let at = pos2(area.left as f32, area.top as f32);
+            let ground = canvas.roles.panel.gamma_multiply(0.8);
+            canvas
+                .painter
+                .rect_filled(Rect::from_min_size(at, galley.size()), 2.0, ground);
+            canvas.painter.galley(at, galley, color);
+        }
+    }
+}
+
+fn area(rect: Rect) -> Area {
+    let [left, top, right, bottom] =
+        [rect.left(), rect.top(), rect.right(), rect.bottom()].map(f64::from);
+    Area::new(left, top, right, bottom)
 }
