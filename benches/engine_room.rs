@@ -448,6 +448,7 @@ fn million_samples() -> Result<Session> {
         batches: (0..10).map(|n| 1 << n).collect(),
         ladder: Vec::new(),
         shapes: Default::default(),
+        batch_axis: Vec::new(),
         preset: PresetName::Publish,
         measure: MeasureRule::of(PresetName::Publish),
         warm_up: WarmUpRule::for_device(false),
@@ -502,11 +503,7 @@ fn million_samples() -> Result<Session> {
 }
 
 fn floats(name: &str, dims: &[usize]) -> TensorSpec {
-    TensorSpec {
-        name: name.to_owned(),
-        element: ElementType::F32,
-        dims: dims.to_vec(),
-    }
+    TensorSpec::new(name, ElementType::F32, dims.to_vec())
 }
 
 /// A model of one node: `y = Relu(x)` on eight floats.

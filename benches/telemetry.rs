@@ -231,11 +231,7 @@ fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
     let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
     let mut worker = Worker::start(&setup, None, program, LIMIT, &cancel)?;
     let model = source::open("resnet18", folder)?.path;
-    let input = TensorSpec {
-        name: "input".to_owned(),
-        element: ElementType::F32,
-        dims: vec![1, 3, 224, 224],
-    };
+    let input = TensorSpec::new("input", ElementType::F32, vec![1, 3, 224, 224]);
     let requests = [
         Request::Load {
             setup,

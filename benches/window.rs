@@ -349,6 +349,7 @@ fn session(
             .collect(),
         ladder: Vec::new(),
         shapes: Default::default(),
+        batch_axis: Vec::new(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),

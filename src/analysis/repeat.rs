@@ -1,5 +1,6 @@
 //! The command that measures a session's plan once more.
 
+use crate::domain::input_sizes::shape_text;
 use crate::domain::plan::{Judging, Load, MeasureRule, Plan, Profiler, TimeLimits};
 use crate::domain::session::Session;
 
@@ -100,8 +101,10 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
 
 fn add_extras(command: &mut Command, plan: &Plan) {
     for (input, dims) in &plan.shapes {
-        let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
-        command.add(["--shape", &format!("{input}={}", dims.join("x"))]);
+        command.add(["--shape", &shape_text(input, dims)]);
+    }
+    for axis in &plan.batch_axis {
+        command.add(["--batch-axis", &axis.to_string()]);
     }
     match plan.load {
         Load::Closed => {}

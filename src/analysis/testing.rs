@@ -21,6 +21,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         batches: batches.to_vec(),
         ladder: Vec::new(),
         shapes: BTreeMap::new(),
+        batch_axis: Vec::new(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),

@@ -340,6 +340,7 @@ impl App {
             looks: wish.looks,
             batches,
             shapes: wish.shapes,
+            batch_axis: wish.batch_axis,
             preset: wish.preset,
             measure: rules.measure,
             warm_up: rules.warm_up,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::input_sizes::{parse_batch_axes, shape_text};
 use crate::domain::model::ModelSummary;
 use crate::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
 use crate::domain::session::Session;
@@ -83,6 +84,9 @@ pub struct Draft {
     pub profile: Option<Profiler>,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
+    /// Which dimensions are the batch, with commas between; empty for those that are called so, or the
+    /// first.
+    pub batch_axis: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
     pub rules: Option<Rules>,
     /// How the workers of a session that is run again were kept.
@@ -109,6 +113,7 @@ impl Default for Draft {
             inputs: None,
             profile: None,
             shapes: String::new(),
+            batch_axis: String::new(),
             rules: None,
             keeping: Keeping::Together,
             seed: None,
@@ -177,12 +182,15 @@ impl Draft {
             shapes: wish
                 .shapes
                 .iter()
-                .map(|(name, dims)| {
-                    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
-                    format!("{name}={}", dims.join("x"))
-                })
+                .map(|(name, dims)| shape_text(name, dims))
                 .collect::<Vec<_>>()
                 .join("\n"),
+            batch_axis: wish
+                .batch_axis
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", "),
             rules: wish.rules.clone(),
             keeping: wish.keeping,
             seed: wish.seed,
@@ -219,6 +227,9 @@ impl Draft {
             .collect::<Result<_, _>>()
             .map_err(|error| note(Field::Shapes, error.to_string()))
             .unwrap_or_default();
+        let batch_axis = parse_batch_axes(&self.batch_axis)
+            .map_err(|error| note(Field::BatchAxis, error.to_string()))
+            .unwrap_or_default();
         if self.model.trim().is_empty() {
             note(
                 Field::Model,
@@ -234,6 +245,7 @@ impl Draft {
             batches,
             journey: self.journey,
             shapes,
+            batch_axis,
             preset: self.preset,
             rounds,
             load,
@@ -314,6 +326,8 @@ pub enum Field {
     Rounds,
     /// How many requests arrive in a second.
     Rate,
+    /// The batch axis.
+    BatchAxis,
     /// The shapes.
     Shapes,
 }

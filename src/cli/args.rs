@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::domain::input_sizes::BatchAxis;
 use crate::domain::plan::{PresetName, Profiler};
 use crate::onnx::rewrite::Precision;
 pub use out::{ExportArgs, ReportArgs};
@@ -97,7 +98,7 @@ pub struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
@@ -147,10 +148,13 @@ pub struct BenchArgs {
     /// Keep one worker alive at a time: each is started again for its visits.
     #[arg(long)]
     pub one_at_a_time: bool,
-    /// The whole shape of an input whose dimensions the model leaves open; the first is per item
-    /// where the model's first dimension is the batch.
-    #[arg(long = "shape", value_name = "NAME=1x128")]
+    /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
+    #[arg(long = "shape", value_name = "NAME=Nx128")]
     pub shapes: Vec<String>,
+    /// The dimension that is the batch: its name, or an input and its place counted from 0 [default: the
+    /// one that is called batch or N, else the first].
+    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
+    pub batch_axis: Vec<BatchAxis>,
     /// Where to write the session [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
@@ -379,6 +383,9 @@ pub struct ModelArgs {
     /// With this batch size written into it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub fixed_batch: Option<u32>,
+    /// The dimension that is the batch, as for bench.
+    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
+    pub batch_axis: Vec<BatchAxis>,
     /// Inputs of your own to calibrate on: pictures, a CSV, or .npy files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,

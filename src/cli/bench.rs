@@ -150,6 +150,7 @@ fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
         },
         batches: batches.or(begun.batches),
         shapes,
+        batch_axis: args.batch_axis.clone(),
         preset: args.preset,
         rounds: args.rounds,
         timeout_s: args.timeout,

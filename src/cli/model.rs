@@ -1,6 +1,5 @@
 //! `powerband model`: a network's inputs, outputs, size, cost and operators.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ use crate::base::{atomic_file, humanize};
 use crate::domain::model::{ModelSummary, Port};
 use crate::domain::setup::Setup;
 use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
+use crate::onnx::shapes::InputSizes;
 use crate::onnx::source::ModelFile;
 use crate::onnx::{inspect, source};
 use crate::runner::exporting;
@@ -25,7 +25,11 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
         return export(context, args, &model, from, to);
     }
     let recipe = recipe(args)?;
-    let converted = precision::convert(&context.place(), &model, &recipe, &BTreeMap::new());
+    let sizes = InputSizes {
+        batch_axis: args.batch_axis.clone(),
+        ..InputSizes::default()
+    };
+    let converted = precision::convert(&context.place(), &model, &recipe, &sizes);
     let Converted { file: model, notes } = converted.map_err(|reason| {
         anyhow::anyhow!("{} cannot be rewritten to {recipe}: {reason}", model.name)
     })?;
@@ -151,6 +155,11 @@ fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
         for port in ports {
             text.push_str(&format!("  {}  {}\n", port.name, port.describe()));
         }
+        if title == "Inputs" {
+            for reason in &summary.unfed {
+                text.push_str(&format!("  · {reason}\n"));
+            }
+        }
     }
     let mut operators: Vec<(&String, &u64)> = summary.operators.iter().collect();
     operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
@@ -160,7 +169,8 @@ fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
         .collect();
     text.push('\n');
     text.push_str(&humanize::table(&["Operator", "Nodes"], &rows, 1));
-    for note in &summary.notes {
+    let notes = summary.notes.iter();
+    for note in notes.filter(|note| !summary.unfed.contains(note)) {
         text.push_str(&format!("· {note}\n"));
     }
     text

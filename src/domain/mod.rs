@@ -7,6 +7,7 @@ pub mod device;
 pub mod environment;
 pub mod event;
 pub mod examination;
+pub mod input_sizes;
 pub mod model;
 pub mod outcome;
 pub mod plan;

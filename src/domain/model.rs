@@ -56,6 +56,9 @@ pub struct ModelSummary {
     pub opset: i64,
     /// Inputs that the caller must give.
     pub inputs: Vec<Port>,
+    /// Why inputs that the caller must give cannot be fed.
+    #[serde(default)]
+    pub unfed: Vec<String>,
     /// Outputs in order.
     pub outputs: Vec<Port>,
     /// Learned values: weights, biases, scales; not the running statistics of batch normalisation.

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::case::CaseKey;
+use super::input_sizes::BatchAxis;
 use super::setup::Setup;
 
 /// Time before the first sample of a visit.
@@ -280,8 +281,12 @@ pub struct Plan {
     /// Steps that lead from a start to an end; where there are any, only their cases are measured.
     #[serde(default)]
     pub ladder: Vec<Step>,
-    /// Whole shapes that the user gave for inputs whose dimensions the model leaves open.
+    /// Whole shapes that the user gave for inputs whose dimensions the model leaves open; 0 stands for
+    /// the batch.
     pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch, where the user said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch_axis: Vec<BatchAxis>,
     /// The preset that `measure` and `warm_up` started from.
     pub preset: PresetName,
     /// When a case is measured.

@@ -68,9 +68,22 @@ pub struct TensorSpec {
     pub element: ElementType,
     /// Its dimensions.
     pub dims: Vec<usize>,
+    /// Which of them are the batch, from 0; none for an input that is the same for every batch size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch_axes: Vec<usize>,
 }
 
 impl TensorSpec {
+    /// An input or output of these sizes, none of which is known to be the batch.
+    pub fn new(name: impl Into<String>, element: ElementType, dims: Vec<usize>) -> Self {
+        Self {
+            name: name.into(),
+            element,
+            dims,
+            batch_axes: Vec::new(),
+        }
+    }
+
     /// How many elements it has.
     pub fn len(&self) -> usize {
         self.dims.iter().product()
@@ -178,11 +191,7 @@ mod tests {
     use super::*;
 
     fn spec(element: ElementType) -> TensorSpec {
-        TensorSpec {
-            name: "x".to_owned(),
-            element,
-            dims: vec![2, 500],
-        }
+        TensorSpec::new("x", element, vec![2, 500])
     }
 
     #[test]

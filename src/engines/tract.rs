@@ -379,11 +379,7 @@ fn from_tract(name: &str, value: &TractTensor) -> Result<Tensor, EngineError> {
             (ElementType::F32, TensorData::F32(floats))
         }
     };
-    let spec = TensorSpec {
-        name: name.to_owned(),
-        element,
-        dims: value.shape().to_vec(),
-    };
+    let spec = TensorSpec::new(name, element, value.shape().to_vec());
     Ok(Tensor { spec, data })
 }
 

@@ -9,7 +9,9 @@ use crate::onnx::pb::tensor_proto::DataType;
 use crate::onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use thiserror::Error;
 
-use super::{cost, infer, proto, shapes};
+use super::batch_axis::BatchAxes;
+use super::shapes::{self, InputSizes};
+use super::{cost, infer, proto};
 use crate::domain::model::{ModelSummary, Port};
 use crate::domain::tensor::TensorSpec;
 
@@ -64,10 +66,15 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
                 .ok()
         });
     let outputs = outputs.collect();
+    let unfed: Vec<String> = required(model)
+        .into_iter()
+        .filter_map(|value| port(value).err())
+        .map(|error| error.to_string())
+        .collect();
     let (macs, cost_at) = match &ports {
         Ok(ports) => costs(model, ports, &mut notes),
-        Err(error) => {
-            notes.push(error.to_string());
+        Err(_) => {
+            notes.extend(unfed.iter().cloned());
             (None, Vec::new())
         }
     };
@@ -87,6 +94,7 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         name: name.to_owned(),
         opset: opset(model),
         inputs: ports.unwrap_or_else(|_| feedable(model)),
+        unfed,
         outputs,
         parameters: model.graph.as_ref().map_or(0, parameters),
         constant_bytes: model.graph.as_ref().map_or(0, constant_bytes),
@@ -157,8 +165,12 @@ fn costs(
     ports: &[Port],
     notes: &mut Vec<String>,
 ) -> (Option<u64>, Vec<TensorSpec>) {
-    let batch = shapes::fixed_batch(ports).unwrap_or(1);
-    let specs = match shapes::resolve(ports, batch, &BTreeMap::new()) {
+    let asked = InputSizes::default();
+    let specs = BatchAxes::find(ports, &asked.batch_axis).and_then(|axes| {
+        notes.extend(axes.note(ports));
+        shapes::resolve(ports, axes.fixed(ports).unwrap_or(1), &asked)
+    });
+    let specs = match specs {
         Ok(specs) => specs,
         Err(error) => {
             notes.push(format!("Multiply-accumulates are not counted: {error}"));
@@ -452,7 +464,7 @@ mod tests {
         unknown.graph.input[0] = open;
         let summary = summarize(&unknown.model(), "m");
         assert!(
-            summary.notes[0].contains("dimension 2 (seq) of x"),
+            summary.notes[0].contains("seq of x"),
             "{:?}",
             summary.notes
         );

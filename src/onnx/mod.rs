@@ -4,7 +4,9 @@
 //! `inspect`, `shapes`, `infer` and `cost` turn into the plain data of `domain`. Nothing here runs
 //! a network: that is the engines' work.
 
+pub mod batch_axis;
 pub mod cost;
+mod dim_expression;
 pub mod facts;
 pub mod file;
 pub mod fusion;
@@ -14,6 +16,8 @@ pub mod ort_profile;
 pub mod pb;
 pub mod proto;
 pub mod rewrite;
+mod shape_error;
+pub mod shape_examples;
 pub mod shapes;
 pub mod source;
 pub mod zoo;

@@ -1,189 +1,131 @@
 //! From what a model states about its inputs, and what the user asks for, to full input shapes.
 //!
-//! Ports come from `inspect`, the batch size and the `--shape` options from the command line; the
-//! tensors that come out are what engines are fed and what `infer` starts from. Every message says
-//! what to type instead.
+//! Ports come from `inspect`, the batch size, `--shape` and `--batch-axis` from the command line or the
+//! plan; the tensors that come out are what engines are fed and what `infer` starts from. Every message
+//! says what to type instead.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use thiserror::Error;
-
+use super::batch_axis::{BatchAxes, name_of};
 use super::proto::elements;
+pub use super::shape_error::ShapeError;
+use super::{dim_expression, shape_examples};
 use crate::base::humanize;
+use crate::domain::input_sizes::{BATCH, BatchAxis};
 use crate::domain::model::{Dim, Port};
 use crate::domain::tensor::TensorSpec;
 
 /// More elements than this in one input are a typing mistake, whatever the machine.
 const MOST_ELEMENTS: u64 = 1 << 40;
 
-/// Stands in where a message has to show some size.
-const EXAMPLE_SIZE: usize = 128;
-
-/// Why the inputs have no full shape.
-#[derive(Debug, PartialEq, Eq, Error)]
-pub enum ShapeError {
-    /// The model leaves sizes to the caller, and the caller did not say.
-    #[error("the model leaves {} open: {}. Choose with {}", plural(open.len()), open.join("; "), options.join(" "))]
-    Open {
-        /// Each input with its open dimensions.
-        open: Vec<String>,
-        /// What to type, with example sizes.
-        options: Vec<String>,
-    },
-    /// A shape for an input that the model has not.
-    #[error("--shape names an input {name:?} that the model does not have; it has {}", known.join(", "))]
-    UnknownInput {
-        /// What was named.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// Too few or too many dimensions.
-    #[error("--shape gives {given} dimension(s) for {name:?}, which has {wanted}: {port}")]
-    Rank {
-        /// The input.
-        name: String,
-        /// How many were given.
-        given: usize,
-        /// How many it has.
-        wanted: usize,
-        /// Its type and shape.
-        port: String,
-    },
-    /// Another size than the model's.
-    #[error(
-        "--shape gives {given} for dimension {} of {name:?}, which the model fixes at {fixed}: {port}",
-        index + 1
-    )]
-    Contradiction {
-        /// The input.
-        name: String,
-        /// Which dimension, from 0.
-        index: usize,
-        /// The size given.
-        given: usize,
-        /// The size in the file.
-        fixed: usize,
-        /// The input's type and shape.
-        port: String,
-    },
-    /// A batch that the file rules out.
-    #[error(
-        "the model's batch is fixed at {fixed}, so a batch of {asked} cannot run. Use --batch {fixed}, or export the model with a dynamic first dimension"
-    )]
-    FixedBatch {
-        /// What the file says.
-        fixed: usize,
-        /// What was asked for.
-        asked: usize,
-    },
-    /// No dimension that could take the batch.
-    #[error(
-        "no input of the model has a batch dimension, so a batch of {asked} cannot run. Use --batch 1"
-    )]
-    NoBatch {
-        /// What was asked for.
-        asked: usize,
-    },
-    /// A size of nothing.
-    #[error("{what} is zero; every size must be at least 1")]
-    Zero {
-        /// Which size.
-        what: String,
-    },
-    /// More than any machine holds.
-    #[error("a batch of {} would need {needed} for one input, {name:?}. Choose a smaller batch or shape", humanize::count(*batch as u64))]
-    TooLarge {
-        /// The batch asked for.
-        batch: usize,
-        /// Bytes, for people.
-        needed: String,
-        /// The input.
-        name: String,
-    },
-    /// An option that is not a name and a shape.
-    #[error("cannot read --shape {text:?}: {reason}. Write it as input=1x3x224x224")]
-    Syntax {
-        /// What was typed.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+/// What the user says of the inputs' sizes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputSizes {
+    /// Whole shapes of inputs that the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch; empty for those that are called so, or the first.
+    pub batch_axis: Vec<BatchAxis>,
 }
 
-fn plural(inputs: usize) -> String {
-    match inputs {
-        1 => "a size".to_owned(),
-        _ => format!("sizes of {inputs} inputs"),
-    }
-}
-
-/// The batch size that the file fixes: no first dimension is left open, and all of them agree.
-pub fn fixed_batch(inputs: &[Port]) -> Option<usize> {
-    let mut agreed = None;
-    for first in inputs.iter().filter_map(|port| port.dims.first()) {
-        match (first, agreed) {
-            (Dim::Fixed(size), None) => agreed = Some(*size),
-            (Dim::Fixed(size), Some(before)) if *size == before => {}
-            (Dim::Named(_), _) | (Dim::Fixed(_), Some(_)) => return None,
-        }
-    }
-    agreed
-}
-
-/// Full shapes for a batch size. An open first dimension takes the batch, and so does any other
-/// that goes by the same name; the remaining open ones take what `overrides` says.
+/// Full shapes for a batch size. The batch takes its dimensions; the others that the model leaves open
+/// take what the user says of them, of another dimension of the same name, or what follows from that.
 pub fn resolve(
     inputs: &[Port],
     batch: usize,
-    overrides: &BTreeMap<String, Vec<usize>>,
+    asked: &InputSizes,
 ) -> Result<Vec<TensorSpec>, ShapeError> {
     if batch == 0 {
         return Err(ShapeError::Zero {
             what: "the batch".to_owned(),
         });
     }
-    check_batch(inputs, batch)?;
-    if let Some(name) = overrides
-        .keys()
-        .find(|name| inputs.iter().all(|port| port.name != **name))
-    {
-        let known = inputs.iter().map(|port| port.name.clone()).collect();
-        return Err(ShapeError::UnknownInput {
-            name: name.clone(),
-            known,
-        });
+    let axes = BatchAxes::find(inputs, &asked.batch_axis)?;
+    check_batch(inputs, &axes, batch)?;
+    for (name, given) in &asked.shapes {
+        let Some(port) = inputs.iter().find(|port| port.name == *name) else {
+            return Err(ShapeError::UnknownInput {
+                option: "--shape",
+                name: name.clone(),
+                known: inputs.iter().map(|port| port.name.clone()).collect(),
+            });
+        };
+        check_override(port, given, &axes, batch)?;
     }
-    let symbols: BTreeSet<&str> = inputs
-        .iter()
-        .filter_map(|port| port.dims.first())
-        .filter_map(name_of)
-        .collect();
+    let sizes = KnownSizes::new(inputs, &axes, batch, &asked.shapes);
     let mut specs = Vec::with_capacity(inputs.len());
-    let mut open = Vec::new();
-    let mut options = Vec::new();
     for port in inputs {
-        let given = overrides.get(&port.name).map(Vec::as_slice);
-        if let Some(given) = given {
-            check_override(port, given)?;
-        }
-        let sizes = (0..port.dims.len()).map(|index| size(port, index, batch, given, &symbols));
-        if let Some(dims) = sizes.collect::<Option<Vec<_>>>() {
-            specs.push(spec(port, dims, batch)?);
-        } else {
-            let (what, option) = describe_open(port, &symbols);
-            open.push(what);
-            options.push(option);
+        let dims = (0..port.dims.len()).map(|index| sizes.of_dim(port, index));
+        match dims.collect::<Option<Vec<_>>>() {
+            Some(dims) => specs.push(spec(port, dims, batch, &axes)?),
+            None => return Err(shape_examples::open_sizes(inputs, &axes, asked)),
         }
     }
-    if open.is_empty() {
-        Ok(specs)
-    } else {
-        Err(ShapeError::Open { open, options })
+    Ok(specs)
+}
+
+/// The batch size that `--shape` gives where the batch is; nothing where it gives none, or 1, which
+/// stands for any.
+pub fn given_batch(inputs: &[Port], asked: &InputSizes) -> Option<usize> {
+    let axes = BatchAxes::find(inputs, &asked.batch_axis).ok()?;
+    let given = asked.shapes.iter().flat_map(|(name, dims)| {
+        let taken = axes.of_input(name).iter();
+        taken.filter_map(|axis| dims.get(*axis).copied())
+    });
+    given.max().filter(|size| *size > 1)
+}
+
+/// The sizes that are known of the inputs' dimensions.
+pub(super) struct KnownSizes<'a> {
+    axes: &'a BatchAxes,
+    batch: usize,
+    shapes: &'a BTreeMap<String, Vec<usize>>,
+    /// Sizes of dimensions by their names.
+    by_name: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> KnownSizes<'a> {
+    pub(super) fn new(
+        inputs: &'a [Port],
+        axes: &'a BatchAxes,
+        batch: usize,
+        shapes: &'a BTreeMap<String, Vec<usize>>,
+    ) -> Self {
+        let mut by_name = BTreeMap::new();
+        for port in inputs {
+            let given = shapes.get(&port.name).into_iter().flatten();
+            for (dim, &size) in port.dims.iter().zip(given) {
+                if let Some(name) = name_of(dim).filter(|_| size != BATCH) {
+                    by_name.entry(name).or_insert(size);
+                }
+            }
+        }
+        by_name.extend(axes.names().iter().map(|name| (name.as_str(), batch)));
+        Self {
+            axes,
+            batch,
+            shapes,
+            by_name,
+        }
+    }
+
+    /// One dimension's size, where it is known.
+    pub(super) fn of_dim(&self, port: &Port, index: usize) -> Option<usize> {
+        let name = match port.dims.get(index)? {
+            Dim::Fixed(size) => return Some(*size),
+            Dim::Named(name) => name,
+        };
+        if self.axes.takes(&port.name, index) {
+            return Some(self.batch);
+        }
+        let given = self.shapes.get(&port.name).and_then(|dims| dims.get(index));
+        given.copied().or_else(|| {
+            let by_name = |name: &str| self.by_name.get(name).copied();
+            by_name(name).or_else(|| dim_expression::evaluate(name, &by_name))
+        })
     }
 }
 
-/// Reads one `--shape` option: `input=1x3x224x224`, with `x`, `×` or `,` between the sizes.
+/// Reads one `--shape` option: `input=Nx3x224x224`, with `x`, `×` or `,` between the sizes.
 pub fn parse_override(text: &str) -> Result<(String, Vec<usize>), ShapeError> {
     let wrong = |reason: &str| ShapeError::Syntax {
         text: text.to_owned(),
@@ -201,21 +143,23 @@ pub fn parse_override(text: &str) -> Result<(String, Vec<usize>), ShapeError> {
     }
     let dims = shape
         .split(['x', 'X', '×', ','])
-        .map(|part| match part.trim().parse() {
-            Ok(0) => Err(wrong("a size of 0 makes no sense")),
-            Ok(size) => Ok(size),
-            Err(_) => Err(wrong(&format!("{:?} is not a size", part.trim()))),
+        .map(|part| match part.trim() {
+            "N" | "n" => Ok(BATCH),
+            size => match size.parse() {
+                Ok(0) => Err(wrong("a size of 0 makes no sense")),
+                Ok(size) => Ok(size),
+                Err(_) => Err(wrong(&format!("{size:?} is not a size"))),
+            },
         });
     Ok((name.to_owned(), dims.collect::<Result<_, _>>()?))
 }
 
 /// Refuses a batch that no open dimension can take.
-fn check_batch(inputs: &[Port], batch: usize) -> Result<(), ShapeError> {
-    let is_open = |port: &Port| matches!(port.dims.first(), Some(Dim::Named(_)));
-    if inputs.iter().any(is_open) {
+fn check_batch(inputs: &[Port], axes: &BatchAxes, batch: usize) -> Result<(), ShapeError> {
+    if axes.is_open(inputs) {
         return Ok(());
     }
-    match fixed_batch(inputs) {
+    match axes.fixed(inputs) {
         Some(fixed) if fixed != batch => Err(ShapeError::FixedBatch {
             fixed,
             asked: batch,
@@ -226,29 +170,49 @@ fn check_batch(inputs: &[Port], batch: usize) -> Result<(), ShapeError> {
 }
 
 /// Refuses a shape that the port cannot have.
-fn check_override(port: &Port, given: &[usize]) -> Result<(), ShapeError> {
+fn check_override(
+    port: &Port,
+    given: &[usize],
+    axes: &BatchAxes,
+    batch: usize,
+) -> Result<(), ShapeError> {
+    let name = || port.name.clone();
     if given.len() != port.dims.len() {
         return Err(ShapeError::Rank {
-            name: port.name.clone(),
+            name: name(),
             given: given.len(),
             wanted: port.dims.len(),
             port: port.describe(),
         });
     }
-    if let Some(index) = given.iter().position(|&size| size == 0) {
-        let what = format!("dimension {} of --shape for {:?}", index + 1, port.name);
-        return Err(ShapeError::Zero { what });
-    }
     for (index, (dim, &given)) in port.dims.iter().zip(given).enumerate() {
+        let port_text = || port.describe();
+        let takes_batch = axes.takes(&port.name, index);
         match *dim {
-            Dim::Fixed(fixed) if fixed != given => {
-                let (name, port) = (port.name.clone(), port.describe());
+            _ if given == BATCH && !takes_batch => {
+                return Err(ShapeError::BatchElsewhere {
+                    name: name(),
+                    index,
+                    port: port_text(),
+                });
+            }
+            Dim::Fixed(fixed) if fixed != given && given != BATCH => {
                 return Err(ShapeError::Contradiction {
-                    name,
+                    name: name(),
                     index,
                     given,
                     fixed,
-                    port,
+                    port: port_text(),
+                });
+            }
+            // A 1 has always stood for any batch there.
+            Dim::Named(_) if takes_batch && ![BATCH, 1, batch].contains(&given) => {
+                return Err(ShapeError::NotTheBatch {
+                    name: name(),
+                    index,
+                    given,
+                    batch,
+                    port: port_text(),
                 });
             }
             _ => {}
@@ -257,40 +221,13 @@ fn check_override(port: &Port, given: &[usize]) -> Result<(), ShapeError> {
     Ok(())
 }
 
-/// One dimension's size, where it is known.
-fn size(
-    port: &Port,
-    index: usize,
-    batch: usize,
-    given: Option<&[usize]>,
-    symbols: &BTreeSet<&str>,
-) -> Option<usize> {
-    let dim = port.dims.get(index)?;
-    match dim {
-        Dim::Fixed(size) => Some(*size),
-        Dim::Named(_) if takes_batch(dim, index, symbols) => Some(batch),
-        Dim::Named(_) => given?.get(index).copied(),
-    }
-}
-
-/// Whether an open dimension stands for the batch.
-fn takes_batch(dim: &Dim, index: usize, symbols: &BTreeSet<&str>) -> bool {
-    match dim {
-        Dim::Fixed(_) => false,
-        Dim::Named(_) => index == 0 || name_of(dim).is_some_and(|name| symbols.contains(name)),
-    }
-}
-
-/// The name of an open dimension; nothing for those without, which are all different.
-fn name_of(dim: &Dim) -> Option<&str> {
-    match dim {
-        Dim::Named(name) if !name.is_empty() => Some(name),
-        _ => None,
-    }
-}
-
 /// The finished input, once its size is sane.
-fn spec(port: &Port, dims: Vec<usize>, batch: usize) -> Result<TensorSpec, ShapeError> {
+fn spec(
+    port: &Port,
+    dims: Vec<usize>,
+    batch: usize,
+    axes: &BatchAxes,
+) -> Result<TensorSpec, ShapeError> {
     if dims.contains(&0) {
         return Err(ShapeError::Zero {
             what: format!("a dimension of {:?} ({})", port.name, port.describe()),
@@ -309,35 +246,13 @@ fn spec(port: &Port, dims: Vec<usize>, batch: usize) -> Result<TensorSpec, Shape
         name: port.name.clone(),
         element: port.element,
         dims,
+        batch_axes: axes.of_input(&port.name).to_vec(),
     })
 }
 
-/// What is open about an input, and an option that would close it.
-fn describe_open(port: &Port, symbols: &BTreeSet<&str>) -> (String, String) {
-    let mut open = Vec::new();
-    let mut example = Vec::new();
-    for (index, dim) in port.dims.iter().enumerate() {
-        let size = match dim {
-            Dim::Fixed(size) => *size,
-            Dim::Named(_) if takes_batch(dim, index, symbols) => 1,
-            Dim::Named(_) => {
-                open.push(match name_of(dim) {
-                    Some(name) => format!("dimension {} ({name})", index + 1),
-                    None => format!("dimension {}", index + 1),
-                });
-                EXAMPLE_SIZE
-            }
-        };
-        example.push(size.to_string());
-    }
-    (
-        format!("{} of {}", open.join(" and "), port.name),
-        format!("--shape {}={}", port.name, example.join("x")),
-    )
-}
-
+/// Ports for tests, here and beside.
 #[cfg(test)]
-mod tests {
+pub(super) mod testing {
     use super::*;
     use crate::domain::tensor::ElementType;
 
@@ -358,16 +273,25 @@ mod tests {
         }
     }
 
-    fn ports(texts: &[&str]) -> Vec<Port> {
+    pub(in crate::onnx) fn ports(texts: &[&str]) -> Vec<Port> {
         texts.iter().map(|text| port(text)).collect()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::ports;
+    use super::*;
 
     fn resolved(inputs: &[&str], batch: usize, shapes: &[&str]) -> Result<Vec<Vec<usize>>, String> {
-        let overrides = shapes
-            .iter()
-            .map(|text| parse_override(text).unwrap())
-            .collect();
-        resolve(&ports(inputs), batch, &overrides)
+        let asked = InputSizes {
+            shapes: shapes
+                .iter()
+                .map(|text| parse_override(text).unwrap())
+                .collect(),
+            ..InputSizes::default()
+        };
+        resolve(&ports(inputs), batch, &asked)
             .map(|specs| specs.into_iter().map(|spec| spec.dims).collect())
             .map_err(|error| error.to_string())
     }
@@ -376,17 +300,6 @@ mod tests {
     fn fails(inputs: &[&str], batch: usize, shapes: &[&str], expect: &str) {
         let message = resolved(inputs, batch, shapes).unwrap_err();
         assert!(message.contains(expect), "{message}");
-    }
-
-    #[test]
-    fn batches_that_the_file_fixes() {
-        assert_eq!(fixed_batch(&ports(&["x:8,3,32,32"])), Some(8));
-        assert_eq!(fixed_batch(&ports(&["x:8,3", "y:8", "s:"])), Some(8));
-        assert_eq!(fixed_batch(&ports(&["x:8,3", "y:4"])), None);
-        assert_eq!(fixed_batch(&ports(&["x:n,3", "y:1"])), None);
-        assert_eq!(fixed_batch(&ports(&["x:?,3"])), None);
-        assert_eq!(fixed_batch(&ports(&["s:"])), None);
-        assert_eq!(fixed_batch(&[]), None);
     }
 
     #[test]
@@ -408,6 +321,57 @@ mod tests {
         check(&["x:n,?"], 2, &["x=1,5"], &[&[2, 5]]);
         check(&["x:n,3", "s:"], 2, &[], &[&[2, 3], &[]]);
         check(&["x:8,3", "y:4"], 1, &[], &[&[8, 3], &[4]]);
+        check(&["x:n,seq"], 8, &["x=Nx128"], &[&[8, 128]]);
+    }
+
+    #[test]
+    fn a_size_that_the_user_gives_is_never_dropped() {
+        let lstm = ["x:time,batch,64"];
+        assert_eq!(resolved(&lstm, 1, &["x=50x1x64"]).unwrap(), [[50, 1, 64]]);
+        assert_eq!(resolved(&lstm, 4, &["x=50xNx64"]).unwrap(), [[50, 4, 64]]);
+        fails(
+            &lstm,
+            50,
+            &["x=50x2x64"],
+            "gives 2 for dimension 2 of \"x\", which is the batch, and the batch is 50",
+        );
+        let nameless = ["x:?,?,64"];
+        fails(
+            &nameless,
+            1,
+            &["x=50x1x64"],
+            "Write N there for every batch size, use --batch 50, or say with --batch-axis",
+        );
+        assert_eq!(
+            resolved(&nameless, 50, &["x=50x1x64"]).unwrap(),
+            [[50, 1, 64]]
+        );
+        fails(
+            &lstm,
+            1,
+            &["x=NxNx64"],
+            "has N, the batch, as dimension 1 of \"x\", which is not the batch",
+        );
+        let given = |shape: &str| {
+            let asked = InputSizes {
+                shapes: [parse_override(shape).unwrap()].into(),
+                ..InputSizes::default()
+            };
+            given_batch(&ports(&nameless), &asked)
+        };
+        assert_eq!(given("x=50x1x64"), Some(50));
+        assert_eq!(given("x=1x50x64"), None);
+        assert_eq!(given("x=Nx50x64"), None);
+    }
+
+    #[test]
+    fn sizes_follow_from_others_of_the_same_name() {
+        let inputs = ["ids:batch,seq", "mask:batch,seq", "both:batch,2*seq"];
+        let dims = resolved(&inputs, 3, &["ids=Nx8"]).unwrap();
+        assert_eq!(dims, [[3, 8], [3, 8], [3, 16]]);
+        // What is said of an input itself counts first.
+        let dims = resolved(&inputs, 3, &["ids=Nx8", "mask=Nx9"]).unwrap();
+        assert_eq!(dims[1], [3, 9]);
     }
 
     #[test]
@@ -415,14 +379,14 @@ mod tests {
         let message = resolved(&["ids:n,seq", "mask:n,seq,?", "x:n,3"], 8, &[]).unwrap_err();
         assert_eq!(
             message,
-            "the model leaves sizes of 2 inputs open: dimension 2 (seq) of ids; dimension 2 (seq) and \
-             dimension 3 of mask. Choose with --shape ids=1x128 --shape mask=1x128x128"
+            "the model leaves 2 sizes open: seq of ids, mask; dimension 3 of mask. Choose with --shape \
+             ids=Nx128 --shape mask=Nx128x128"
         );
         fails(
             &["ids:n,seq"],
             8,
             &[],
-            "leaves a size open: dimension 2 (seq) of ids. Choose with --shape ids=1x128",
+            "leaves a size open: seq of ids. Choose with --shape ids=Nx128",
         );
     }
 
@@ -473,14 +437,6 @@ mod tests {
             "a batch of 1,000,000,000 would need 548 TiB for one input",
         );
         fails(&["x:n,n,n"], usize::MAX, &[], "would need");
-        let zero = BTreeMap::from([("x".to_owned(), vec![1, 0])]);
-        let error = resolve(&ports(&["x:n,m"]), 1, &zero)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            error,
-            "dimension 2 of --shape for \"x\" is zero; every size must be at least 1"
-        );
     }
 
     #[test]
@@ -490,6 +446,7 @@ mod tests {
         assert_eq!(read("x = 1, 3,4"), Ok(("x".to_owned(), vec![1, 3, 4])));
         assert_eq!(read("input:0=1×3"), Ok(("input:0".to_owned(), vec![1, 3])));
         assert_eq!(read("n=7"), Ok(("n".to_owned(), vec![7])));
+        assert_eq!(read("x=50xNx64"), Ok(("x".to_owned(), vec![50, BATCH, 64])));
         for (text, expect) in [
             ("x", "no = in it"),
             ("=1x2", "no input name"),
@@ -501,7 +458,7 @@ mod tests {
         ] {
             let message = read(text).unwrap_err();
             assert!(
-                message.contains(expect) && message.contains("input=1x3x224x224"),
+                message.contains(expect) && message.contains("input=Nx3x224x224"),
                 "{message}"
             );
         }

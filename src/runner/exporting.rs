@@ -1,6 +1,5 @@
 //! A network of another engine's own, written as an ONNX file, so that all engines can run the same one.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use super::prepare::Place;
 use crate::base::cancel::CancelToken;
 use crate::domain::setup::Setup;
 use crate::engines;
+use crate::onnx::shapes::InputSizes;
 use crate::onnx::source::ModelFile;
 use crate::onnx::{inspect, shapes};
 use crate::worker::probe;
@@ -35,7 +35,8 @@ pub fn export(
     );
     let runtime = probe::runtime_for(engine, setup, &places)?.map(|found| found.path);
     let ports = inspect::inputs(&model.proto).map_err(|error| told(&error))?;
-    let inputs = shapes::resolve(&ports, 1, &BTreeMap::new()).map_err(|error| told(&error))?;
+    let inputs =
+        shapes::resolve(&ports, 1, &InputSizes::default()).map_err(|error| told(&error))?;
     let cancel = CancelToken::default();
     let mut worker = Worker::start(setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
         .map_err(|error| told(&error))?;

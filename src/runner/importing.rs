@@ -207,6 +207,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
         batches,
         ladder: Vec::new(),
         shapes: BTreeMap::new(),
+        batch_axis: Vec::new(),
         preset: PresetName::Quick,
         measure: limits,
         warm_up: WarmUpRule::for_device(false),

@@ -13,6 +13,8 @@ pub mod prepare;
 pub mod record;
 pub mod run;
 pub mod schedule;
+mod shape_trial;
+mod variants;
 pub mod visit;
 pub mod watching;
 pub mod wish;

@@ -17,6 +17,7 @@ use crate::domain::case::CaseKey;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{Tensor, TensorSpec};
 use crate::engines;
+use crate::onnx::batch_axis::fixed_batch;
 use crate::onnx::file;
 use crate::onnx::rewrite::batch;
 use crate::onnx::rewrite::fp16::{self, Fp16Options};
@@ -24,6 +25,7 @@ use crate::onnx::rewrite::int8::{self, Int8Options};
 use crate::onnx::rewrite::ranges::{Method, Ranges};
 use crate::onnx::rewrite::recipe::Recipe;
 use crate::onnx::rewrite::{Precision, Rewritten, observe};
+use crate::onnx::shapes::InputSizes;
 use crate::onnx::source::{self, ModelFile};
 use crate::onnx::{inspect, shapes};
 use crate::samples::{self, SampleSet, npy};
@@ -56,7 +58,7 @@ pub fn convert(
     place: &Place,
     model: &ModelFile,
     recipe: &Recipe,
-    overrides: &BTreeMap<String, Vec<usize>>,
+    sizes: &InputSizes,
 ) -> Result<Converted, String> {
     let as_it_is = |file| Converted {
         file,
@@ -65,8 +67,8 @@ pub fn convert(
     if recipe.is_plain() {
         return Ok(as_it_is(model.clone()));
     }
-    let calibration = calibration(model, recipe)?;
-    let path = path(place, model, recipe, calibration.as_ref());
+    let calibration = calibration(model, recipe, sizes)?;
+    let path = path(place, model, recipe, sizes, calibration.as_ref());
     if let Some(file) = kept(&path, model, recipe) {
         return Ok(as_it_is(file));
     }
@@ -84,12 +86,13 @@ pub fn convert(
             (proto, notes) = (rewritten.model, rewritten.notes);
         }
         Precision::Int8 => {
-            let rewritten = to_int8(place, model, recipe, calibration.as_ref(), overrides)?;
+            let rewritten = to_int8(place, model, recipe, calibration.as_ref(), sizes)?;
             (proto, notes) = (rewritten.model, rewritten.notes);
         }
     }
     if let Some(size) = recipe.batch {
-        let rewritten = batch::rewrite(&proto, size).map_err(|error| told(&error))?;
+        let rewritten =
+            batch::rewrite(&proto, size, &sizes.batch_axis).map_err(|error| told(&error))?;
         proto = rewritten.model;
         notes.extend(rewritten.notes);
     }
@@ -100,13 +103,18 @@ pub fn convert(
 }
 
 /// The user's own inputs for finding ranges, some of them where there are many.
-fn calibration(model: &ModelFile, recipe: &Recipe) -> Result<Option<SampleSet>, String> {
+fn calibration(
+    model: &ModelFile,
+    recipe: &Recipe,
+    sizes: &InputSizes,
+) -> Result<Option<SampleSet>, String> {
     let Some(path) = &recipe.calibration else {
         return Ok(None);
     };
     let told = |error: samples::SampleError| error.to_string();
     let ports = inspect::inputs(&model.proto).map_err(|error| error.to_string())?;
-    let inputs = shapes::resolve(&ports, 1, &BTreeMap::new()).map_err(|error| error.to_string())?;
+    let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
+    let inputs = shapes::resolve(&ports, batch, sizes).map_err(|error| error.to_string())?;
     let [spec] = &inputs[..] else {
         return Err(format!(
             "calibration is for a network with one input, and this one has {}",
@@ -119,18 +127,26 @@ fn calibration(model: &ModelFile, recipe: &Recipe) -> Result<Option<SampleSet>, 
     set.sound(MOST_SAMPLES, &cancel).map(Some).map_err(told)
 }
 
-/// Where a model is kept rewritten: a recipe and inputs of the user's own have their checksum in the name.
-fn path(place: &Place, model: &ModelFile, recipe: &Recipe, set: Option<&SampleSet>) -> PathBuf {
+/// Where a model is kept rewritten: a recipe, sizes and inputs of the user's own have their checksum in
+/// the name.
+fn path(
+    place: &Place,
+    model: &ModelFile,
+    recipe: &Recipe,
+    sizes: &InputSizes,
+    set: Option<&SampleSet>,
+) -> PathBuf {
     let digits = model.sha256.get(..DIGITS).unwrap_or(&model.sha256);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_@.".contains(c);
     let tidy = |text: &str| text.replace(|c| !plain(c), "_");
     let is_usual = recipe.leave_out.is_empty()
         && recipe.calibration.is_none()
-        && recipe.ranges == Method::MinMax;
+        && recipe.ranges == Method::MinMax
+        && *sizes == InputSizes::default();
     let particulars = if is_usual {
         String::new()
     } else {
-        format!("-{}", checksum(recipe, set))
+        format!("-{}", checksum(recipe, sizes, set))
     };
     let (stem, what) = (tidy(&model.name), tidy(&recipe.to_string()));
     let file = format!("{stem}-{digits}-{what}{particulars}-r{REVISION}.onnx");
@@ -138,9 +154,9 @@ fn path(place: &Place, model: &ModelFile, recipe: &Recipe, set: Option<&SampleSe
 }
 
 /// Of everything that the rewritten network depends on beside the original.
-fn checksum(recipe: &Recipe, set: Option<&SampleSet>) -> String {
+fn checksum(recipe: &Recipe, sizes: &InputSizes, set: Option<&SampleSet>) -> String {
     let mut hash = Sha256::new();
-    hash.update(format!("{recipe:?}"));
+    hash.update(format!("{recipe:?} {sizes:?}"));
     for item in set.iter().flat_map(|set| &set.items) {
         // A file that was changed has another time or size.
         let about = fs::metadata(&item.path);
@@ -189,7 +205,7 @@ fn to_int8(
     model: &ModelFile,
     recipe: &Recipe,
     own: Option<&SampleSet>,
-    overrides: &BTreeMap<String, Vec<usize>>,
+    sizes: &InputSizes,
 ) -> Result<Rewritten, String> {
     let options = Int8Options {
         leave_out: recipe.leave_out.clone(),
@@ -198,8 +214,8 @@ fn to_int8(
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let observed = observe::outputs(&model.proto, &options).map_err(|e| told(&e))?;
     let ports = inspect::inputs(&model.proto).map_err(|e| told(&e))?;
-    let batch = shapes::fixed_batch(&ports).unwrap_or(1);
-    let inputs = shapes::resolve(&ports, batch, overrides).map_err(|e| told(&e))?;
+    let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
+    let inputs = shapes::resolve(&ports, batch, sizes).map_err(|e| told(&e))?;
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
     let file = folder.path().join("observed.onnx");
     file::save(&file, &observed).map_err(|e| told(&e))?;

@@ -6,25 +6,28 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::precision::{self, Converted};
 use super::run::judging::Reference;
 use super::run::{Earlier, RunRequest};
+use super::variants::{Variant, variants, with_runtime};
 use super::watching::WatchRequest;
 use super::wish::preset_rules;
 pub use super::wish::{Rules, Wish};
+use super::{precision, shape_trial};
 use crate::base::clock;
 use crate::base::humanize;
 use crate::base::paths::Paths;
 use crate::domain::case::CaseKey;
 use crate::domain::event::Beginning;
+use crate::domain::input_sizes::BatchAxis;
 use crate::domain::model::{ModelRef, Port};
 use crate::domain::plan::{Look, Plan, Step, TimeLimits};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
 use crate::engines::{self, CheckError, Engine, Needs};
+use crate::onnx::batch_axis::{BatchAxes, fixed_batch};
 use crate::onnx::inspect::InspectError;
-use crate::onnx::shapes::ShapeError;
+use crate::onnx::shapes::{InputSizes, ShapeError};
 use crate::onnx::source::{ModelFile, SourceError};
 use crate::onnx::{inspect, shapes, source, zoo};
 use crate::samples;
@@ -100,9 +103,6 @@ pub enum PrepareError {
     /// The profiler that is wanted is not here.
     #[error("{0}")]
     Profiler(String),
-    /// No batch size fits the model; the reason of the first one.
-    #[error("{0}")]
-    NothingFits(String),
     /// No engine is named, and none is here.
     #[error("no engine can run here: {0}")]
     NoEngine(String),
@@ -159,17 +159,20 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
     check_profiler(wish)?;
     let model = source::open(&wish.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
-    let batches = batches(wish, &ports);
+    let sizes = wish.input_sizes();
+    let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
+    let batches = batches(wish, &ports, &axes);
     let mut chosen = choose_setups(place, wish, &engines);
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
-    let variants = variants(place, &model, &wish.shapes, &mut chosen)?;
-    let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &wish.shapes)?;
+    let variants = variants(place, &model, &sizes, &mut chosen)?;
+    let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &sizes)
+        .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
     check_samples(wish, &inputs)?;
     let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
     let plan = plan(wish, &chosen, batches, rate_hz);
-    let warnings = notices(&ports, &plan, &chosen);
+    let warnings = notices(&ports, &axes, &plan, &chosen);
     let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
         Some(variant) => variant.file.path.clone(),
         None => model.path.clone(),
@@ -191,7 +194,12 @@ pub fn prepare(place: &Place, wish: &Wish) -> Result<RunRequest, PrepareError> {
         beginning: Beginning {
             variants: variants
                 .iter()
-                .map(|(setup, variant)| (*setup, model_ref(&variant.file, &variant.ports)))
+                .map(|(setup, variant)| {
+                    (
+                        *setup,
+                        model_ref(&variant.file, &variant.ports, &variant.batch_axis),
+                    )
+                })
                 .collect(),
             ..beginning(wish, plan, &model, &ports, warnings)
         },
@@ -243,81 +251,16 @@ pub fn prepare_more(
     Ok(request)
 }
 
-/// A model that one setup runs in place of the plan's.
-struct Variant {
-    file: ModelFile,
-    ports: Vec<Port>,
-}
-
-/// The models of their own that setups have, by the setup's place in the plan: others than the plan's, or
-/// the same in other numbers. A model that cannot be rewritten is the reason why its setup does not run.
-fn variants(
-    place: &Place,
-    model: &ModelFile,
-    shapes: &BTreeMap<String, Vec<usize>>,
-    chosen: &mut Chosen,
-) -> Result<BTreeMap<usize, Variant>, PrepareError> {
-    let mut variants = BTreeMap::new();
-    for (setup, spec) in chosen.setups.iter().enumerate() {
-        let own = spec.options.get(engines::MODEL_KEY);
-        let own = own.map(|name| source::open(name, &place.paths.cache));
-        let own = own.transpose()?;
-        let recipe = engines::recipe(spec).unwrap_or_default();
-        if recipe.is_plain() {
-            if let Some(file) = own {
-                let ports = inspect::inputs(&file.proto)?;
-                variants.insert(setup, Variant { file, ports });
-            }
-            continue;
-        }
-        let original = own.as_ref().unwrap_or(model);
-        // Ranges are found with the library that the setup runs on.
-        let place = with_runtime(place, spec, chosen.runtimes.get(setup));
-        match precision::convert(&place, original, &recipe, shapes) {
-            Ok(Converted { file, notes }) => {
-                let notes = notes.iter().map(|note| format!("{spec}: {note}"));
-                chosen.notes.extend(notes);
-                let ports = inspect::inputs(&file.proto)?;
-                variants.insert(setup, Variant { file, ports });
-            }
-            Err(reason) => {
-                let reason = format!("the model cannot be rewritten to {recipe}: {reason}");
-                if let Some(runtime) = chosen.runtimes.get_mut(setup) {
-                    *runtime = Err(reason);
-                }
-            }
-        }
-    }
-    Ok(variants)
-}
-
-/// The same place, with the library that was found for a setup of ONNX Runtime.
-fn with_runtime(
-    place: &Place,
-    setup: &Setup,
-    found: Option<&Result<Option<PathBuf>, String>>,
-) -> Place {
-    let is_ort = engines::find(&setup.engine).is_some_and(|e| e.needs() == Needs::OnnxRuntime);
-    let library = found
-        .and_then(|found| found.clone().ok()?)
-        .filter(|_| is_ort);
-    Place {
-        onnxruntime: library.or_else(|| place.onnxruntime.clone()),
-        ..place.clone()
-    }
-}
-
-/// `NAME=1x128`: a whole shape for an input.
-pub fn parse_shape(text: &str) -> Result<(String, Vec<usize>), PrepareError> {
-    Ok(shapes::parse_override(text)?)
-}
-
-struct Chosen {
-    setups: Vec<Setup>,
+/// The setups of a plan, and what was found for them.
+pub(super) struct Chosen {
+    /// The setups.
+    pub setups: Vec<Setup>,
     looks: Vec<Look>,
-    runtimes: Vec<Result<Option<PathBuf>, String>>,
+    /// Each one's library, where its engine has one; or why it cannot run here.
+    pub runtimes: Vec<Result<Option<PathBuf>, String>>,
     made_up: bool,
-    notes: Vec<String>,
+    /// What is to be said of them.
+    pub notes: Vec<String>,
 }
 
 /// The setups that were asked for, with their libraries; or every engine that can run here.
@@ -410,6 +353,7 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         },
         batches,
         shapes: wish.shapes.clone(),
+        batch_axis: wish.batch_axis.clone(),
         preset: wish.preset,
         measure: rules.measure,
         warm_up: rules.warm_up,
@@ -460,14 +404,14 @@ fn beginning(
             .iter()
             .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
         plan,
-        model: model_ref(model, ports),
+        model: model_ref(model, ports, &wish.batch_axis),
         environment: machine::environment(),
         warnings,
         variants: BTreeMap::new(),
     }
 }
 
-fn model_ref(model: &ModelFile, ports: &[Port]) -> ModelRef {
+fn model_ref(model: &ModelFile, ports: &[Port], batch_axis: &[BatchAxis]) -> ModelRef {
     let summary = inspect::summarize(&model.proto, &model.name);
     ModelRef {
         name: model.name.clone(),
@@ -475,13 +419,14 @@ fn model_ref(model: &ModelFile, ports: &[Port]) -> ModelRef {
         sha256: model.sha256.clone(),
         parameters: summary.parameters,
         macs: summary.macs,
-        fixed_batch: shapes::fixed_batch(ports),
+        fixed_batch: fixed_batch(ports, batch_axis),
     }
 }
 
-fn notices(ports: &[Port], plan: &Plan, chosen: &Chosen) -> Vec<String> {
+fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Vec<String> {
     let mut warnings = chosen.notes.clone();
-    if let Some(batch) = shapes::fixed_batch(ports) {
+    warnings.extend(axes.note(ports));
+    if let Some(batch) = axes.fixed(ports) {
         warnings.push(format!("The model's batch size is fixed at {batch}."));
     }
     if chosen.made_up {
@@ -500,13 +445,14 @@ fn notices(ports: &[Port], plan: &Plan, chosen: &Chosen) -> Vec<String> {
 }
 
 /// The batch sizes of the plan, ascending.
-fn batches(wish: &Wish, ports: &[Port]) -> Vec<usize> {
+fn batches(wish: &Wish, ports: &[Port], axes: &BatchAxes) -> Vec<usize> {
     let mut batches = wish.batches.clone().unwrap_or_default();
     batches.sort_unstable();
     batches.dedup();
     if batches.is_empty() {
-        return shapes::fixed_batch(ports)
-            .map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+        let one = axes.fixed(ports);
+        let one = one.or_else(|| shapes::given_batch(ports, &wish.input_sizes()));
+        return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
     }
     batches
 }
@@ -519,25 +465,30 @@ fn resolve_inputs(
     variants: &BTreeMap<usize, Variant>,
     setups: &[Setup],
     batches: &[usize],
-    overrides: &BTreeMap<String, Vec<usize>>,
+    sizes: &InputSizes,
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
+    let mut first_error = None;
     for setup in 0..setups.len() {
-        let ports = variants
-            .get(&setup)
-            .map_or(ports, |variant| variant.ports.as_slice());
+        let variant = variants.get(&setup);
+        let ports = variant.map_or(ports, |variant| variant.ports.as_slice());
+        let sizes = InputSizes {
+            batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
+            ..sizes.clone()
+        };
         for &batch in batches {
-            let resolved = shapes::resolve(ports, batch, overrides);
-            let key = CaseKey { setup, batch };
-            inputs.insert(key, resolved.map_err(|error| error.to_string()));
+            let resolved = shapes::resolve(ports, batch, &sizes).map_err(|error| {
+                let text = error.to_string();
+                first_error.get_or_insert(error);
+                text
+            });
+            inputs.insert(CaseKey { setup, batch }, resolved);
         }
     }
-    if let Some(Err(reason)) = inputs.values().next()
-        && inputs.values().all(Result::is_err)
-    {
-        return Err(PrepareError::NothingFits(reason.clone()));
+    match first_error {
+        Some(error) if inputs.values().all(Result::is_err) => Err(PrepareError::Shape(error)),
+        _ => Ok(inputs),
     }
-    Ok(inputs)
 }
 
 #[cfg(test)]

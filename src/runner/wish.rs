@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::input_sizes::BatchAxis;
 use crate::domain::plan::{
     Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
 };
 use crate::domain::setup::Setup;
+use crate::onnx::shapes::InputSizes;
 
 /// Rules that are not those of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +38,8 @@ pub struct Wish {
     pub journey: bool,
     /// Whole shapes of inputs whose dimensions the model leaves open.
     pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch; empty for those that are called so, or the first.
+    pub batch_axis: Vec<BatchAxis>,
     /// How carefully.
     pub preset: PresetName,
     /// Rules in place of the preset's.
@@ -70,6 +74,7 @@ impl Wish {
             batches: None,
             journey: false,
             shapes: BTreeMap::new(),
+            batch_axis: Vec::new(),
             preset: PresetName::Standard,
             rules: None,
             rounds: None,
@@ -81,6 +86,14 @@ impl Wish {
             judging: None,
             profiling: None,
             name: None,
+        }
+    }
+
+    /// What is said of the sizes of the model's inputs.
+    pub fn input_sizes(&self) -> InputSizes {
+        InputSizes {
+            shapes: self.shapes.clone(),
+            batch_axis: self.batch_axis.clone(),
         }
     }
 
@@ -98,6 +111,7 @@ impl Wish {
             batches: Some(plan.batches.clone()),
             journey: !plan.ladder.is_empty(),
             shapes: plan.shapes.clone(),
+            batch_axis: plan.batch_axis.clone(),
             preset: plan.preset,
             // Only what the preset does not say: whoever picks another preset then gets all of it.
             rules: (planned != usual).then_some(planned),

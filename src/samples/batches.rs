@@ -14,6 +14,12 @@ impl SampleSet {
     /// their rows. Says at once where the input takes something else. The batch of `spec` is of no
     /// consequence.
     pub fn for_input(&self, spec: &TensorSpec) -> Result<Self, SampleError> {
+        if let Some(&axis) = spec.batch_axes.iter().find(|axis| **axis > 0) {
+            return Err(SampleError::BatchAxis {
+                input: spec.name.clone(),
+                axis,
+            });
+        }
         let wanted = item_dims(spec);
         let mut items = Vec::with_capacity(self.items.len());
         for item in &self.items {
@@ -241,11 +247,7 @@ fn is_float(data: &TensorData) -> bool {
 }
 
 fn more_f64(data: TensorData) -> impl Iterator<Item = f64> {
-    let spec = TensorSpec {
-        name: String::new(),
-        element: element_of(&data),
-        dims: Vec::new(),
-    };
+    let spec = TensorSpec::new("", element_of(&data), Vec::new());
     Tensor { spec, data }.to_f64().into_iter()
 }
 

@@ -56,6 +56,18 @@ pub enum Part {
 /// Why there are no inputs.
 #[derive(Debug, Error)]
 pub enum SampleError {
+    /// An input whose batch is not its first dimension.
+    #[error(
+        "the batch of input {input:?} is its dimension {}, and inputs of your own are put together along \
+         the first. Compare on seeded inputs instead",
+        axis + 1
+    )]
+    BatchAxis {
+        /// The input.
+        input: String,
+        /// The dimension, from 0.
+        axis: usize,
+    },
     /// The disk says no.
     #[error("cannot read {}: {why}", path.display())]
     Read {

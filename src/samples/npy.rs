@@ -126,11 +126,7 @@ pub fn read(path: &Path, name: &str) -> Result<Tensor, NpyError> {
         &mut file,
         &header,
         0,
-        TensorSpec {
-            name: name.to_owned(),
-            element: header.element,
-            dims,
-        },
+        TensorSpec::new(name, header.element, dims),
     )
 }
 
@@ -159,11 +155,7 @@ pub fn read_rows(path: &Path, name: &str, start: usize, count: usize) -> Result<
         &mut file,
         &header,
         before as u64,
-        TensorSpec {
-            name: name.to_owned(),
-            element: header.element,
-            dims,
-        },
+        TensorSpec::new(name, header.element, dims),
     )
 }
 
@@ -442,11 +434,7 @@ mod tests {
         use ElementType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8};
         for element in [F16, F32, F64, I8, I16, I32, I64, U8, Bool] {
             for dims in [vec![], vec![7], vec![0, 4], vec![2, 3, 4, 5], vec![1; 40]] {
-                let spec = TensorSpec {
-                    name: "values".to_owned(),
-                    element,
-                    dims,
-                };
+                let spec = TensorSpec::new("values", element, dims);
                 let tensor = Tensor::seeded(&spec, 3);
                 let bytes = write(&tensor);
                 let file = file(&bytes);
@@ -460,11 +448,7 @@ mod tests {
 
     #[test]
     fn a_long_header_has_the_second_version() {
-        let spec = TensorSpec {
-            name: "x".to_owned(),
-            element: ElementType::U8,
-            dims: vec![1; 21_836],
-        };
+        let spec = TensorSpec::new("x", ElementType::U8, vec![1; 21_836]);
         let bytes = write(&Tensor::seeded(&spec, 1));
         assert_eq!(bytes[6], 2);
         let message = refusal(&bytes);
@@ -473,11 +457,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_alone() {
-        let spec = TensorSpec {
-            name: "x".to_owned(),
-            element: ElementType::F32,
-            dims: vec![5, 2],
-        };
+        let spec = TensorSpec::new("x", ElementType::F32, vec![5, 2]);
         let tensor = Tensor {
             spec,
             data: TensorData::F32((0..10_u8).map(f32::from).collect()),

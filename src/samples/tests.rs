@@ -33,11 +33,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) {
 }
 
 fn spec(element: ElementType, dims: &[usize]) -> TensorSpec {
-    TensorSpec {
-        name: "x".to_owned(),
-        element,
-        dims: dims.to_vec(),
-    }
+    TensorSpec::new("x", element, dims.to_vec())
 }
 
 fn array(element: ElementType, dims: &[usize]) -> Vec<u8> {

@@ -26,6 +26,7 @@ pub fn session() -> Session {
             batches: vec![1, 2],
             ladder: Vec::new(),
             shapes: BTreeMap::new(),
+            batch_axis: Vec::new(),
             preset: PresetName::Quick,
             measure: MeasureRule::of(PresetName::Quick),
             warm_up: WarmUpRule::for_device(false),

@@ -87,10 +87,10 @@ impl Place {
     /// The inputs of its share.
     fn inputs(self, inputs: &[TensorSpec], batch: usize) -> Vec<TensorSpec> {
         let shared = inputs.iter().cloned().map(|mut spec| {
-            if let Some(first) = spec.dims.first_mut()
-                && first.is_multiple_of(batch)
-            {
-                *first = *first / batch * self.share(batch);
+            for axis in spec.batch_axes.clone() {
+                if let Some(size) = spec.dims.get_mut(axis) {
+                    *size = self.share(batch);
+                }
             }
             spec
         });
@@ -323,9 +323,12 @@ mod tests {
             "ort:cpu,threads=3"
         );
         let spec = TensorSpec {
-            name: "input".to_owned(),
-            element: crate::domain::tensor::ElementType::F32,
-            dims: vec![5, 3, 8, 8],
+            batch_axes: vec![0],
+            ..TensorSpec::new(
+                "input",
+                crate::domain::tensor::ElementType::F32,
+                vec![5, 3, 8, 8],
+            )
         };
         let dims = |index| place(index, 2).inputs(std::slice::from_ref(&spec), 5)[0].dims[0];
         assert_eq!((dims(0), dims(1)), (3, 2));

@@ -1,12 +1,12 @@
 //! The engines compute the same: outputs of tract and ONNX Runtime on the same inputs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use powerband::base::cancel::CancelToken;
 use powerband::domain::case::CaseKey;
 use powerband::domain::tensor::TensorSpec;
+use powerband::onnx::shapes::InputSizes;
 use powerband::onnx::{inspect, shapes, source};
 use powerband::worker::protocol::{Reply, Request};
 use powerband::worker::supervisor::Worker;
@@ -68,7 +68,7 @@ fn tract_and_onnxruntime_agree_on_every_built_in_network() {
     for name in ["resnet18", "resnet34", "resnet50", "densenet121"] {
         let model = source::open(name, cache.path()).unwrap();
         let ports = inspect::inputs(&model.proto).unwrap();
-        let inputs = shapes::resolve(&ports, BATCH, &BTreeMap::default()).unwrap();
+        let inputs = shapes::resolve(&ports, BATCH, &InputSizes::default()).unwrap();
         let reference = outputs("ort:cpu", Some(library.clone()), &model.path, &inputs);
         let ours = outputs("tract", None, &model.path, &inputs);
         assert_eq!((reference.len(), ours.len()), (2000, 2000), "{name}");

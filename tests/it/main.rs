@@ -27,6 +27,7 @@ mod pytorch;
 mod real_window;
 mod reports;
 mod session_compat;
+mod shapes;
 mod support;
 mod telemetry;
 mod trash;

@@ -1,8 +1,8 @@
 //! The same network in other numbers: what it computes, and that setups can ask for it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use powerband::onnx::shapes::InputSizes;
 use powerband::onnx::{inspect, shapes, source};
 
 use crate::agreement::{self, BATCH};
@@ -14,7 +14,7 @@ fn outputs(model: &Path, library: &Path) -> Vec<f64> {
     let cache = tempfile::tempdir().expect("a folder");
     let opened = source::open(&model.display().to_string(), cache.path()).expect("a model");
     let ports = inspect::inputs(&opened.proto).expect("inputs");
-    let inputs = shapes::resolve(&ports, BATCH, &BTreeMap::default()).expect("shapes");
+    let inputs = shapes::resolve(&ports, BATCH, &InputSizes::default()).expect("shapes");
     agreement::outputs("ort:cpu", Some(library.to_path_buf()), model, &inputs)
 }
 

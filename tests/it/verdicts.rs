@@ -445,11 +445,7 @@ fn ready(home: &Home, spec: &str) -> Worker {
         name: String::new(),
         runtime: runtime.filter(|_| spec.starts_with("ort")),
     });
-    let input = TensorSpec {
-        name: "input".to_owned(),
-        element: ElementType::F32,
-        dims: vec![1, 3, 32, 32],
-    };
+    let input = TensorSpec::new("input", ElementType::F32, vec![1, 3, 32, 32]);
     ask(Request::Open {
         case: CASE,
         inputs: vec![input],

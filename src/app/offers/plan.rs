@@ -56,6 +56,11 @@ fn typed(app: &App) -> Vec<Offered> {
             "type the shapes of the inputs",
             "Shapes",
         ),
+        (
+            app.planner.has_shapes(),
+            "type which dimension is the batch",
+            "Batch axis",
+        ),
     ];
     let shown = fields.into_iter().filter(|(is_shown, _, _)| *is_shown);
     shown

@@ -53,6 +53,8 @@ pub enum PlanEdit {
     Samples(String),
     /// The shapes.
     Shapes(String),
+    /// The batch axis.
+    BatchAxis(String),
     /// What the large button at the beginning measures, to be changed.
     First,
     /// Everything anew.
@@ -84,7 +86,8 @@ pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
         | PlanEdit::Rounds(_)
         | PlanEdit::Rate(_)
         | PlanEdit::Samples(_)
-        | PlanEdit::Shapes(_) => 0,
+        | PlanEdit::Shapes(_)
+        | PlanEdit::BatchAxis(_) => 0,
         _ => return None,
     };
     Some((std::mem::discriminant(edit), setup))
@@ -113,6 +116,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Samples(samples) => draft.samples = samples,
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
+        PlanEdit::BatchAxis(axis) => draft.batch_axis = axis,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
     }

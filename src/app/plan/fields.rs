@@ -2,6 +2,7 @@
 
 use super::{ModelFacts, Planner};
 use crate::domain::model::{Dim, Port};
+use crate::onnx::batch_axis::BatchAxes;
 
 /// The field of a setup's spelling, by its place.
 pub fn of_setup(place: usize) -> String {
@@ -14,16 +15,23 @@ pub fn of_name(place: usize) -> String {
 }
 
 impl Planner {
-    /// Whether there are shapes to be typed: the model leaves some open, or some are typed already.
+    /// Whether there are shapes to be typed: the model leaves more open than the batch, or some are typed
+    /// already.
     pub fn has_shapes(&self) -> bool {
         let leaves_open =
-            matches!(&self.facts, ModelFacts::Known(summary) if summary.inputs.iter().any(is_open));
-        leaves_open || !self.draft.shapes.is_empty()
+            matches!(&self.facts, ModelFacts::Known(summary) if leaves_open(&summary.inputs));
+        leaves_open || !self.draft.shapes.is_empty() || !self.draft.batch_axis.is_empty()
     }
 }
 
-/// Whether a size is open beside the first, which is the batch.
-fn is_open(port: &Port) -> bool {
-    let named = |dim: &Dim| matches!(dim, Dim::Named(_));
-    port.dims.iter().skip(1).any(named)
+/// Whether sizes are open beside the batch.
+fn leaves_open(inputs: &[Port]) -> bool {
+    let Ok(axes) = BatchAxes::find(inputs, &[]) else {
+        return false;
+    };
+    let is_open = |port: &Port| {
+        let mut dims = port.dims.iter().enumerate();
+        dims.any(|(index, dim)| matches!(dim, Dim::Named(_)) && !axes.takes(&port.name, index))
+    };
+    inputs.iter().any(is_open)
 }

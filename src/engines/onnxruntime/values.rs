@@ -27,7 +27,7 @@ pub fn from_ort(name: &str, value: &ValueRef<'_>) -> Result<Tensor, EngineError>
         ($($element:ident: $native:ty),*) => {
             $(if let Ok((shape, data)) = value.try_extract_tensor::<$native>() {
                 let dims = shape.iter().map(|&dim| dim as usize).collect();
-                let spec = TensorSpec { name: name.to_owned(), element: ElementType::$element, dims };
+                let spec = TensorSpec::new(name, ElementType::$element, dims);
                 return Ok(Tensor { spec, data: TensorData::$element(data.to_vec()) });
             })*
         };

@@ -215,10 +215,16 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
     if app.planner.has_shapes() {
         let width = ui.available_width();
-        let hint = "shapes of inputs that the model leaves open, one a line: input=1x3x224x224";
+        let hint = "shapes of inputs that the model leaves open, one a line; N is the batch: \
+                    input=Nx3x224x224";
         let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
         edits.extend(typed.map(PlanEdit::Shapes));
         fault(ui, faults, Field::Shapes);
+        let hint =
+            "the dimension that is the batch, where the model calls none so: time, or input=1";
+        let (_, typed) = field::line(ui, "Batch axis", &draft.batch_axis, hint, width);
+        edits.extend(typed.map(PlanEdit::BatchAxis));
+        fault(ui, faults, Field::BatchAxis);
     }
 }
 
@@ -271,6 +277,9 @@ fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
         .filter(|words| !words.is_empty())
         .collect();
     label::quiet_line_about(ui, &words.join("  ·  "), words.join("\n"));
+    for reason in &summary.unfed {
+        label::trouble(ui, reason);
+    }
 }
 
 fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {

@@ -32,11 +32,8 @@ impl Graph {
                 .collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             new.graph.input.push(port(name, DataType::Float, &names));
-            new.specs.push(TensorSpec {
-                name: (*name).to_owned(),
-                element: ElementType::F32,
-                dims: dims.to_vec(),
-            });
+            new.specs
+                .push(TensorSpec::new(*name, ElementType::F32, dims.to_vec()));
         }
         new
     }

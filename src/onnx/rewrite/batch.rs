@@ -1,24 +1,29 @@
-//! Fixes the batch: an open first dimension of the inputs becomes a number.
+//! Fixes the batch: the dimensions of the inputs that take it become a number.
 //!
 //! Some engines plan better, and some run at all, where every size is known. A model comes in and a
-//! model goes out; weights and nodes stay as they are. Which dimension is the batch is told as `shapes`
-//! tells it: an open first dimension, and any other of the same name. What the file says of its inner
-//! values follows, corrected by `infer`.
+//! model goes out; weights and nodes stay as they are. Which dimensions are the batch is found by
+//! `batch_axis`. What the file says of its inner values follows, corrected by `infer`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::onnx::pb::tensor_shape_proto::{Dimension, dimension};
 use crate::onnx::pb::{GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, type_proto};
 
 use super::parts::called;
 use super::{Counts, RewriteError, Rewritten};
+use crate::domain::input_sizes::BatchAxis;
 use crate::domain::model::{Dim, Port};
 use crate::domain::tensor::TensorSpec;
+use crate::onnx::batch_axis::BatchAxes;
 use crate::onnx::infer::{self, Shapes};
-use crate::onnx::{inspect, proto, shapes};
+use crate::onnx::{inspect, proto};
 
-/// Rewrites a network to one batch size.
-pub fn rewrite(model: &ModelProto, batch: usize) -> Result<Rewritten, RewriteError> {
+/// Rewrites a network to one batch size; `chosen` is what the user says of which dimension that is.
+pub fn rewrite(
+    model: &ModelProto,
+    batch: usize,
+    chosen: &[BatchAxis],
+) -> Result<Rewritten, RewriteError> {
     if model.graph.is_none() {
         return Err(RewriteError::NoGraph);
     }
@@ -29,18 +34,20 @@ pub fn rewrite(model: &ModelProto, batch: usize) -> Result<Rewritten, RewriteErr
     let ports = inspect::inputs(model).map_err(|why| RewriteError::Input {
         why: why.to_string(),
     })?;
-    let is_open = |port: &Port| matches!(port.dims.first(), Some(Dim::Named(_)));
+    let axes = BatchAxes::find(&ports, chosen).map_err(|why| RewriteError::Input {
+        why: why.to_string(),
+    })?;
     let mut new = model.clone();
     let mut notes = Vec::new();
-    if ports.iter().any(is_open) {
-        let open = Open::new(&ports);
+    if axes.is_open(&ports) {
+        let open = Open { axes };
         if let Some(graph) = &mut new.graph {
             open.close_inputs(graph, &ports, size);
             open.close(graph, size);
         }
         settle(&mut new, &open, &ports, batch, &mut notes);
     } else {
-        match shapes::fixed_batch(&ports) {
+        match axes.fixed(&ports) {
             Some(fixed) if fixed == batch => {
                 notes.push(format!("The network's batch is {fixed} already"));
             }
@@ -60,32 +67,24 @@ pub fn rewrite(model: &ModelProto, batch: usize) -> Result<Rewritten, RewriteErr
     })
 }
 
-/// The names that stand for the batch.
+/// The dimensions that stand for the batch.
 struct Open {
-    names: BTreeSet<String>,
+    axes: BatchAxes,
 }
 
 impl Open {
-    fn new(ports: &[Port]) -> Self {
-        let names = ports.iter().filter_map(|port| match port.dims.first() {
-            Some(Dim::Named(name)) if !name.is_empty() => Some(name.clone()),
-            _ => None,
-        });
-        Self {
-            names: names.collect(),
-        }
-    }
-
-    /// Closes the first dimensions of inputs, with or without a name.
+    /// Closes the dimensions of inputs, with or without a name.
     fn close_inputs(&self, graph: &mut GraphProto, ports: &[Port], size: i64) {
         for port in ports {
-            let open = matches!(port.dims.first(), Some(Dim::Named(_)));
             let stated = graph.input.iter_mut().find(|value| value.name == port.name);
-            let first = stated
-                .and_then(shape_of)
-                .and_then(|shape| shape.dim.first_mut());
-            if let Some(first) = first.filter(|_| open) {
-                first.value = Some(dimension::Value::DimValue(size));
+            let Some(shape) = stated.and_then(shape_of) else {
+                continue;
+            };
+            for &axis in self.axes.of_input(&port.name) {
+                let is_open = matches!(port.dims.get(axis), Some(Dim::Named(_)));
+                if let Some(dim) = shape.dim.get_mut(axis).filter(|_| is_open) {
+                    dim.value = Some(dimension::Value::DimValue(size));
+                }
             }
         }
         graph
@@ -112,7 +111,7 @@ impl Open {
     fn close_value(&self, value: &mut ValueInfoProto, size: i64) {
         let dims = shape_of(value).into_iter().flat_map(|shape| &mut shape.dim);
         for dim in dims {
-            if name_of(dim).is_some_and(|name| self.names.contains(name)) {
+            if name_of(dim).is_some_and(|name| self.axes.names().contains(name)) {
                 dim.value = Some(dimension::Value::DimValue(size));
             }
         }
@@ -121,26 +120,25 @@ impl Open {
     /// Whether a dimension is worked out from the batch, as in `2*batch`.
     fn is_in(&self, dim: &Dimension) -> bool {
         let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.');
-        name_of(dim).is_some_and(|name| name.split(is_sign).any(|word| self.names.contains(word)))
+        name_of(dim).is_some_and(|name| {
+            name.split(is_sign)
+                .any(|word| self.axes.names().contains(word))
+        })
     }
 
     /// Full shapes of the inputs for a batch; nothing where other sizes are open too.
     fn specs(&self, ports: &[Port], batch: usize) -> Option<Vec<TensorSpec>> {
-        let size = |(index, dim): (usize, &Dim)| match dim {
-            Dim::Fixed(size) => Some(*size),
-            Dim::Named(name) => (index == 0 || self.names.contains(name)).then_some(batch),
-        };
         let spec = |port: &Port| {
-            Some(TensorSpec {
-                name: port.name.clone(),
-                element: port.element,
-                dims: port
-                    .dims
-                    .iter()
-                    .enumerate()
-                    .map(size)
-                    .collect::<Option<_>>()?,
-            })
+            let size = |(index, dim): (usize, &Dim)| match dim {
+                Dim::Fixed(size) => Some(*size),
+                Dim::Named(_) => self.axes.takes(&port.name, index).then_some(batch),
+            };
+            let dims = port.dims.iter().enumerate().map(size);
+            Some(TensorSpec::new(
+                port.name.as_str(),
+                port.element,
+                dims.collect::<Option<_>>()?,
+            ))
         };
         ports.iter().map(spec).collect()
     }
@@ -254,6 +252,7 @@ fn misfit(model: &ModelProto, known: &Shapes, elsewhere: &Shapes, batch: usize) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::onnx::batch_axis::fixed_batch;
     use crate::onnx::infer::testing::{Graph, port};
     use crate::onnx::pb::tensor_proto::DataType;
     use crate::onnx::zoo;
@@ -284,7 +283,7 @@ mod tests {
     }
 
     fn fixed(model: &ModelProto, batch: usize) -> (GraphProto, Vec<String>) {
-        let done = rewrite(model, batch).unwrap();
+        let done = rewrite(model, batch, &[]).unwrap();
         (done.model.graph.unwrap(), done.notes)
     }
 
@@ -292,10 +291,10 @@ mod tests {
     fn networks_of_the_zoo_have_one_batch() {
         for name in ["resnet18@cifar", "densenet121@cifar"] {
             let before = zoo::build(zoo::find(name).unwrap());
-            let done = rewrite(&before, 8).unwrap();
+            let done = rewrite(&before, 8, &[]).unwrap();
             assert_eq!(done.notes, [""; 0], "{name}");
             let ports = inspect::inputs(&done.model).unwrap();
-            assert_eq!(shapes::fixed_batch(&ports), Some(8));
+            assert_eq!(fixed_batch(&ports, &[]), Some(8));
             let (old, new) = (before.graph.unwrap(), done.model.graph.clone().unwrap());
             assert_eq!((&old.node, &old.initializer), (&new.node, &new.initializer));
             assert!(
@@ -303,10 +302,10 @@ mod tests {
                 "{:?}",
                 all(&new.output)
             );
-            let again = rewrite(&done.model, 8).unwrap();
+            let again = rewrite(&done.model, 8, &[]).unwrap();
             assert_eq!(again.model, done.model);
             assert_eq!(again.notes, ["The network's batch is 8 already"]);
-            let message = rewrite(&done.model, 4).unwrap_err().to_string();
+            let message = rewrite(&done.model, 4, &[]).unwrap_err().to_string();
             assert!(
                 message.contains("fixed at 8") && message.contains("batch of 4"),
                 "{message}"
@@ -390,14 +389,14 @@ mod tests {
         let refusal = |inputs: &[&str], batch| {
             let graph = Graph::new(&[]).node("Relu", "x", "y", &[]);
             let made = model(graph, inputs, &["y"]);
-            rewrite(&made, batch).unwrap_err().to_string()
+            rewrite(&made, batch, &[]).unwrap_err().to_string()
         };
         assert!(refusal(&["x 8 3"], 1).contains("fixed at 8"));
         assert!(refusal(&["x"], 1).contains("no input"));
         assert!(refusal(&["x 8", "y 4"], 2).contains("no input"));
         assert!(refusal(&["x n"], 0).contains("batch of 0"));
         assert_eq!(
-            rewrite(&ModelProto::default(), 1).unwrap_err(),
+            rewrite(&ModelProto::default(), 1, &[]).unwrap_err(),
             RewriteError::NoGraph
         );
     }

@@ -53,17 +53,13 @@ fn ranks(model: &ModelProto) -> infer::Shapes {
     let ports = inspect::inputs(model).unwrap_or_default();
     let specs: Vec<TensorSpec> = ports
         .into_iter()
-        .map(|port| TensorSpec {
-            dims: port
-                .dims
-                .iter()
-                .map(|dim| match dim {
-                    Dim::Fixed(size) => *size,
-                    Dim::Named(_) => 1,
-                })
-                .collect(),
-            name: port.name,
-            element: port.element,
+        .map(|port| {
+            let size = |dim: &Dim| match dim {
+                Dim::Fixed(size) => *size,
+                Dim::Named(_) => 1,
+            };
+            let dims = port.dims.iter().map(size).collect();
+            TensorSpec::new(port.name, port.element, dims)
         })
         .collect();
     infer::infer(model, &specs)

@@ -191,6 +191,7 @@ impl Made<'_> {
             batches: self.batches.to_vec(),
             ladder: Vec::new(),
             shapes: std::collections::BTreeMap::new(),
+            batch_axis: Vec::new(),
             preset: PresetName::Standard,
             measure: MeasureRule {
                 rounds: self.rounds,

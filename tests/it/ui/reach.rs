@@ -101,6 +101,7 @@ ways! {
     Action::Plan(PlanEdit::Profile(_)) => Palette,
     Action::Plan(PlanEdit::Samples(_)) => Field("Samples"),
     Action::Plan(PlanEdit::Shapes(_)) => Field("Shapes"),
+    Action::Plan(PlanEdit::BatchAxis(_)) => Field("Batch axis"),
     Action::Plan(PlanEdit::First) => Palette,
     Action::Plan(PlanEdit::Clear) => Palette,
     Action::Plan(PlanEdit::Undo) => Palette,

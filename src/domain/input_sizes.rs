@@ -1,0 +1,96 @@
+//! What the user says of the sizes of a network's inputs: whole shapes, and which dimension is the batch.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// In a shape, the place of the batch, whatever its size: written as `N`.
+pub const BATCH: usize = 0;
+
+/// A shape as the option `--shape` takes it: `x=50xNx64`.
+pub fn shape_text(input: &str, dims: &[usize]) -> String {
+    let size = |dim: &usize| match *dim {
+        BATCH => "N".to_owned(),
+        size => size.to_string(),
+    };
+    let sizes: Vec<String> = dims.iter().map(size).collect();
+    format!("{input}={}", sizes.join("x"))
+}
+
+/// Which dimension of the inputs is the batch, as the user says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BatchAxis {
+    /// Every dimension of this name.
+    Named(String),
+    /// A dimension of one input.
+    At {
+        /// The input's name.
+        input: String,
+        /// The dimension's place in its shape, from 0.
+        index: usize,
+    },
+}
+
+impl fmt::Display for BatchAxis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::At { input, index } => write!(f, "{input}={index}"),
+        }
+    }
+}
+
+/// A batch axis that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot read the batch axis {0:?}: write the name of a dimension, as in time, or an input and the \
+     place of its dimension counted from 0, as in x=1"
+)]
+pub struct BatchAxisError(String);
+
+impl FromStr for BatchAxis {
+    type Err = BatchAxisError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refused = || BatchAxisError(text.to_owned());
+        let Some((input, index)) = text.rsplit_once('=') else {
+            let name = Some(text.trim()).filter(|name| !name.is_empty());
+            return name
+                .map(|name| Self::Named(name.to_owned()))
+                .ok_or_else(refused);
+        };
+        let input = Some(input.trim()).filter(|input| !input.is_empty());
+        Ok(Self::At {
+            input: input.ok_or_else(refused)?.to_owned(),
+            index: index.trim().parse().map_err(|_| refused())?,
+        })
+    }
+}
+
+/// Reads several of them, with commas or lines between.
+pub fn parse_batch_axes(text: &str) -> Result<Vec<BatchAxis>, BatchAxisError> {
+    let parts = text.split([',', '\n']).map(str::trim);
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::parse)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batch_axes_are_read_as_they_are_written() {
+        for text in ["time", "x=1", "input:0=2", "a.b=0"] {
+            assert_eq!(text.parse::<BatchAxis>().unwrap().to_string(), text);
+        }
+        assert_eq!(parse_batch_axes("time, x=1\n").unwrap().len(), 2);
+        for text in ["", " ", "=1", "x=", "x=-1", "x=time"] {
+            let message = text.parse::<BatchAxis>().unwrap_err().to_string();
+            assert!(message.contains("counted from 0"), "{message}");
+        }
+        assert_eq!(shape_text("x", &[50, BATCH, 64]), "x=50xNx64");
+    }
+}
