@@ -63,7 +63,7 @@ impl FromStr for BatchAxis {
         let input = Some(input.trim()).filter(|input| !input.is_empty());
         Ok(Self::At {
             input: input.ok_or_else(refused)?.to_owned(),
-            index: index.trim().parse().map_err(|_| refused())?,
+            index: index.trim().parse().ok().ok_or_else(refused)?,
         })
     }
 }

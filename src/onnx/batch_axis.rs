@@ -57,8 +57,8 @@ impl BatchAxes {
                 && !port.dims.iter().any(|dim| is_one_of(dim, &called))
         };
         let nameless = inputs.iter().filter(lacks_name);
-        let axes = nameless.map(|port| (port.name.clone(), 0)).collect();
-        Ok(Self::new(inputs, called, axes, Found::Called))
+        let axes: Vec<_> = nameless.map(|port| (port.name.clone(), 0)).collect();
+        Ok(Self::new(inputs, called, &axes, Found::Called))
     }
 
     /// The dimensions that the user names.
@@ -96,7 +96,7 @@ impl BatchAxes {
                 }
             }
         }
-        Ok(Self::new(inputs, names, axes, Found::Chosen))
+        Ok(Self::new(inputs, names, &axes, Found::Chosen))
     }
 
     /// The first dimension of each input where one is open, or where all of them agree.
@@ -114,14 +114,14 @@ impl BatchAxes {
         let names = taken.iter().filter_map(|(_, dim)| name_of(dim));
         let names = names.map(str::to_owned).collect();
         let axes = taken.iter().map(|(port, _)| (port.name.clone(), 0));
-        Self::new(inputs, names, axes.collect(), Found::First)
+        Self::new(inputs, names, &axes.collect::<Vec<_>>(), Found::First)
     }
 
     /// These axes, and every dimension that goes by one of the names.
     fn new(
         inputs: &[Port],
         names: BTreeSet<String>,
-        axes: Vec<(String, usize)>,
+        axes: &[(String, usize)],
         found: Found,
     ) -> Self {
         let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();

@@ -71,12 +71,11 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         .filter_map(|value| port(value).err())
         .map(|error| error.to_string())
         .collect();
-    let (macs, cost_at) = match &ports {
-        Ok(ports) => costs(model, ports, &mut notes),
-        Err(_) => {
-            notes.extend(unfed.iter().cloned());
-            (None, Vec::new())
-        }
+    let (macs, cost_at) = if let Ok(ports) = &ports {
+        costs(model, ports, &mut notes)
+    } else {
+        notes.extend(unfed.iter().cloned());
+        (None, Vec::new())
     };
     let external = |tensor: &&TensorProto| tensor.data_location == Some(1);
     let elsewhere = model

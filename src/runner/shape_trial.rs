@@ -121,7 +121,7 @@ fn try_all(
             Ok(_) => return Trial::NotTried,
             Err(error) => {
                 let is_usable = error.leaves_worker_usable();
-                refused.get_or_insert(error.to_string());
+                refused.get_or_insert_with(|| error.to_string());
                 if !is_usable {
                     break;
                 }
