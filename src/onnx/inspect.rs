@@ -462,11 +462,7 @@ mod tests {
         );
         unknown.graph.input[0] = open;
         let summary = summarize(&unknown.model(), "m");
-        assert!(
-            summary.notes[0].contains("seq of x"),
-            "{:?}",
-            summary.notes
-        );
+        assert!(summary.notes[0].contains("seq of x"), "{:?}", summary.notes);
     }
 
     #[test]
