@@ -1,5 +1,7 @@
 //! What a setup's distance from the reference comes to, in words.
 
+use std::collections::BTreeSet;
+
 use crate::base::humanize;
 use crate::domain::accuracy::{Accuracy, Hits};
 
@@ -21,8 +23,19 @@ pub fn in_short(accuracy: &Accuracy) -> String {
     );
     parts.extend(accuracy.top1.map(|found| hits("top-1 right for", found)));
     parts.extend(accuracy.top5.map(|found| hits("top-5 right for", found)));
+    let no_choice = accuracy.no_choice.as_ref();
+    parts.extend(no_choice.map(|why| format!("same choice not told: {why}")));
     parts.extend(accuracy.trouble.clone());
     parts.join(", ")
+}
+
+/// Why columns of shares have a dash, each reason once.
+pub fn not_told<'a>(accuracies: impl Iterator<Item = &'a Accuracy>) -> Vec<String> {
+    let reasons: BTreeSet<&str> = accuracies
+        .filter_map(|found| found.no_choice.as_deref())
+        .collect();
+    let sentence = |reason| format!("Same choice, top-1 and top-5 are not told: {reason}");
+    reasons.into_iter().map(sentence).collect()
 }
 
 /// From which distance on a cosine is told from 1: nearer to it is the rounding of 32-bit floats.
@@ -94,6 +107,11 @@ mod tests {
             ..Accuracy::default()
         };
         assert_eq!(in_short(&lost), "it does not run");
+        let map = Accuracy {
+            no_choice: Some("the output is a map".to_owned()),
+            ..Accuracy::default()
+        };
+        assert_eq!(in_short(&map), "same choice not told: the output is a map");
         assert_eq!(
             percent(Hits { hits: 63, of: 64 }).as_deref(),
             Some("98.4 %")

@@ -30,7 +30,7 @@ pub const COLUMN_HELP: [&str; 9] = [
     "One way to run the model: engine, device and options",
     "The batch size at which the throughput counts",
     "Items done over time spent",
-    "Inputs for which it chooses what the reference chooses",
+    "Inputs for which it chooses the class that the reference chooses; known where the output is one row of class scores for each input",
     "Samples whose label has the largest value; known for samples with labels",
     "Samples whose label is among the five largest values; known for samples with labels",
     "The lowest cosine between the output for an input and the reference's: 1 is the same",
@@ -307,7 +307,7 @@ fn hits(accuracy: &Accuracy, hits: Option<Hits>, missing: &str) -> (String, Stri
     let found =
         hits.and_then(|hits| Some((hits, accuracy::percent(hits)?, trade_off::share(hits)?)));
     let Some((hits, cell, share)) = found else {
-        return unknown(accuracy, missing);
+        return unknown(accuracy.why_no_hits(), missing);
     };
     let help = format!(
         "{} of {}; 95 % interval {:.1} to {:.1} %",
@@ -321,7 +321,7 @@ fn hits(accuracy: &Accuracy, hits: Option<Hits>, missing: &str) -> (String, Stri
 
 fn cosine(accuracy: &Accuracy) -> (String, String) {
     let Some(distance) = accuracy.distance else {
-        return unknown(accuracy, "the outputs were not compared");
+        return unknown(accuracy.trouble.as_deref(), "the outputs were not compared");
     };
     let help = format!("{} on average", accuracy::cosine(distance.mean_cosine));
     (accuracy::cosine(distance.worst_cosine), help)
@@ -329,7 +329,7 @@ fn cosine(accuracy: &Accuracy) -> (String, String) {
 
 fn error(accuracy: &Accuracy) -> (String, String) {
     let Some(distance) = accuracy.distance else {
-        return unknown(accuracy, "the outputs were not compared");
+        return unknown(accuracy.trouble.as_deref(), "the outputs were not compared");
     };
     let mean = humanize::significant(distance.mean_error, 2);
     let help = match distance.relative_error {
@@ -351,7 +351,7 @@ fn small(value: f64) -> String {
     }
 }
 
-fn unknown(accuracy: &Accuracy, missing: &str) -> (String, String) {
-    let why = accuracy.trouble.as_deref().unwrap_or(missing);
+fn unknown(why: Option<&str>, missing: &str) -> (String, String) {
+    let why = why.unwrap_or(missing);
     (UNKNOWN.to_owned(), format!("Not known: {why}."))
 }

@@ -79,7 +79,13 @@ fn text(journey: &Journey) -> String {
         let trouble = rung.trouble.as_ref()?;
         Some(format!("· {} was not measured: {trouble}\n", rung.title))
     });
-    let remarks = journey.remarks.iter().map(|remark| format!("· {remark}\n"));
+    let accuracies = journey
+        .rungs
+        .iter()
+        .filter_map(|rung| rung.accuracy.as_ref());
+    let not_told = accuracy::not_told(accuracies);
+    let remarks = journey.remarks.iter().chain(&not_told);
+    let remarks = remarks.map(|remark| format!("· {remark}\n"));
     let said: String = troubles.chain(remarks).collect();
     if !said.is_empty() {
         text.push('\n');

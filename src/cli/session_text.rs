@@ -169,6 +169,9 @@ fn accuracies(session: &Session) -> String {
             text.push_str(&format!("· {}: {trouble}\n", session.setup_label(setup)));
         }
     }
+    for sentence in accuracy::not_told(session.accuracies.values()) {
+        text.push_str(&format!("· {sentence}\n"));
+    }
     text
 }
 

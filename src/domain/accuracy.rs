@@ -25,6 +25,10 @@ pub struct Accuracy {
     /// Why something of this is not known.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// Why the outputs choose between no classes, so that same choice, top-1 and top-5 are not told;
+    /// nothing where they do, and in sessions of before it was asked.
+    #[serde(default)]
+    pub no_choice: Option<String>,
 }
 
 /// How far two outputs are apart.
@@ -49,6 +53,13 @@ pub struct Hits {
     pub hits: u64,
     /// Of so many.
     pub of: u64,
+}
+
+impl Accuracy {
+    /// Why there is no share of items, where something is known of that.
+    pub fn why_no_hits(&self) -> Option<&str> {
+        self.trouble.as_deref().or(self.no_choice.as_deref())
+    }
 }
 
 impl Hits {

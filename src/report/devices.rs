@@ -123,7 +123,8 @@ pub fn accuracies(source: &Source<'_>) -> Vec<Block> {
         .map(|(&setup, found)| {
             let why = found.trouble.as_deref().unwrap_or_default();
             let distance = found.distance.as_ref();
-            let hits = |hits| Cell::known(Option::and_then(hits, accuracy::percent), why);
+            let why_no_hits = found.why_no_hits().unwrap_or_default();
+            let hits = |hits| Cell::known(Option::and_then(hits, accuracy::percent), why_no_hits);
             vec![
                 Cell::of(session.setup_label(setup)),
                 Cell::known(distance.map(|d| accuracy::cosine(d.worst_cosine)), why),

@@ -7,6 +7,7 @@ use crate::analysis::accuracy;
 use crate::analysis::comparison::{Pair, Ratio};
 use crate::analysis::journey::{self, Journey, Rung};
 use crate::base::humanize;
+use crate::domain::accuracy::Accuracy;
 
 /// So many steps are shown.
 const MOST_STEPS: usize = 40;
@@ -134,6 +135,8 @@ fn line(rung: &Rung) -> Vec<Cell> {
     let verdict = rung.over_before.as_ref().map(|pair| pair.verdict.call);
     let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
     let same = rung.accuracy.as_ref().and_then(|found| found.same_choice);
+    let why_no_hits = rung.accuracy.as_ref().and_then(Accuracy::why_no_hits);
+    let why_no_hits = why_no_hits.unwrap_or_default();
     let cost = &rung.cost;
     vec![
         Cell::of(rung.title.as_str()),
@@ -158,7 +161,7 @@ fn line(rung: &Rung) -> Vec<Cell> {
             "",
         ),
         Cell::known(distance.map(|d| accuracy::cosine(d.worst_cosine)), ""),
-        Cell::known(same.and_then(accuracy::percent), ""),
+        Cell::known(same.and_then(accuracy::percent), why_no_hits),
     ]
 }
 

@@ -122,6 +122,17 @@ impl Ranking {
     }
 }
 
+/// How many classes an output of this shape has scores for: one row of at least two scores for each of
+/// so many items, whatever dimensions of size 1 stand between and behind. Nothing for maps, sequences and
+/// single numbers, whose largest value is no choice between classes.
+pub fn classes_of(dims: &[usize], items: usize) -> Option<usize> {
+    let (first, rest) = dims.split_first()?;
+    let mut long = rest.iter().filter(|&&size| size != 1);
+    let classes = *long.next()?;
+    let is_row = *first == items && classes >= 2 && long.next().is_none();
+    is_row.then_some(classes)
+}
+
 /// How many classes come before the label's; nothing where a value is not a number.
 fn place(row: &[f64], label: usize) -> Option<usize> {
     if row.iter().any(|value| value.is_nan()) {
@@ -187,6 +198,30 @@ mod tests {
             .unwrap();
         let found = ranking.finish();
         assert_eq!((found.not_a_number, found.top1.unwrap().hits), (1, 1));
+    }
+
+    #[test]
+    fn scores_are_one_row_an_item() {
+        let cases: [(&[usize], Option<usize>); 12] = [
+            (&[8, 1_000], Some(1_000)),
+            (&[8, 2], Some(2)),
+            (&[8, 10, 1, 1], Some(10)),
+            (&[8, 1, 10], Some(10)),
+            // One score says nothing between classes.
+            (&[8, 1], None),
+            (&[8], None),
+            (&[], None),
+            // Maps, a row for each word, and a map of one class.
+            (&[8, 21, 64, 64], None),
+            (&[8, 128, 30_522], None),
+            (&[8, 1, 64, 64], None),
+            // Rows that are not those of the batch.
+            (&[4, 1_000], None),
+            (&[8, 0], None),
+        ];
+        for (dims, expect) in cases {
+            assert_eq!(classes_of(dims, 8), expect, "{dims:?}");
+        }
     }
 
     #[test]

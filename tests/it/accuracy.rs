@@ -169,6 +169,55 @@ fn labelled_pictures_tell_how_often_a_network_is_right() {
     }
 }
 
+/// A network of one node on pictures.
+fn on_pictures(op: &str, out: &[Dim]) -> Vec<u8> {
+    let pictures = [Dim::Name("N"), Dim::Size(3), Dim::Size(32), Dim::Size(32)];
+    models::one_node(op, &[("x", FLOAT, &pictures)], (FLOAT, out))
+}
+
+#[test]
+fn a_map_chooses_between_no_classes() {
+    let home = Home::new();
+    write_pictures(&home);
+    let map = [Dim::Name("N"), Dim::Size(3), Dim::Size(32), Dim::Size(32)];
+    home.write("map.onnx", on_pictures("Relu", &map));
+    let rest = [
+        "--batch",
+        "2",
+        "--samples",
+        "pictures",
+        "--out",
+        "m.ron",
+        "--json",
+    ];
+    let run = bench(&home, "map.onnx", &["tract"], &rest);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let found = accuracy(&run.json(), 0);
+    for column in ["same_choice", "top1", "top5", "trouble"] {
+        assert_eq!(found[column], Value::Null, "{column} of {found:#}");
+    }
+    assert_eq!(number(&found, "/distance/worst_cosine"), 1.0);
+    let why = found["no_choice"].to_string();
+    let expect = "is 2×3×32×32, not one row of class scores for each input";
+    assert!(why.contains(expect), "{why}");
+    let shown = home.run(&["show", "m.ron"]);
+    assert!(
+        shown
+            .out
+            .contains("Same choice, top-1 and top-5 are not told")
+            && shown.out.contains(expect),
+        "{shown:#?}"
+    );
+    // Dimensions of size 1 do not make a map.
+    let row = [Dim::Name("N"), Dim::Size(3), Dim::Size(1), Dim::Size(1)];
+    home.write("row.onnx", on_pictures("GlobalAveragePool", &row));
+    let rest = ["--batch", "2", "--accuracy=4", "--json"];
+    let run = bench(&home, "row.onnx", &["tract"], &rest);
+    let found = accuracy(&run.json(), 0);
+    assert_eq!(number(&found, "/same_choice/hits"), 4.0);
+    assert_eq!(found["no_choice"], Value::Null);
+}
+
 #[test]
 fn inputs_that_cannot_be_used_are_a_sentence() {
     let home = Home::new();

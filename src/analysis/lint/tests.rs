@@ -55,6 +55,7 @@ fn what_was_measured_is_checked_too() {
         top1: hits(50),
         top5: hits(40),
         trouble: None,
+        no_choice: None,
     };
     let mut judged = session(&["fake:cpu"], &[1]);
     judged.accuracies.insert(0, accuracy);

@@ -21,7 +21,7 @@ use crate::domain::setup::Setup;
 use crate::domain::tensor::{Tensor, TensorSpec};
 use crate::samples::{self, npy};
 use crate::stats::closeness::Closeness;
-use crate::stats::ranking::Ranking;
+use crate::stats::ranking::{self, Ranking};
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
 
@@ -374,21 +374,21 @@ fn compare(
     begun: Accuracy,
 ) -> Result<Accuracy, String> {
     let (mut closeness, mut ranking) = (Closeness::default(), Ranking::default());
-    let read = |file: &Path| {
-        let tensor = npy::read(file, "output").map_err(|error| error.to_string())?;
-        Ok::<_, String>(tensor.to_f64())
-    };
+    let read = |file: &Path| npy::read(file, "output").map_err(|error| error.to_string());
     let mut is_labelled = true;
+    let mut no_choice = None;
     for (batch, (truth, output)) in feed.batches.iter().zip(truth.iter().zip(outputs)) {
         let (truth, output) = (read(truth)?, read(output)?);
+        no_choice = no_choice.or_else(|| why_no_choice(&truth.spec.dims, feed.size));
+        let output = output.to_f64();
         closeness
-            .add(&truth, &output, feed.size)
+            .add(&truth.to_f64(), &output, feed.size)
             .map_err(|error| error.to_string())?;
         match &batch.labels {
-            Some(labels) => ranking
+            Some(labels) if no_choice.is_none() => ranking
                 .add(&output, labels)
                 .map_err(|error| error.to_string())?,
-            None => is_labelled = false,
+            _ => is_labelled = false,
         }
     }
     let agreement = closeness.finish();
@@ -415,10 +415,29 @@ fn compare(
             worst_cosine: figures.worst_cosine,
             mean_cosine: figures.mean_cosine,
         }),
-        same_choice: figures.and_then(|figures| figures.top1).map(hits),
+        same_choice: figures
+            .filter(|_| no_choice.is_none())
+            .and_then(|figures| figures.top1)
+            .map(hits),
         top1: ranked.as_ref().and_then(|ranked| ranked.top1).map(hits),
         top5: ranked.and_then(|ranked| ranked.top5).map(hits),
         trouble,
+        no_choice,
         ..begun
     })
+}
+
+/// Why the place of the largest value is no choice between classes; nothing where it is one.
+fn why_no_choice(dims: &[usize], items: usize) -> Option<String> {
+    if ranking::classes_of(dims, items).is_some() {
+        return None;
+    }
+    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+    let shape = match dims.len() {
+        0 => "a single number".to_owned(),
+        _ => dims.join("×"),
+    };
+    Some(format!(
+        "the output of a batch of {items} is {shape}, not one row of class scores for each input"
+    ))
 }
