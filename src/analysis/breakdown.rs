@@ -197,6 +197,20 @@ pub struct Filter {
     pub top: Option<usize>,
 }
 
+impl Filter {
+    /// All rows.
+    pub const NONE: Self = Self {
+        words: String::new(),
+        over: 0.0,
+        top: None,
+    };
+
+    /// Whether it leaves all rows.
+    pub fn is_none(&self) -> bool {
+        self.words.trim().is_empty() && self.over <= 0.0 && self.top.is_none()
+    }
+}
+
 /// What a filter leaves, and what it leaves out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {

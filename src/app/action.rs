@@ -278,10 +278,12 @@ pub enum Kernels {
     Level(Level),
     /// How the time is drawn.
     Shape(Shape),
-    /// Shows rows with these words only.
+    /// Shows rows with these words only, of the profile that is shown.
     Filter(String),
-    /// Shows rows of at least this share only, from 0 to 1.
+    /// Shows rows of at least this share only, from 0 to 1, of the profile that is shown.
     Over(f64),
+    /// Shows all rows of the profile that is shown.
+    AllRows,
     /// Sorts the table by a column; the same again turns it round.
     Sort(usize),
     /// Another pattern for a category, before all others.

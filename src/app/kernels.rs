@@ -3,6 +3,7 @@
 pub mod words;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,8 +15,11 @@ use crate::chart::breakdown::{self as chart, Bar, Step};
 use crate::domain::profile::{Counter, Profile};
 use crate::domain::session::Session;
 
+/// What is shown of a profile until somebody says something else.
+static ALL_ROWS: Filter = Filter::NONE;
+
 /// A profile of an open session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pick {
     /// Which session.
     pub session: SessionId,
@@ -104,10 +108,8 @@ pub struct KernelsState {
     pub level: Level,
     /// How the time is drawn.
     pub shape: Shape,
-    /// Rows with these words only.
-    pub filter: String,
-    /// Rows of at least this share only, from 0 to 1.
-    pub over: f64,
+    /// Which rows are shown of each profile that not all are shown of.
+    filters: BTreeMap<Pick, Filter>,
     /// The column that the table is sorted by, and whether it falls.
     pub sort: Option<(usize, bool)>,
     /// The same of the counters.
@@ -163,6 +165,7 @@ impl KernelsState {
     /// Keeps to profiles that are there: the one chosen, or the first.
     pub fn settle(&mut self, open: &OpenSessions) {
         let exists = |pick: &Pick| profile(open, *pick).is_some();
+        self.filters.retain(|pick, _| exists(pick));
         self.before = self.before.filter(exists);
         let chosen = self.looking.filter(exists);
         self.is_chosen &= chosen.is_some();
@@ -178,6 +181,41 @@ impl KernelsState {
         if !self.result.as_ref().is_some_and(is_of) {
             self.result = None;
         }
+    }
+
+    /// Which rows of the profile that is shown are shown.
+    pub fn filter(&self) -> &Filter {
+        let own = self.looking.and_then(|pick| self.filters.get(&pick));
+        own.unwrap_or(&ALL_ROWS)
+    }
+
+    /// Shows other rows of the profile that is shown. Other profiles keep what is shown of them.
+    pub fn set_filter(&mut self, filter: Filter) {
+        let Some(pick) = self.looking else {
+            return;
+        };
+        if filter == Filter::NONE {
+            self.filters.remove(&pick);
+        } else {
+            self.filters.insert(pick, filter);
+        }
+    }
+
+    /// Before becomes after, and after before: the same two, so that the same rows stay shown.
+    pub fn swap(&mut self) {
+        let Some(before) = self.before else {
+            return;
+        };
+        let filter = self.filter().clone();
+        self.before = self.looking;
+        self.looking = Some(before);
+        self.is_chosen = true;
+        self.set_filter(filter);
+    }
+
+    /// Whether no row is shown of what was found: the filter leaves none, or there are none.
+    pub fn shows_nothing(&self) -> bool {
+        self.result.is_some() && self.drawn.table.is_empty()
     }
 
     /// What ought to be looked for and is not yet: the sessions may be other ones by now.
@@ -221,15 +259,14 @@ impl KernelsState {
             return;
         };
         let breakdown = found.at(self.level);
-        let filter = Filter {
-            words: self.filter.clone(),
-            over: self.over,
-            top: None,
-        };
-        let shown = breakdown.shown(&filter);
+        let shown = breakdown.shown(self.filter());
         let mut table = match &found.comparison {
             None => shown.rows.clone(),
             Some(comparison) => self.compared_rows(comparison),
+        };
+        let changes = match &found.comparison {
+            None => Vec::new(),
+            Some(comparison) => chart::changes(comparison, &table),
         };
         if let Some((column, falls)) = self.sort {
             table.sort_by(|&a, &b| {
@@ -242,10 +279,7 @@ impl KernelsState {
         }
         self.drawn = Drawn {
             bars: chart::bars(breakdown, &shown),
-            changes: found
-                .comparison
-                .as_ref()
-                .map_or_else(Vec::new, chart::changes),
+            changes,
             table,
             shown,
             counters: self.counters(found),
@@ -254,10 +288,11 @@ impl KernelsState {
 
     /// Counters that have the words, in the order of their table.
     fn counters(&self, found: &Found) -> Vec<usize> {
+        let filter = self.filter();
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let has_words = |counter: &Counter| {
             let text = format!("{} {}", counter.kernel, counter.name);
-            crate::analysis::category::has_all(&text, &self.filter)
+            crate::analysis::category::has_all(&text, &filter.words)
         };
         let mut places: Vec<usize> = (0..counters.len())
             .filter(|&place| has_words(&counters[place]))
@@ -273,6 +308,7 @@ impl KernelsState {
 
     /// Rows of a comparison that have the words and are large enough on either side.
     fn compared_rows(&self, comparison: &Comparison) -> Vec<usize> {
+        let filter = self.filter();
         let whole = comparison.before_ns.max(comparison.after_ns);
         let passes = |row: &comparison::Row| {
             let members = row.before.iter().chain(&row.after);
@@ -282,7 +318,7 @@ impl KernelsState {
                 text.push_str(&member.name);
             }
             let size = row.before_ns().max(row.after_ns());
-            crate::analysis::category::has_all(&text, &self.filter) && size >= self.over * whole
+            crate::analysis::category::has_all(&text, &filter.words) && size >= filter.over * whole
         };
         let rows = comparison.rows.iter().enumerate();
         rows.filter(|(_, row)| passes(row))

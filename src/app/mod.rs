@@ -146,6 +146,8 @@ pub struct App {
     pub planner: Planner,
     /// The run, while it goes on and after it.
     pub run: Option<LiveRun>,
+    /// How many runs were begun in this window.
+    pub n_runs: u32,
     /// Runs that other programs measure now.
     elsewhere: Vec<Living>,
     /// The open sessions.
@@ -198,6 +200,7 @@ impl App {
             machine: MachineState::default(),
             planner: Planner::new(remembered.draft.clone()),
             run: None,
+            n_runs: 0,
             elsewhere: Vec::new(),
             sessions: OpenSessions::default(),
             curves: CurvesState::default(),

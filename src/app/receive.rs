@@ -391,10 +391,7 @@ impl App {
         });
         self.compare.result = None;
         self.sessions_changed();
-        let leaves = matches!(self.screen, Screen::Home | Screen::Library);
-        if std::mem::take(&mut self.shows_opened) && leaves && !self.is_running() {
-            self.screen = Screen::Curves;
-        }
+        self.go_to_opened();
     }
 
     fn edited(&mut self, path: &Path, stamp: Stamp) {

@@ -105,15 +105,17 @@ pub struct Step {
     pub ns: f64,
 }
 
-/// The rows that make most of the difference.
-pub fn changes(comparison: &Comparison) -> Vec<Step> {
-    let rows = comparison.rows.iter().take(CHANGES);
+/// Those of some rows that make most of the difference. The rows have to stand by falling difference.
+pub fn changes(comparison: &Comparison, rows: &[usize]) -> Vec<Step> {
+    let rows = rows
+        .iter()
+        .filter_map(|&place| Some((place, comparison.rows.get(place)?)))
+        .take(CHANGES);
     let largest = rows
         .clone()
-        .map(|row| row.difference_ns().abs())
+        .map(|(_, row)| row.difference_ns().abs())
         .fold(0.0, f64::max);
-    rows.enumerate()
-        .filter(|(_, row)| row.difference_ns() != 0.0)
+    rows.filter(|(_, row)| row.difference_ns() != 0.0)
         .map(|(place, row)| Step {
             row: place,
             name: row.title.clone(),
@@ -389,7 +391,8 @@ mod tests {
     fn changes_go_to_either_side() {
         let (before, after) = (profile(RESNET_V100), profile(RESNET_MI210));
         let found = kernel_comparison::of(&before, &after, &Rules::default());
-        let steps = changes(&found);
+        let all: Vec<usize> = (0..found.rows.len()).collect();
+        let steps = changes(&found, &all);
         assert_eq!(steps[0].length.abs(), 1.0);
         assert!(steps.iter().all(|step| (-1.0..=1.0).contains(&step.length)));
         assert!(
@@ -397,5 +400,9 @@ mod tests {
                 .iter()
                 .all(|step| step.ns.signum() == step.length.signum())
         );
+        // The longest of those that are asked for has the whole length.
+        let few = changes(&found, &[3, 5]);
+        assert_eq!(few.iter().map(|step| step.row).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(few[0].length.abs(), 1.0);
     }
 }

@@ -7,6 +7,7 @@ use crate::app::action::Action;
 use crate::app::command;
 use crate::app::keys::{self, Shortcut};
 use crate::app::screen::Screen;
+use crate::gui::shell::palette;
 
 /// Keys that egui knows by these names too, and calls by others.
 const NAMES: [(&str, Key); 4] = [
@@ -34,14 +35,15 @@ pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>
         let Some(keys) = command::keys(command, &app.remembered.shortcuts) else {
             continue;
         };
-        // Escape first leaves a text field, and letters in it are letters.
+        // Escape first clears a search and leaves a text field, and letters in it are letters.
         let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
             || (was_typing && keys.key == "Escape");
         // An open list closes by itself, and that was the one step out.
         if keys.key == "Escape" && Popup::is_any_open(ctx) {
             continue;
         }
-        if is_for_text && !(keys.key == "Escape" && app.palette_open) {
+        let closes_palette = keys.key == "Escape" && app.palette_open && !palette::has_words(ctx);
+        if is_for_text && !closes_palette {
             continue;
         }
         let Some(key) = Key::from_name(&keys.key) else {

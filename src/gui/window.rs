@@ -310,8 +310,7 @@ impl Window {
             keyboard::read(&ctx, &self.app, self.was_typing, &mut wishes);
         }
         dropped(&ctx, &mut wishes);
-        let foot = self.panels(ui, &mut wishes);
-        shell::notices::show(ui, &self.app, foot, &mut wishes);
+        self.panels(ui, &mut wishes);
         shell::closing::show(ui, &self.app, &mut wishes);
         shell::palette::show(ui, &self.app, &mut wishes);
         let (figures, has_figure) = figure::take(&ctx);
@@ -339,8 +338,8 @@ impl Window {
         }
     }
 
-    /// Everything but what lies over it; the answer is the height of what stands below the screen.
-    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) -> f32 {
+    /// Everything but what lies over it.
+    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) {
         let app = &self.app;
         let roles = theme::roles(ui);
         let edge = |fill| Frame::new().fill(fill).stroke(Stroke::NONE);
@@ -361,20 +360,18 @@ impl Window {
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
                 .show(ui, |ui| shell::library::show(ui, app, wishes));
         }
-        let mut foot = size::STRIP;
         if app.log_open {
-            let log = Panel::bottom("log")
+            Panel::bottom("log")
                 .default_size(220.0)
                 .resizable(true)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
                 .show(ui, |ui| shell::log::show(ui, app, wishes));
-            foot += log.response.rect.height();
         }
+        shell::notices::show(ui, app, wishes);
         let margin = Margin::symmetric(space::LARGE as i8, 18);
         CentralPanel::no_frame()
             .frame(edge(roles.ground).inner_margin(margin))
             .show(ui, |ui| views::show(ui, app, wishes));
-        foot
     }
 }
 

@@ -1,7 +1,7 @@
 //! What profiles, shares and columns are called.
 
 use super::{KernelsState, Pick, picks, profile};
-use crate::analysis::breakdown::Level;
+use crate::analysis::breakdown::{Filter, Level};
 use crate::app::sessions::OpenSessions;
 use crate::base::humanize;
 
@@ -36,6 +36,18 @@ pub fn least_share(share: f64) -> String {
         "Any share".to_owned()
     } else {
         format!("At least {} %", humanize::significant(share * 100.0, 1))
+    }
+}
+
+/// What is said where no row is shown.
+pub fn nothing_left(filter: &Filter) -> String {
+    let words = filter.words.trim();
+    let share = least_share(filter.over).to_lowercase();
+    match (words.is_empty(), filter.over > 0.0) {
+        (true, false) => "This profile has nothing to add up.".to_owned(),
+        (true, true) => format!("No row has a share of {share}."),
+        (false, false) => format!("No row has “{words}” in its names."),
+        (false, true) => format!("No row has “{words}” in its names and a share of {share}."),
     }
 }
 

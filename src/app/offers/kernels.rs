@@ -44,10 +44,11 @@ fn profiles(app: &App) -> Vec<Offered> {
 fn rows(app: &App) -> Vec<Offered> {
     let state = &app.kernels;
     let filter = typed_on(Screen::Kernels, "Kernels: filter the rows", "Filter");
+    let all = (!state.filter().is_none()).then(|| offer("show all rows", Kernels::AllRows));
     let shares = THRESHOLDS
         .iter()
         .map(|percent| percent / 100.0)
-        .filter(|share| *share != state.over)
+        .filter(|share| *share != state.filter().over)
         .map(|share| {
             let words = least_share(share).to_lowercase();
             offer(&format!("rows of {words}"), Kernels::Over(share))
@@ -66,6 +67,7 @@ fn rows(app: &App) -> Vec<Offered> {
         offer(&title, Kernels::SortCounters(place))
     });
     std::iter::once(filter)
+        .chain(all)
         .chain(shares)
         .chain(sorted)
         .chain(counters)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::analysis::breakdown::Filter;
 use crate::analysis::timeline::stretch::Stretch;
 use crate::app::action::Kernels;
 use crate::app::kernels::Found;
@@ -24,18 +25,20 @@ impl App {
                 // What was shown stays, also where nobody chose it.
                 state.is_chosen = true;
             }
-            Kernels::Swap => {
-                if let Some(before) = state.before {
-                    state.before = state.looking;
-                    state.looking = Some(before);
-                    state.is_chosen = true;
-                }
-            }
+            Kernels::Swap => state.swap(),
             Kernels::Level(level) => state.level = level,
             Kernels::Shape(shape) => state.shape = shape,
-            Kernels::Filter(words) => state.filter = words,
-            Kernels::Over(share) if share.is_finite() => state.over = share.clamp(0.0, 1.0),
+            Kernels::Filter(words) => {
+                let filter = state.filter().clone();
+                state.set_filter(Filter { words, ..filter });
+            }
+            Kernels::Over(share) if share.is_finite() => {
+                let filter = state.filter().clone();
+                let over = share.clamp(0.0, 1.0);
+                state.set_filter(Filter { over, ..filter });
+            }
             Kernels::Over(_) => {}
+            Kernels::AllRows => state.set_filter(Filter::NONE),
             Kernels::Sort(column) => state.sort_by(column),
             Kernels::SortCounters(column) => state.sort_counters_by(column),
             Kernels::Categorise(category, pattern) => {

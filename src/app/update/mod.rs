@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::analysis::{far_off, parts, stated};
 use crate::app::action::{
-    Action, Closing, Compare, Curves, History, Journey, Run, Sessions, Shell,
+    Action, Closing, Compare, Curves, History, Journey, Kernels, Run, Sessions, Shell,
 };
 use crate::app::compare::CompareState;
 use crate::app::curves::Pinned;
@@ -125,6 +125,8 @@ impl App {
             self.curves(Curves::Pin(None));
         } else if self.screen == Screen::Curves && !self.curves.filter.is_empty() {
             self.curves(Curves::Filter(String::new()));
+        } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
+            self.kernels(Kernels::Filter(String::new()));
         } else if self.screen == Screen::Timeline && self.leaves_selection() {
             // It was all there was to leave.
         } else if !self.library.search.is_empty() {
@@ -358,7 +360,7 @@ impl App {
 
     pub(super) fn open_session(&mut self, path: PathBuf) {
         if self.sessions.by_path(&path).is_some() {
-            return;
+            return self.go_to_opened();
         }
         if self.opening.values().any(|opening| *opening == path) {
             return;

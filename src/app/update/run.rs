@@ -117,6 +117,7 @@ impl App {
         }
         let control = Control::default();
         self.sessions.close(LIVE);
+        self.n_runs += 1;
         self.run = Some(LiveRun::new(title, control.clone()));
         self.screen = Screen::Run;
         self.jobs.spawn_or("run", Message::RunBroke, move |outlet| {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::notices::Weight;
+use crate::app::screen::Screen;
 use crate::app::sessions::SessionId;
 use crate::app::{App, Ask, Output, work};
 use crate::domain::trace::Trace;
@@ -42,6 +43,15 @@ impl App {
         self.jobs.spawn("save", move |outlet| {
             work::save_as(id, &session, (&own, from.as_deref()), path, outlet);
         });
+    }
+
+    /// Leaves a screen that shows nothing of the sessions that are open, where somebody opened one there.
+    /// A run that goes on is a click away.
+    pub(in crate::app) fn go_to_opened(&mut self) {
+        let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
+        if std::mem::take(&mut self.shows_opened) && leaves {
+            self.screen = Screen::Curves;
+        }
     }
 
     /// Opens one of the built-in examples by its place.

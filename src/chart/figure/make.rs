@@ -405,7 +405,8 @@ pub fn changes(material: &Material<'_>) -> Made {
     let comparison = with_rules(material, |rules| {
         kernel_comparison::of(before, after, rules)
     });
-    let steps = drawn::changes(&comparison);
+    let rows: Vec<usize> = (0..comparison.rows.len()).collect();
+    let steps = drawn::changes(&comparison, &rows);
     if steps.is_empty() {
         return Err("nothing is different between the two profiles".to_owned());
     }

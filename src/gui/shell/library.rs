@@ -80,7 +80,7 @@ fn nothing_listed(app: &App) -> &'static str {
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let width = ui.available_width();
-    let (_, typed) = field::line(
+    let (_, typed) = field::search(
         ui,
         SEARCH_BESIDE,
         &app.library.search,

@@ -1,40 +1,51 @@
 //! Notices at the foot of the screen: what happened, what can be done about it, and the words to copy.
+//! They have room of their own, so that they never stand over a control.
 
 use eframe::egui::text::LayoutJob;
-use eframe::egui::{Align, Align2, Area, Id, Label, Layout, Order, TextStyle, Ui, vec2};
+use eframe::egui::{Align, Frame, Id, Label, Layout, Margin, Panel, TextStyle, Ui, vec2};
 
 use crate::app::App;
 use crate::app::action::{Action, Shell};
 use crate::app::notices::{Notice, Weight};
-use crate::app::screen::Screen;
 use crate::base::humanize;
 use crate::gui::icon;
-use crate::gui::theme::{self, size, space};
+use crate::gui::theme::{self, space};
+use crate::gui::views;
 use crate::gui::widgets::button;
 
 /// Most notices at one time; the log has them all.
 const MOST: usize = 3;
+/// In a window that is lower than this there is one at a time, so that the screen stays in sight.
+const LOW: f32 = 600.0;
 /// Most lines of one; the rest is on hover and in the log.
-const MOST_LINES: usize = 6;
+const MOST_LINES: usize = 3;
+/// Height of a line with the buttons of a notice.
+const LINE: f32 = 28.0;
 
-/// Shows those that are up, above what stands so high at the foot of the window.
-pub fn show(ui: &Ui, app: &App, foot: f32, wishes: &mut Vec<Action>) {
+/// Shows those that are up, in a strip of their own at the foot of what room there is.
+pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let up: Vec<&Notice> = app.notices.up().collect();
     if up.is_empty() {
         return;
     }
-    // What is done with a session stands at the right of the library, and must not be covered.
-    let (corner, x) = if app.screen == Screen::Library {
-        (Align2::LEFT_BOTTOM, size::RAIL + space::LARGE)
-    } else {
-        (Align2::RIGHT_BOTTOM, -space::LARGE)
+    let is_low = ui.ctx().content_rect().height() < LOW;
+    let most = if is_low { 1 } else { MOST };
+    let margin = Margin {
+        left: space::LARGE as i8,
+        right: (space::LARGE + views::EDGE) as i8,
+        top: 0,
+        bottom: space::SMALL as i8,
     };
-    Area::new(Id::unique("notices"))
-        .order(Order::Foreground)
-        .anchor(corner, vec2(x, -(foot + space::MEDIUM)))
-        .show(ui.ctx(), |ui| {
-            ui.spacing_mut().item_spacing.y = space::SMALL;
-            let older = up.len().saturating_sub(MOST);
+    let frame = Frame::new()
+        .fill(theme::roles(ui).ground)
+        .inner_margin(margin);
+    let shown = Panel::bottom("notices")
+        .resizable(false)
+        .show_separator_line(false)
+        .frame(frame)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = space::TINY;
+            let older = up.len().saturating_sub(most);
             if older > 0 {
                 more(ui, older, wishes);
             }
@@ -42,17 +53,26 @@ pub fn show(ui: &Ui, app: &App, foot: f32, wishes: &mut Vec<Action>) {
                 show_one(ui, app, notice, wishes);
             }
         });
+    reserve(ui, shown.response.rect.height());
+}
+
+/// The panel is as high as it was last time; where its notices need another height, the frame is laid out
+/// once more.
+fn reserve(ui: &Ui, height: f32) {
+    let id = Id::unique("height-of-notices");
+    let before = ui.data_mut(|data| data.get_temp::<f32>(id));
+    if before.is_none_or(|before| (before - height).abs() > 0.5) {
+        ui.data_mut(|data| data.insert_temp(id, height));
+        ui.ctx().request_discard("the notices have another height");
+    }
 }
 
 /// Says how many others there are, and leads to them.
 fn more(ui: &mut Ui, number: usize, wishes: &mut Vec<Action>) {
     let words = format!("{} more in the log", humanize::count(number as u64));
-    let frame = theme::card(ui).inner_margin(4);
-    frame.show(ui, |ui| {
-        if button::plain(ui, None, &words).clicked() {
-            wishes.push(Action::Shell(Shell::Log(true)));
-        }
-    });
+    if button::plain(ui, None, &words).clicked() {
+        wishes.push(Action::Shell(Shell::Log(true)));
+    }
 }
 
 /// The words of a notice, over no more lines than leave the screen in sight.
@@ -66,31 +86,48 @@ fn words(ui: &Ui, notice: &Notice) -> LayoutJob {
 
 fn show_one(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
     let (glyph, color) = look(ui, notice.weight);
-    let frame = theme::card(ui).inner_margin(10);
-    frame.show(ui, |ui| {
-        ui.set_width(380.0);
-        ui.horizontal_top(|ui| {
-            ui.label(button::glyph(glyph).color(color));
-            ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-                let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
-                let keys = app.keys_of("back");
-                if app.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
-                    close = close.on_hover_text(format!("{keys} does it too"));
-                }
-                if close.clicked() {
-                    wishes.push(Action::Shell(Shell::Dismiss(notice.id)));
-                }
-                if button::small_icon(ui, icon::COPY, "Copy these words").clicked() {
-                    wishes.push(Action::Shell(Shell::Copy(notice.text.clone())));
-                }
-                ui.with_layout(Layout::top_down(Align::LEFT), |ui| {
-                    let words = words(ui, notice);
-                    ui.add(Label::new(words).wrap().selectable(true));
-                    offer(ui, notice, wishes);
+    theme::card(ui)
+        .inner_margin(Margin::symmetric(10, 4))
+        .show(ui, |ui| {
+            let room = vec2(ui.available_width(), LINE);
+            // What stands at the right first, so that the words know how much room they have.
+            ui.allocate_ui_with_layout(room, Layout::right_to_left(Align::Min), |ui| {
+                ui.set_min_height(LINE);
+                ui.spacing_mut().item_spacing.x = space::TINY;
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    ui.set_max_height(LINE);
+                    buttons(ui, app, notice, wishes);
+                });
+                // One line of words stands as high as the buttons.
+                let height = ui.text_style_height(&TextStyle::Body);
+                let above = ((LINE - height) / 2.0).max(0.0) as i8;
+                let frame = Frame::new().inner_margin(Margin::symmetric(0, above));
+                frame.show(ui, |ui| {
+                    ui.with_layout(Layout::left_to_right(Align::Min), |ui| {
+                        ui.spacing_mut().item_spacing.x = space::SMALL;
+                        ui.label(button::glyph(glyph).color(color));
+                        let words = words(ui, notice);
+                        ui.add(Label::new(words).wrap().selectable(true));
+                    });
                 });
             });
         });
-    });
+}
+
+/// From right to left: what takes it down, what copies it, and what can be done about it.
+fn buttons(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
+    let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
+    let keys = app.keys_of("back");
+    if app.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
+        close = close.on_hover_text(format!("{keys} does it too"));
+    }
+    if close.clicked() {
+        wishes.push(Action::Shell(Shell::Dismiss(notice.id)));
+    }
+    if button::small_icon(ui, icon::COPY, "Copy these words").clicked() {
+        wishes.push(Action::Shell(Shell::Copy(notice.text.clone())));
+    }
+    offer(ui, notice, wishes);
 }
 
 /// The button of what can be done about it.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use eframe::egui::{
-    self, Align, Id, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, Sense, TextEdit,
-    Ui, vec2,
+    self, Align, Context, Id, Key, Label, Layout, Modal, Modifiers, RichText, ScrollArea, Sense,
+    TextEdit, Ui, vec2,
 };
 
 use crate::app::App;
@@ -14,6 +14,7 @@ use crate::app::library::Entry;
 use crate::app::{find, offers};
 use crate::base::humanize;
 use crate::gui::theme::{self, text};
+use crate::gui::widgets::field;
 
 /// Height of a line.
 const LINE: f32 = 30.0;
@@ -41,7 +42,7 @@ struct Offer {
 
 /// Shows it while it is open.
 pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
-    let id = Id::unique("palette");
+    let id = memory_id();
     if !app.palette_open {
         ui.data_mut(|data| data.remove::<Memory>(id));
         return;
@@ -60,6 +61,9 @@ pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
             .margin(egui::Margin::symmetric(10, 8));
         let response = ui.add(field).accessible_name("Find a command or a session");
         response.request_focus();
+        if field::is_cleared(ui, &response, &memory.words) {
+            memory.words.clear();
+        }
         if memory.words != before {
             memory.chosen = 0;
         }
@@ -81,6 +85,16 @@ pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
         wishes.push(Action::Shell(Shell::Palette(false)));
     }
     ui.data_mut(|data| data.insert_temp(id, memory));
+}
+
+fn memory_id() -> Id {
+    Id::unique("palette")
+}
+
+/// Whether something is typed into it: then Escape clears that, and does not close it.
+pub fn has_words(ctx: &Context) -> bool {
+    let memory = ctx.data(|data| data.get_temp::<Memory>(memory_id()));
+    memory.is_some_and(|memory| !memory.words.is_empty())
 }
 
 fn step(ui: &Ui, memory: &mut Memory, count: usize) {

@@ -11,11 +11,14 @@ use crate::app::screen::Screen;
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
 use crate::gui::views;
+use crate::gui::widgets::tip;
 
 /// Height of an entry: the least, and where there is room.
 const ENTRY: (f32, f32) = (26.0, 36.0);
 /// Between two entries: the least, and where there is room.
 const APART: (f32, f32) = (1.0, 6.0);
+/// From an entry to the words about it, which stand beside the rail.
+const BESIDE: f32 = 13.0;
 /// Height of the program's sign with what is around it, and of what is below the last entry.
 const AROUND: f32 = 60.0;
 
@@ -155,7 +158,7 @@ fn square(
         color,
     );
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
-    response.on_hover_text(if help.is_empty() { name } else { help })
+    tip::at_the_right(response, if help.is_empty() { name } else { help }, BESIDE)
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ fn bring_back(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    let (_, typed) = field::line(
+    let (_, typed) = field::search(
         ui,
         library::SEARCH,
         &app.library.search,

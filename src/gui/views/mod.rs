@@ -97,7 +97,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 /// Cards of a screen that scrolls end so far before its edge, where the bar is.
-const EDGE: f32 = 2.0;
+pub const EDGE: f32 = 2.0;
 /// Height of a title with its sentence.
 const HEAD: f32 = 42.0;
 /// Where there is no more room than this, few buttons stand below the title.

@@ -132,7 +132,7 @@ fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             if button::plain_if(ui, changed, Some(icon::UNDO), "Reset all").clicked() {
                 wishes.push(Action::Shell(Shell::ResetShortcuts));
             }
-            let (_, typed) = field::line(ui, "Find a shortcut", &filter, "Find", 180.0);
+            let (_, typed) = field::search(ui, "Find a shortcut", &filter, "Find", 180.0);
             if let Some(typed) = typed {
                 ui.data_mut(|data| data.insert_temp(filter_id, typed));
             }

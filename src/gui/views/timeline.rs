@@ -191,7 +191,7 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
 /// so that it stays the same one while hits come and go.
 fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let state = &app.timeline;
-    let (response, typed) = field::line(ui, SEARCH, &state.search, "Find a name", 150.0);
+    let (response, typed) = field::search(ui, SEARCH, &state.search, "Find a name", 150.0);
     if let Some(typed) = typed {
         changes.push(Timeline::Search(typed));
     }

@@ -1,6 +1,8 @@
 //! Text fields that a view does not own: they show what the application has and say what the user typed.
 
-use eframe::egui::{Context, Id, Key, Response, RichText, Stroke, TextEdit, Ui};
+use eframe::egui::{
+    Context, EventFilter, Id, Key, Modifiers, Response, RichText, Stroke, TextEdit, Ui,
+};
 
 use crate::gui::theme;
 
@@ -41,6 +43,17 @@ pub fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
     .inner
 }
 
+/// What a field is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Words.
+    Words,
+    /// Numbers and spellings.
+    Code,
+    /// Words that are looked for.
+    Search,
+}
+
 /// A one-line field; the answer is what the user made of it, where that is something new.
 pub fn line(
     ui: &mut Ui,
@@ -56,7 +69,26 @@ pub fn line(
         |text| TextEdit::singleline(text),
         hint,
         width,
-        false,
+        Purpose::Words,
+    )
+}
+
+/// A one-line field for what is looked for: Escape clears it, and leaves it once it is empty.
+pub fn search(
+    ui: &mut Ui,
+    name: &str,
+    value: &str,
+    hint: &str,
+    width: f32,
+) -> (Response, Option<String>) {
+    edit(
+        ui,
+        name,
+        value,
+        |text| TextEdit::singleline(text),
+        hint,
+        width,
+        Purpose::Search,
     )
 }
 
@@ -75,7 +107,7 @@ pub fn code(
         |text| TextEdit::singleline(text),
         hint,
         width,
-        true,
+        Purpose::Code,
     )
 }
 
@@ -94,7 +126,7 @@ pub fn lines(
         |text| TextEdit::multiline(text).desired_rows(3),
         hint,
         width,
-        false,
+        Purpose::Words,
     )
 }
 
@@ -105,7 +137,7 @@ fn edit(
     make: impl for<'t> FnOnce(&'t mut String) -> TextEdit<'t>,
     hint: &str,
     width: f32,
-    is_code: bool,
+    purpose: Purpose,
 ) -> (Response, Option<String>) {
     let roles = theme::roles(ui);
     let mut typed = value.to_owned();
@@ -113,13 +145,33 @@ fn edit(
         .desired_width(width)
         .hint_text(RichText::new(hint).color(roles.faint))
         .margin(eframe::egui::Margin::symmetric(8, 5));
-    if is_code {
+    if purpose == Purpose::Code {
         edit = edit.font(theme::numbers(12.5));
     }
     let response = ui.add(edit).accessible_name(name);
     take_cursor(ui, name, &response);
+    if purpose == Purpose::Search && is_cleared(ui, &response, &typed) {
+        return (response, Some(String::new()));
+    }
     let news = response.changed().then_some(typed);
     (response, news)
+}
+
+/// Whether Escape clears the field that has these words. egui takes the cursor out of a field on Escape
+/// before the frame begins, unless the field said in the frame before that it wants the key.
+pub fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
+    let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
+    if !has_cursor || typed.is_empty() {
+        return false;
+    }
+    let wanted = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        tab: false,
+        escape: true,
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, wanted));
+    ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
 /// A field over the width that there is, finished by Enter or by leaving it; Escape gives back what was

@@ -1,6 +1,6 @@
 //! Words about what is under the hand, beside the hand: charts are too large for words at their edge.
 
-use eframe::egui::{Popup, PopupKind, Response, Ui};
+use eframe::egui::{Popup, PopupKind, RectAlign, Response, Tooltip, Ui};
 
 use super::chart::Touched;
 use crate::chart::spec::ChartSpec;
@@ -23,6 +23,22 @@ pub fn of_point(touched: &Touched, spec: &ChartSpec) {
     if let Some(told) = point.or_else(|| touched.failed.clone()) {
         words(&touched.response, told);
     }
+}
+
+/// Words on hover that stand so far to the right of what they are about, and cover nothing above or below it.
+pub fn at_the_right(response: Response, words: &str, gap: f32) -> Response {
+    const PLACES: [RectAlign; 2] = [RectAlign::RIGHT_START, RectAlign::RIGHT_END];
+    response.ctx.accesskit_node_builder(response.id, |node| {
+        node.set_description(words);
+    });
+    let mut tooltip = Tooltip::for_enabled(&response).gap(gap);
+    let popup = tooltip.popup.align(RectAlign::RIGHT);
+    tooltip.popup = popup.align_alternatives(&PLACES);
+    tooltip.show(|ui| {
+        ui.set_max_width(ui.spacing().tooltip_width);
+        ui.label(words);
+    });
+    response
 }
 
 /// Shows anything.

@@ -18,6 +18,7 @@ use powerband::domain::plan::PresetName;
 use powerband::domain::session::{Completion, Session};
 use powerband::store::session_file;
 
+use super::bad_luck::scroll;
 use super::pictures::small_session;
 use super::{Desk, alone};
 use crate::support::Home;
@@ -257,6 +258,60 @@ fn a_run_goes_on_without_its_window() {
         desk.has_asked(&ViewportCommand::Close)
     });
     assert_eq!(only_session(&desk).completion, Completion::Complete);
+}
+
+#[test]
+fn a_new_run_begins_at_its_top() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let batches: Vec<String> = (1..=40).map(|batch| batch.to_string()).collect();
+    let plan = draft("fake,sleep=yes,fixed=2000", &batches.join(", "), 1000);
+    let first = "Skip fake:cpu,fixed=2000,sleep=yes batch 1";
+    let begin = |desk: &mut Desk| {
+        desk.app_mut().planner.draft = plan.clone();
+        desk.act(Action::Run(RunAction::Start));
+        desk.until("the cases are known", |app| {
+            let run = app.run.as_ref().filter(|run| run.stage == Stage::Measuring);
+            run.is_some_and(|run| run.session.is_some())
+        });
+        desk.steps(3);
+    };
+    begin(&mut desk);
+    let top = desk.get(first).rect().top();
+    // The screen itself, and then the table under the pointer.
+    for _ in 0..2 {
+        scroll(&mut desk, -2_000.0);
+    }
+    assert!(desk.find(first).is_none(), "it is scrolled away");
+    desk.click("Stop");
+    desk.step_until("the run is saved", super::PATIENCE, is_saved);
+    begin(&mut desk);
+    assert_eq!(desk.get(first).rect().top(), top);
+}
+
+#[test]
+fn opening_goes_to_what_was_opened_while_a_run_goes_on() {
+    let home = Home::new();
+    let file = small_session(&home, "Older");
+    let mut desk = Desk::awake(home, Vec::new());
+    long_run(&mut desk);
+    for screen in [Screen::Home, Screen::Library, Screen::Run] {
+        desk.act(Action::Go(screen));
+        let open = desk.app().sessions.len();
+        desk.act(Action::Sessions(Sessions::OpenExample(0)));
+        desk.until("an example is open", |app| app.sessions.len() > open);
+        assert_eq!(desk.app().screen, Screen::Curves, "from {screen:?}");
+    }
+    desk.act(Action::Go(Screen::Home));
+    desk.act(Action::Sessions(Sessions::Open(vec![file.clone()])));
+    desk.until("the session is open", |app| {
+        app.sessions.by_path(&file).is_some()
+    });
+    assert_eq!(desk.app().screen, Screen::Curves);
+    // What is open already is gone to as well.
+    desk.act(Action::Go(Screen::Home));
+    desk.act(Action::Sessions(Sessions::Open(vec![file])));
+    assert_eq!(desk.app().screen, Screen::Curves);
+    assert!(desk.app().is_running());
 }
 
 #[test]

@@ -19,6 +19,7 @@ use powerband::store::trash::{Discarded, discard};
 
 use super::data::{Made, speed};
 use super::pictures::small_session;
+use super::typing::at_keyboard;
 use super::{Desk, alone, place, shelve, write};
 use crate::support::Home;
 
@@ -190,6 +191,9 @@ fn the_palette_has_every_command() {
     desk.press("Enter");
     assert!(desk.app().palette_open, "what cannot be done is not taken");
     desk.press("Escape");
+    assert!(desk.app().palette_open, "first what is looked for goes");
+    assert_eq!(desk.value("Find a command or a session"), "");
+    desk.press("Escape");
     assert!(!desk.app().palette_open);
     assert_eq!(desk.app().screen, Screen::Library, "one step at a time");
 }
@@ -324,9 +328,14 @@ fn escape_leads_out_of_everything() {
     desk.type_text("abc");
     assert_eq!(desk.app().library.search, "abc");
     desk.press("Escape");
-    assert_eq!(desk.app().library.search, "abc", "first out of the field");
+    assert_eq!(
+        desk.app().library.search,
+        "",
+        "first what is looked for goes"
+    );
+    assert_eq!(at_keyboard(&desk).as_deref(), Some("Find a session"));
     desk.press("Escape");
-    assert_eq!(desk.app().library.search, "");
+    assert_eq!(at_keyboard(&desk), None);
 }
 
 #[test]

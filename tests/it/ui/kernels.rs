@@ -291,6 +291,96 @@ fn what_a_fused_graph_no_longer_has() {
 }
 
 #[test]
+fn a_filter_applies_to_all_that_is_drawn_of_a_comparison() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Look(pick(3)));
+    ask(&mut desk, Kernels::Before(Some(pick(2))));
+    let drawn = |desk: &Desk| {
+        let state = &desk.app().kernels;
+        let bars: Vec<usize> = state.drawn.changes.iter().map(|step| step.row).collect();
+        let mut rows = state.drawn.table.clone();
+        rows.sort_unstable();
+        (bars, rows)
+    };
+    let (all, _) = drawn(&desk);
+    assert!(all.len() > 1, "{all:?}");
+    desk.fill("Filter", "bn1");
+    found(&mut desk);
+    let (bars, rows) = drawn(&desk);
+    assert_eq!(bars.len(), 1);
+    assert_eq!(bars, rows);
+    let titles: Vec<&str> = desk
+        .app()
+        .kernels
+        .drawn
+        .changes
+        .iter()
+        .map(|step| step.name.as_str())
+        .collect();
+    assert!(titles[0].contains("bn1"), "{titles:?}");
+    // The longest of those that are left has the whole length.
+    assert_eq!(desk.app().kernels.drawn.changes[0].length.abs(), 1.0);
+    // Turned round, the same rows of the same two are seen.
+    ask(&mut desk, Kernels::Swap);
+    assert_eq!(desk.value("Filter"), "bn1");
+    assert_eq!(drawn(&desk).0.len(), 1);
+}
+
+#[test]
+fn a_filter_belongs_to_the_profile_that_it_was_typed_for() {
+    let mut desk = desk();
+    desk.fill("Filter", "convolution");
+    ask(&mut desk, Kernels::Over(0.01));
+    let first = shown(&desk);
+    ask(&mut desk, Kernels::Look(pick(1)));
+    assert_eq!(
+        desk.value("Filter"),
+        "",
+        "another profile begins without one"
+    );
+    let all = desk.app().kernels.drawn.shown.hidden == 0;
+    assert!(all, "every share is shown too");
+    desk.fill("Filter", "gemm");
+    ask(&mut desk, Kernels::Look(pick(0)));
+    assert_eq!(desk.value("Filter"), "convolution");
+    assert_eq!(desk.app().kernels.filter().over, 0.01);
+    assert_eq!(shown(&desk), first);
+    ask(&mut desk, Kernels::Look(pick(1)));
+    assert_eq!(desk.value("Filter"), "gemm");
+}
+
+#[test]
+fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
+    let mut desk = desk();
+    let cases = [
+        (None, Shape::Bars),
+        (None, Shape::Treemap),
+        (Some(pick(1)), Shape::Bars),
+    ];
+    for (before, shape) in cases {
+        ask(&mut desk, Kernels::Before(before));
+        ask(&mut desk, Kernels::Shape(shape));
+        let all = desk.app().kernels.drawn.table.len();
+        desk.fill("Filter", "no such words");
+        desk.see("No row has “no such words” in its names.");
+        ask(&mut desk, Kernels::Over(0.05));
+        desk.see("No row has “no such words” in its names and a share of at least 5 %.");
+        assert!(!desk.sees("Treemap, "), "{shape:?}");
+        assert!(desk.find("Sort by Share").is_none(), "no table of nothing");
+        desk.click("Clear the filter");
+        found(&mut desk);
+        assert_eq!(desk.value("Filter"), "");
+        assert_eq!(desk.app().kernels.drawn.table.len(), all);
+        assert!(all > 0 && desk.find("Clear the filter").is_none());
+    }
+    // Escape clears what was typed, from outside of the field too.
+    ask(&mut desk, Kernels::Filter("gemm".to_owned()));
+    desk.press("Escape");
+    assert_eq!(desk.value("Filter"), "");
+    assert_eq!(desk.app().screen, Screen::Kernels);
+}
+
+#[test]
 fn a_rule_of_the_users_own_counts_at_once() {
     let mut desk = desk();
     let gemm = |desk: &Desk| {

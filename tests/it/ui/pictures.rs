@@ -215,7 +215,7 @@ pub fn furnish(desk: &mut Desk, state: State) {
 }
 
 /// A run as it stands at one moment for ever; only the Run screen has it.
-fn set_run(desk: &mut Desk, state: State) {
+pub fn set_run(desk: &mut Desk, state: State) {
     let made = Made {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",
@@ -467,7 +467,7 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str)
 }
 
 /// A profile for the screen of profiles, which would be one session too many on others, and a trace.
-fn open_for(desk: &mut Desk, screen: Screen) {
+pub fn open_for(desk: &mut Desk, screen: Screen) {
     let path = desk.path("profiles.ron");
     let open = desk.app().sessions.by_path(&path).map(|open| open.id);
     match open {

@@ -166,6 +166,7 @@ ways! {
     Action::Kernels(Kernels::Shape(_)) => Palette,
     Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
     Action::Kernels(Kernels::Over(_)) => Palette,
+    Action::Kernels(Kernels::AllRows) => Palette,
     Action::Kernels(Kernels::Sort(_)) => Palette,
     Action::Kernels(Kernels::Categorise(_, _)) => Field("Pattern"),
     Action::Kernels(Kernels::Forget(_)) => Palette,

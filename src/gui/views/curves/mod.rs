@@ -463,7 +463,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             ui.horizontal(|ui| {
                 ui.add_space(10.0);
                 let (_, typed) =
-                    field::line(ui, "Filter the table", &app.curves.filter, "Filter", 180.0);
+                    field::search(ui, "Filter the table", &app.curves.filter, "Filter", 180.0);
                 changes.extend(typed.map(Curves::Filter));
                 label::faint(
                     ui,

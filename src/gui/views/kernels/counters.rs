@@ -28,6 +28,14 @@ pub fn show(ui: &mut Ui, state: &KernelsState, counters: &[Counter], changes: &m
             ui,
             "What the hardware counted, added up over the launches of each kernel",
         );
+        if places.is_empty() {
+            let all = humanize::of_many(counters.len() as u64, "counter");
+            label::quiet(
+                ui,
+                &format!("None of {all} has the words of the filter above."),
+            );
+            return;
+        }
         let table = Table {
             id: "counters",
             columns: &COLUMNS,

@@ -26,9 +26,6 @@ const NUMBERS: f32 = 128.0;
 /// Bars, the longest first.
 pub fn bars(ui: &mut Ui, app: &App, found: &Found) {
     let drawn = &app.kernels.drawn.bars;
-    if drawn.is_empty() {
-        return nothing(ui);
-    }
     let breakdown = found.at(app.kernels.level);
     ui.spacing_mut().item_spacing.y = 0.0;
     for bar in drawn {
@@ -40,10 +37,6 @@ pub fn bars(ui: &mut Ui, app: &App, found: &Found) {
             }
         };
     }
-}
-
-fn nothing(ui: &mut Ui) {
-    super::label::quiet(ui, "No row has these words and this share.");
 }
 
 /// Where the parts of a bar's line are: its name, the bar, its numbers.
@@ -129,19 +122,6 @@ pub fn treemap(ui: &mut Ui, app: &App, found: &Found) {
         let words = humanize::of_many(tiles.len() as u64, "tile");
         WidgetInfo::labeled(Role::Image, true, format!("Treemap, {words}"))
     });
-    if tiles.is_empty() {
-        let roles = theme::roles(ui);
-        let words = "No row has these words and this share.";
-        let font = theme::words(text::BODY);
-        ui.painter().text(
-            rect.center(),
-            Align2::CENTER_CENTER,
-            words,
-            font,
-            roles.quiet,
-        );
-        return;
-    }
     let hand = response.hover_pos();
     for tile in &tiles {
         let place = tile.place;
@@ -212,7 +192,7 @@ pub fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let drawn = &app.kernels.drawn.changes;
     let roles = theme::roles(ui);
     if drawn.is_empty() {
-        super::label::quiet(ui, "Nothing is different.");
+        super::label::quiet(ui, "Nothing is different in these rows.");
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;

@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::app::action::{Action, Kernels, Sessions};
 use crate::app::allowed;
 use crate::app::figures;
-use crate::app::kernels::words::{THRESHOLDS, least_share, name};
-use crate::app::kernels::{self, Found, Shape};
+use crate::app::kernels::words::{self, THRESHOLDS, least_share, name};
+use crate::app::kernels::{self, Found, KernelsState, Shape};
 use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -149,6 +149,9 @@ fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
         ui.vertical(|ui| {
             tools(ui, changes);
             ui.add_space(space::SMALL);
+            if app.kernels.shows_nothing() {
+                return left_out(ui, &app.kernels, changes);
+            }
             let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison),
                 None if app.kernels.shape == Shape::Treemap => drawing::treemap(ui, app, found),
@@ -160,15 +163,33 @@ fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
             });
         });
     });
-    ui.add_space(space::MEDIUM);
-    match &found.comparison {
-        Some(comparison) => table::compared(ui, app, comparison, changes),
-        None => table::broken_down(ui, app, found, changes),
+    if !app.kernels.shows_nothing() {
+        ui.add_space(space::MEDIUM);
+        match &found.comparison {
+            Some(comparison) => table::compared(ui, app, comparison, changes),
+            None => table::broken_down(ui, app, found, changes),
+        }
     }
     remarks(ui, found);
     ui.add_space(space::MEDIUM);
     cards::particulars(ui, &app.kernels, found, changes);
     ui.add_space(space::MEDIUM);
+}
+
+/// In place of bars and table where there are no rows, as a rule because the filter leaves none.
+fn left_out(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
+    ui.add_space(space::LARGE);
+    ui.vertical_centered(|ui| {
+        label::quiet(ui, &words::nothing_left(state.filter()));
+        if state.filter().is_none() {
+            return;
+        }
+        ui.add_space(space::SMALL);
+        if button::plain(ui, None, "Clear the filter").clicked() {
+            changes.push(Kernels::AllRows);
+        }
+    });
+    ui.add_space(space::LARGE);
 }
 
 fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
@@ -207,15 +228,21 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
             changes.extend(shape.map(Kernels::Shape));
         }
         let width = 230.0;
-        let (_, typed) = field::line(ui, "Filter", &state.filter, "Words, * for anything", width);
+        let (_, typed) = field::search(
+            ui,
+            "Filter",
+            &state.filter().words,
+            "Words, * for anything",
+            width,
+        );
         changes.extend(typed.map(Kernels::Filter));
         let combo = ComboBox::from_id_salt("kernels-over").width(108.0);
         let response = combo
-            .selected_text(least_share(state.over))
+            .selected_text(least_share(state.filter().over))
             .show_ui(ui, |ui| {
                 for share in THRESHOLDS.map(|percent| percent / 100.0) {
                     if ui
-                        .selectable_label(state.over == share, least_share(share))
+                        .selectable_label(state.filter().over == share, least_share(share))
                         .clicked()
                     {
                         changes.push(Kernels::Over(share));

@@ -62,6 +62,11 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
         return refused(ui, reason, wishes);
     }
+    // What is scrolled is another thing in every run, and so begins at its top.
+    ui.push_id(("run", app.n_runs), |ui| body(ui, run, wishes));
+}
+
+fn body(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
             two_columns(ui, run, wishes);
