@@ -44,7 +44,7 @@ fn profiles(app: &App) -> Vec<Offered> {
 fn rows(app: &App) -> Vec<Offered> {
     let state = &app.kernels;
     let filter = typed_on(Screen::Kernels, "Kernels: filter the rows", "Filter");
-    let all = (!state.filter().is_none()).then(|| offer("show all rows", Kernels::AllRows));
+    let all = offer("show all rows", Kernels::AllRows);
     let shares = THRESHOLDS
         .iter()
         .map(|percent| percent / 100.0)
@@ -66,8 +66,8 @@ fn rows(app: &App) -> Vec<Offered> {
         let title = format!("sort the counters by {column}");
         offer(&title, Kernels::SortCounters(place))
     });
-    std::iter::once(filter)
-        .chain(all)
+    [filter, all]
+        .into_iter()
         .chain(shares)
         .chain(sorted)
         .chain(counters)
