@@ -146,10 +146,10 @@ pub struct Breakdown {
     pub level: Level,
     /// Rows, most time first.
     pub rows: Vec<Row>,
-    /// All of it, in nanoseconds.
-    pub summed_ns: u64,
-    /// How often anything ran.
-    pub calls: u64,
+    /// All of it, in nanoseconds; nothing where the profile has no times, as where a tool only counted.
+    pub summed_ns: Option<u64>,
+    /// How often anything ran; nothing where the profile does not tell.
+    pub calls: Option<u64>,
     /// The share of the time from first to last in which devices were busy with nothing, from 0 to 1, and
     /// the time in which they were busy with something.
     pub busy: Option<Busy>,
@@ -247,6 +247,11 @@ impl Breakdown {
         found.map(|row| row.share).sum()
     }
 
+    /// The share of everything that some of its time is, from 0 to 1.
+    pub fn share_of_all(&self, ns: f64) -> f64 {
+        ns / self.summed_ns.unwrap_or(0).max(1) as f64
+    }
+
     /// A time for each run, where it is known how many there were.
     pub fn per_run(&self, ns: f64) -> Option<f64> {
         let runs = self.runs.filter(|runs| *runs > 0)?;
@@ -299,8 +304,8 @@ pub fn of(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
     Breakdown {
         scope,
         level,
-        summed_ns,
-        calls: totals().map(|total| total.calls).sum(),
+        summed_ns: (!rows.is_empty()).then_some(summed_ns),
+        calls: (!rows.is_empty()).then(|| totals().map(|total| total.calls).sum()),
         busy: busy(profile),
         gaps: gaps(profile),
         launches: profile.launches.clone(),

@@ -124,10 +124,10 @@ impl Row {
 pub struct Comparison {
     /// Rows, those that make most of the difference first.
     pub rows: Vec<Row>,
-    /// All time before, in nanoseconds.
-    pub before_ns: f64,
-    /// All time after, in nanoseconds.
-    pub after_ns: f64,
+    /// All time before, in nanoseconds; nothing where that profile has no times.
+    pub before_ns: Option<f64>,
+    /// All time after, in nanoseconds; nothing where that profile has no times.
+    pub after_ns: Option<f64>,
     /// Whether times are those of a run of the network; else of the whole profile.
     pub is_per_run: bool,
     /// What somebody who reads it should know.
@@ -139,16 +139,22 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The whole difference, in nanoseconds.
-    pub fn difference_ns(&self) -> f64 {
-        self.after_ns - self.before_ns
+    /// The whole difference, in nanoseconds, where both sides have times.
+    pub fn difference_ns(&self) -> Option<f64> {
+        Some(self.after_ns? - self.before_ns?)
+    }
+
+    /// The time of the side that has more, in nanoseconds.
+    pub fn larger_ns(&self) -> f64 {
+        let sides = [self.before_ns, self.after_ns];
+        sides.into_iter().flatten().fold(0.0, f64::max)
     }
 
     /// What a row contributes to the whole difference, as a share of it: below zero where it goes the
     /// other way. Nothing where the two are as good as equal.
     pub fn contribution(&self, row: &Row) -> Option<f64> {
-        let whole = self.difference_ns();
-        let is_much = whole.abs() >= WORTH_SHARING * self.before_ns.max(self.after_ns);
+        let whole = self.difference_ns()?;
+        let is_much = whole.abs() >= WORTH_SHARING * self.larger_ns();
         (is_much && whole != 0.0).then(|| row.difference_ns() / whole)
     }
 }
@@ -162,6 +168,15 @@ pub fn of(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
         parts(after, rules, both.map_or(1, |runs| runs.1)),
     ];
     let [before_ns, after_ns] = [0, 1].map(|side| whole(&parts[side]));
+    if before_ns.is_none() || after_ns.is_none() {
+        return Comparison {
+            before_ns,
+            after_ns,
+            is_per_run: both.is_some(),
+            notes: vec![without_times(before, before_ns, after)],
+            ..Comparison::default()
+        };
+    }
     let names = [0, 1].map(|side| members(&parts[side]));
     let [went, appeared] = [(0, 1), (1, 0)].map(|(side, other)| {
         let is_gone = |member: &&Member| !names[other].iter().any(|m| m.name == member.name);
@@ -225,8 +240,18 @@ fn part(total: &Total, rules: &Rules, runs: f64) -> Part {
     }
 }
 
-fn whole(parts: &[Part]) -> f64 {
-    parts.iter().map(|part| part.ns).sum()
+/// All time of a side; nothing where it has no times.
+fn whole(parts: &[Part]) -> Option<f64> {
+    (!parts.is_empty()).then(|| parts.iter().map(|part| part.ns).sum())
+}
+
+/// Says which side has no times: a tool that only counted, or told of memory alone.
+fn without_times(before: &Profile, before_ns: Option<f64>, after: &Profile) -> String {
+    let which = if before_ns.is_none() { before } else { after };
+    format!(
+        "{} has no times, so there is nothing to compare.",
+        which.name
+    )
 }
 
 /// What parts have in common in a step; nothing for those that have no such thing. Copies are only

@@ -16,7 +16,11 @@ pub fn in_short(profile: &Profile) -> String {
         None => (SliceKind::Operator, "operator"),
     };
     let Some(longest) = profile.of_kind(kind).next() else {
-        return "profiled, and nothing that runs was seen".to_owned();
+        return if profile.counters.is_empty() {
+            "profiled, and nothing that runs was seen".to_owned()
+        } else {
+            "profiled: hardware counters, without times".to_owned()
+        };
     };
     let summed = profile.summed_ns(kind);
     let calls = profile.of_kind(kind).map(|total| total.calls).sum();

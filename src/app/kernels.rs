@@ -290,12 +290,8 @@ impl KernelsState {
     fn counters(&self, found: &Found) -> Vec<usize> {
         let filter = self.filter();
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
-        let has_words = |counter: &Counter| {
-            let text = format!("{} {}", counter.kernel, counter.name);
-            crate::analysis::category::has_all(&text, &filter.words)
-        };
         let mut places: Vec<usize> = (0..counters.len())
-            .filter(|&place| has_words(&counters[place]))
+            .filter(|&place| crate::analysis::counters::has(&counters[place], &filter.words))
             .collect();
         if let Some((column, falls)) = self.counter_sort {
             places.sort_by(|&a, &b| {
@@ -309,7 +305,7 @@ impl KernelsState {
     /// Rows of a comparison that have the words and are large enough on either side.
     fn compared_rows(&self, comparison: &Comparison) -> Vec<usize> {
         let filter = self.filter();
-        let whole = comparison.before_ns.max(comparison.after_ns);
+        let whole = comparison.larger_ns();
         let passes = |row: &comparison::Row| {
             let members = row.before.iter().chain(&row.after);
             let mut text = format!("{} {}", row.title, row.category.title());

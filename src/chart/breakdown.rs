@@ -74,7 +74,7 @@ pub fn bars(breakdown: &Breakdown, shown: &Shown) -> Vec<Bar> {
             row: None,
             name: format!("{number} more"),
             length: 0.0,
-            share: share(left, breakdown.summed_ns as f64),
+            share: breakdown.share_of_all(left),
             ns: left,
             colour: Fill::GREY,
         });

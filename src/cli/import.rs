@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::ImportArgs;
-use super::{Context, output};
+use super::{Context, kernels_text, output};
 use crate::analysis::category::Rules;
 use crate::base::humanize;
 use crate::domain::profile::Profile;
@@ -135,6 +135,10 @@ fn profile_text(profile: &Profile) -> String {
     }
     for kind in SliceKind::ALL {
         text.push_str(&kind_text(profile, kind));
+    }
+    let counters = kernels_text::counters(profile, "", ROWS);
+    if !counters.is_empty() {
+        text.push_str(&format!("{counters}\n"));
     }
     for device in &profile.devices {
         text.push_str(&format!(

@@ -50,7 +50,11 @@ pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&documents::document(&profile, &found, &shown))?;
     } else {
-        output::answer(&kernels_text::breakdown(&profile, &found, &shown))?;
+        let most = args.top.unwrap_or(usize::MAX);
+        let counters = kernels_text::counters(&profile, &args.filter, most);
+        output::answer(&kernels_text::breakdown(
+            &profile, &found, &shown, &counters,
+        ))?;
         tell_of(&others);
     }
     Ok(ExitCode::SUCCESS)
@@ -94,7 +98,7 @@ fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>
 }
 
 fn compared_rows<'a>(found: &'a Comparison, args: &KernelsArgs) -> Vec<&'a comparison::Row> {
-    let least = args.over * found.before_ns.max(found.after_ns);
+    let least = args.over * found.larger_ns();
     let passes = |row: &&comparison::Row| {
         let members = row.before.iter().chain(&row.after);
         let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();

@@ -1,9 +1,10 @@
 //! Where the time of a profile went, as text.
 
 use crate::analysis::breakdown::{Breakdown, Level, Row, Shown};
+use crate::analysis::counters;
 use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
 use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::profile::Profile;
+use crate::domain::profile::{Counter, Profile};
 
 /// Longest name in a table, in characters.
 const NAME: usize = 52;
@@ -12,14 +13,24 @@ const GAPS: usize = 3;
 /// Names that went or appeared that are told.
 const NAMES: usize = 5;
 
-/// One profile.
-pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown) -> String {
+/// One profile, with what the hardware counted.
+pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown, counters: &str) -> String {
     let mut text = head(profile, found);
     if shown.rows.is_empty() && shown.hidden > 0 {
         text.push_str(&nothing_matches(shown.hidden));
-        text.push_str(&notes(profile));
-        return text;
+    } else if !found.rows.is_empty() {
+        text.push_str(&rows_table(found, shown));
     }
+    if !counters.is_empty() && !found.rows.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(counters);
+    text.push_str(&notes(profile));
+    text
+}
+
+/// The rows that are shown, and how many are not.
+fn rows_table(found: &Breakdown, shown: &Shown) -> String {
     let by_name = found.level != Level::Category;
     let mut header = vec!["Category"];
     if by_name {
@@ -39,20 +50,38 @@ pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown) -> String 
     header.extend(["Calls", "Mean", "Shortest", "Longest"]);
     let rows = shown.rows.iter().filter_map(|place| found.rows.get(*place));
     let lines: Vec<Vec<String>> = rows.map(|row| line(found, row, by_name)).collect();
-    text.push_str(&humanize::table(
-        &header,
-        &lines,
-        if by_name { 2 } else { 1 },
-    ));
+    let mut text = humanize::table(&header, &lines, if by_name { 2 } else { 1 });
     if shown.hidden > 0 {
-        let share = shown.total_ns as f64 / found.summed_ns.max(1) as f64;
+        let share = found.share_of_all(shown.total_ns as f64);
         text.push_str(&format!(
             "{} left out; those above are {}\n",
             humanize::of_many(shown.hidden as u64, "row"),
             percent(share)
         ));
     }
-    text.push_str(&notes(profile));
+    text
+}
+
+/// What the hardware counted, a row for each kernel and counter: those that have the words, at most so many.
+pub fn counters(profile: &Profile, words: &str, top: usize) -> String {
+    let fitting: Vec<&Counter> = (profile.counters.iter())
+        .filter(|counter| counters::has(counter, words))
+        .collect();
+    if fitting.is_empty() {
+        return String::new();
+    }
+    let row = |counter: &&Counter| {
+        let [kernel, rest @ ..] = counters::cells(counter);
+        let kernel = humanize::shorten(&kernel, NAME);
+        std::iter::once(kernel).chain(rest).collect()
+    };
+    let rows: Vec<Vec<String>> = fitting.iter().take(top).map(row).collect();
+    let mut text = humanize::table(&counters::TITLES, &rows, 2);
+    let hidden = fitting.len() - rows.len();
+    if hidden > 0 {
+        let hidden = humanize::of_many(hidden as u64, "counter");
+        text.push_str(&format!("{hidden} left out\n"));
+    }
     text
 }
 
@@ -77,13 +106,17 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     let version = profile.tool.version.as_deref().unwrap_or_default();
     let tool = format!("{} {version}", profile.tool.name);
     let mut text = format!("{}, {}\n", profile.name, tool.trim());
-    let calls = humanize::of_many(found.calls, "call");
-    text.push_str(&format!(
-        "Summed   {} in {calls} ({})",
-        time(found.summed_ns),
-        found.scope.title()
-    ));
-    if let Some((ns, runs)) = found.per_run(found.summed_ns as f64).zip(found.runs) {
+    match found.summed_ns.zip(found.calls) {
+        Some((summed_ns, calls)) => text.push_str(&format!(
+            "Summed   {} in {} ({})",
+            time(summed_ns),
+            humanize::of_many(calls, "call"),
+            found.scope.title()
+        )),
+        None => text.push_str(&format!("Summed   {UNKNOWN} (the profile has no times)")),
+    }
+    let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));
+    if let Some((ns, runs)) = per_run.zip(found.runs) {
         let runs = humanize::of_many(runs, "run");
         text.push_str(&format!(", {} a run of {runs}", humanize::duration_ns(ns)));
     }
@@ -171,9 +204,9 @@ pub fn comparison(
         "{} → {}\n{} → {}{per}, {}\n\n",
         before.name,
         after.name,
-        humanize::duration_ns(found.before_ns),
-        humanize::duration_ns(found.after_ns),
-        signed(found.difference_ns())
+        known(found.before_ns, humanize::duration_ns),
+        known(found.after_ns, humanize::duration_ns),
+        known(found.difference_ns(), signed)
     );
     let header = [
         "Name",
@@ -188,7 +221,7 @@ pub fn comparison(
     let hidden = found.rows.len() - rows.len();
     if rows.is_empty() && hidden > 0 {
         text.push_str(&nothing_matches(hidden));
-    } else {
+    } else if !rows.is_empty() {
         text.push_str(&humanize::table(&header, &lines, 3));
     }
     if hidden > 0 && !rows.is_empty() {
@@ -250,6 +283,10 @@ fn names(title: &str, members: &[Member]) -> String {
     };
     let count = humanize::of_many(members.len() as u64, "name");
     format!("{title}: {count}: {}{more}\n", some.join(", "))
+}
+
+fn known(ns: Option<f64>, in_words: impl Fn(f64) -> String) -> String {
+    ns.map_or_else(|| UNKNOWN.to_owned(), in_words)
 }
 
 fn percent(share: f64) -> String {

@@ -170,6 +170,12 @@ impl Profile {
         self.of_kind(kind).map(|total| total.total_ns).sum()
     }
 
+    /// The sum over the kernels, in nanoseconds; nothing where kernels were counted and not timed.
+    pub fn kernels_ns(&self) -> Option<u64> {
+        let has_times = self.of_kind(SliceKind::Kernel).next().is_some();
+        (has_times || self.counters.is_empty()).then(|| self.summed_ns(SliceKind::Kernel))
+    }
+
     /// Time in which any device was busy, all devices together, in nanoseconds.
     pub fn busy_ns(&self) -> Option<u64> {
         let times = self.devices.iter().map(|device| device.busy_ns);

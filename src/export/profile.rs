@@ -22,7 +22,7 @@ pub fn document(profile: &Profile, rules: &Rules, warnings: &[String]) -> Value 
         "runs": profile.runs,
         "kernels": kernels(profile, rules),
         "busy_ns": has_times.then(|| kernels_ns.sum::<u64>()),
-        "summed_ns": profile.summed_ns(SliceKind::Kernel),
+        "summed_ns": profile.kernels_ns(),
         "span_ns": profile.span_ns,
         "totals": profile.totals.iter().map(total).collect::<Vec<_>>(),
         "devices": profile.devices,

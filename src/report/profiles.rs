@@ -5,8 +5,9 @@ use super::material::{Material, Source};
 use super::numbers;
 use crate::analysis::breakdown::{self, Breakdown, Level, Row};
 use crate::analysis::category::Rules;
+use crate::analysis::counters;
 use crate::analysis::kernel_comparison;
-use crate::base::humanize;
+use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::case::CaseKey;
 use crate::domain::profile::Profile;
 
@@ -52,7 +53,8 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     };
     let by_category = breakdown::of(profile, rules, Level::Category);
     let mut blocks = vec![Block::Paragraph(head(source, profile, &by_category))];
-    if by_category.summed_ns == 0 {
+    if by_category.summed_ns.unwrap_or(0) == 0 {
+        blocks.extend(counters_table(source, profile));
         return blocks;
     }
     blocks.push(table(source, &by_category, "Category"));
@@ -68,6 +70,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     };
     let found = breakdown::of(profile, rules, level);
     blocks.push(table(source, &found, title));
+    blocks.extend(counters_table(source, profile));
     let notes: Vec<Text> = profile
         .notes
         .iter()
@@ -100,11 +103,14 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
     let text = Text::from("Profile of ")
         .code(whose(source, profile))
         .plain(format!(", by {}", tool.trim()));
-    if found.summed_ns == 0 {
+    let (Some(summed_ns), Some(calls)) = (found.summed_ns, found.calls) else {
+        return text.plain("; it has no times.");
+    };
+    if summed_ns == 0 {
         return text.plain("; nothing that takes time was seen in it.");
     }
     let per_run = found
-        .per_run(found.summed_ns as f64)
+        .per_run(summed_ns as f64)
         .zip(found.runs)
         .map(|(ns, runs)| {
             let runs = humanize::of_many(runs, "run");
@@ -128,8 +134,8 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
     });
     text.plain(format!(
         ": {} in {}{}{}{}. What is watched is slower, so the shares count, not the times.",
-        humanize::duration_ns(found.summed_ns as f64),
-        humanize::of_many(found.calls, "call"),
+        humanize::duration_ns(summed_ns as f64),
+        humanize::of_many(calls, "call"),
         per_run.unwrap_or_default(),
         idle.unwrap_or_default(),
         between.unwrap_or_default()
@@ -171,6 +177,28 @@ fn table(source: &Source<'_>, found: &Breakdown, title: &str) -> Block {
     Block::Table(table)
 }
 
+/// What the hardware counted, where anything was counted.
+fn counters_table(source: &Source<'_>, profile: &Profile) -> Option<Block> {
+    if profile.counters.is_empty() {
+        return None;
+    }
+    let [kernel, counter, numbers @ ..] = counters::TITLES;
+    let heads = numbers.map(|title| (title, ""));
+    let lines = profile.counters.iter().map(|counted| {
+        let [kernel, rest @ ..] = counters::cells(counted);
+        let kernel = humanize::shorten(&kernel, LONGEST_NAME);
+        std::iter::once(kernel).chain(rest).map(Cell::of).collect()
+    });
+    let number = chosen(source).map_or(1, |(place, _)| place + 1);
+    let elsewhere = format!(
+        "powerband kernels {} --profile {number} has them all",
+        source.named()
+    );
+    Some(Block::Table(
+        Table::new(&[kernel, counter], &heads).filled(lines, MOST_ROWS, "counter", &elsewhere),
+    ))
+}
+
 /// What makes the difference between the profiles of two sessions, where both have one of a like case.
 pub fn changes(material: &Material<'_>) -> Vec<Block> {
     let Some(after) = &material.second else {
@@ -181,6 +209,7 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
     };
     let found = kernel_comparison::of(before, after_profile, material.rules);
     let per = if found.is_per_run { " a run" } else { "" };
+    let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
     let mut blocks = vec![Block::Paragraph(
         Text::from("From ")
             .code(whose(&material.first, before))
@@ -188,8 +217,8 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
             .code(whose(after, after_profile))
             .plain(format!(
                 ": {} became {}{per}.",
-                humanize::duration_ns(found.before_ns),
-                humanize::duration_ns(found.after_ns)
+                time(found.before_ns),
+                time(found.after_ns)
             )),
     )];
     let heads = [("Before", ""), ("After", ""), ("Of the difference", "")];

@@ -86,6 +86,13 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     } else {
         breakdown::of(profile, rules, Level::Kernel)
     };
+    if operations.rows.is_empty() {
+        let whose = profiles::whose(source, profile);
+        let words = format!("– The profile of {whose} has no times.");
+        blocks.push(Block::Paragraph(words.into()));
+        blocks.extend(opportunities(None, row));
+        return blocks;
+    }
     let named = operations.rows.iter().take(MOST_OPERATIONS).map(|top| {
         Text::default()
             .code(humanize::shorten(&top.short, 70))

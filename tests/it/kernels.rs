@@ -177,6 +177,65 @@ fn rules_of_the_settings_come_first() {
 }
 
 #[test]
+fn launches_that_were_counted_and_not_timed_have_no_time() {
+    let home = Home::new();
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/import/rocprofv3/rocm62-docs-counter_collection.csv");
+    let file = file.display().to_string();
+    let imported = home.run(&["import", &file, "--out", "counted.ron", "--json"]);
+    assert!(imported.json()["summed_ns"].is_null(), "{imported:#?}");
+    let printed = home.run(&["import", &file]);
+    assert!(printed.out.contains("SQ_WAVES"), "{printed:#?}");
+    let run = home.run(&["kernels", "counted.ron"]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(
+        run.out.contains("Summed   – (the profile has no times)"),
+        "{run:#?}"
+    );
+    assert!(
+        !run.out.contains("0 ns") && !run.out.contains("0 calls"),
+        "{run:#?}"
+    );
+    assert!(!run.out.contains("Category"), "{run:#?}");
+    for words in [
+        "Kernel", "Counter", "Launches", "Sum", "A launch", "SQ_WAVES",
+    ] {
+        assert!(run.out.contains(words), "no {words} in {run:#?}");
+    }
+    let one = home.run(&["kernels", "counted.ron", "--top", "1"]);
+    assert!(
+        !one.out.contains("SQ_WAVES") || one.out.contains("left out"),
+        "{one:#?}"
+    );
+    let none = home.run(&["kernels", "counted.ron", "--filter", "nothing_so_called"]);
+    assert!(!none.out.contains("SQ_WAVES"), "{none:#?}");
+    let document = home.run(&["kernels", "counted.ron", "--json"]).json();
+    assert!(document["summed_ns"].is_null(), "{document:#}");
+    assert_eq!(document["rows"].as_array().map(Vec::len), Some(0));
+    assert!(
+        document["counters"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty())
+    );
+    let compared = home.run(&["kernels", "counted.ron", "--against", "counted.ron"]);
+    assert!(compared.out.contains("– → –, –"), "{compared:#?}");
+    assert!(
+        compared
+            .out
+            .contains("has no times, so there is nothing to compare"),
+        "{compared:#?}"
+    );
+    let report = home.run(&["report", "counted.ron", "--to", "report.md"]);
+    assert_eq!(report.status, Some(0), "{report:#?}");
+    let written = std::fs::read_to_string(home.path("report.md")).expect("a report");
+    assert!(
+        written.contains("it has no times") && written.contains("SQ\\_WAVES"),
+        "{written}"
+    );
+    assert!(!written.contains("0 ns"), "{written}");
+}
+
+#[test]
 fn what_is_not_there_is_a_sentence() {
     let home = home();
     home.run(&["kernels", "none.ron"])

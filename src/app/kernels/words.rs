@@ -27,8 +27,6 @@ pub const OF_TWO: [&str; 8] = [
     "Of change",
     "Category",
 ];
-/// Columns of what the hardware counted.
-pub const OF_COUNTERS: [&str; 5] = ["Kernel", "Counter", "Launches", "Sum", "A launch"];
 
 /// What a least share is called, from 0 to 1.
 pub fn least_share(share: f64) -> String {

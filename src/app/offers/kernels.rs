@@ -1,10 +1,11 @@
 //! Profiles, and what is shown of the one that is looked at.
 
 use super::{Offered, seen_on, typed_on};
+use crate::analysis::counters::TITLES;
 use crate::app::App;
 use crate::app::action::{Action, Kernels};
 use crate::app::allowed;
-use crate::app::kernels::words::{OF_COUNTERS, THRESHOLDS, least_share, name};
+use crate::app::kernels::words::{THRESHOLDS, least_share, name};
 use crate::app::kernels::{Found, picks};
 use crate::app::screen::Screen;
 use crate::base::humanize;
@@ -61,7 +62,7 @@ fn rows(app: &App) -> Vec<Offered> {
         .as_ref()
         .and_then(Found::profile)
         .is_some_and(|profile| !profile.counters.is_empty());
-    let counters = OF_COUNTERS.iter().enumerate();
+    let counters = TITLES.iter().enumerate();
     let counters = counters.filter(|_| has_counters).map(|(place, column)| {
         let title = format!("sort the counters by {column}");
         offer(&title, Kernels::SortCounters(place))

@@ -325,7 +325,7 @@ fn with_rules<T>(material: &Material<'_>, then: impl FnOnce(&Rules) -> T) -> T {
 fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), String> {
     let profile = profile(&material.after, material.profile)?;
     let found = with_rules(material, |rules| breakdown::of(profile, rules, level));
-    if found.summed_ns == 0 {
+    if found.summed_ns.unwrap_or(0) == 0 {
         let name = &profile.name;
         return Err(format!("the profile {name} has no times to add up"));
     }

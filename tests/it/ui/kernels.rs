@@ -280,7 +280,7 @@ fn what_a_fused_graph_no_longer_has() {
     assert_eq!(went, ["conv1", "bn1", "relu1"]);
     assert!(comparison.is_per_run);
     let sum: f64 = comparison.rows.iter().map(|row| row.difference_ns()).sum();
-    assert!((sum - comparison.difference_ns()).abs() < 1.0);
+    assert!((sum - comparison.difference_ns().unwrap()).abs() < 1.0);
     desk.press("Ctrl+Shift+X");
     found(&mut desk);
     assert_eq!(desk.app().kernels.looking, Some(pick(2)));

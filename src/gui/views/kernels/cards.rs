@@ -83,19 +83,23 @@ fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
 fn alone(found: &Breakdown) -> Vec<Figure> {
     let busy = found.busy;
     let unknown = "This file has no timeline".to_owned();
-    let per_run = found.per_run(found.summed_ns as f64);
+    let summed = found.summed_ns.map(|ns| ns as f64);
+    let per_run = summed.and_then(|ns| found.per_run(ns));
     let mut figures = vec![
         Figure {
             gap: None,
             title: "Summed",
-            value: humanize::duration_ns(found.summed_ns as f64),
+            value: summed.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
             below: match (per_run, found.runs) {
                 (Some(ns), Some(runs)) => format!(
                     "{} a run, {}",
                     humanize::duration_ns(ns),
                     humanize::of_many(runs, "run")
                 ),
-                _ => humanize::of_many(found.calls, "call"),
+                _ => found.calls.map_or_else(
+                    || "This profile has no times".to_owned(),
+                    |calls| humanize::of_many(calls, "call"),
+                ),
             },
             help: format!("All times of {} together. Streams overlap, so it may be more than the time in which anything ran.", found.scope.title()),
         },
@@ -173,7 +177,7 @@ fn idle(found: &Breakdown) -> Figure {
 
 fn host(found: &Breakdown) -> Option<Figure> {
     if let Some(ns) = found.between_nodes_ns {
-        let runs = ns + found.summed_ns;
+        let runs = ns + found.summed_ns.unwrap_or(0);
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
         return Some(Figure {
             gap: None,
@@ -235,10 +239,10 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         let lines = lines.map(|m| format!("{}  {}", humanize::duration_ns(m.ns), m.short));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let side = |title, ns| Figure {
+    let side = |title, ns: Option<f64>| Figure {
         gap: None,
         title,
-        value: humanize::duration_ns(ns),
+        value: ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
         below: per.to_owned(),
         help: "All times of kernels, copies and sets together".to_owned(),
     };
@@ -259,7 +263,9 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         Figure {
             gap: None,
             title: "Difference",
-            value: signed(found.difference_ns()),
+            value: found
+                .difference_ns()
+                .map_or_else(|| UNKNOWN.to_owned(), signed),
             below: change,
             help: "The differences of all rows add up to this".to_owned(),
         },
@@ -270,10 +276,13 @@ fn compared(found: &Comparison) -> Vec<Figure> {
 
 /// The whole difference beside what was before.
 fn change_words(found: &Comparison) -> String {
-    if found.before_ns <= 0.0 {
+    let Some((before_ns, after_ns)) = found.before_ns.zip(found.after_ns) else {
+        return "not known".to_owned();
+    };
+    if before_ns <= 0.0 {
         return "nothing before".to_owned();
     }
-    let ratio = found.after_ns / found.before_ns;
+    let ratio = after_ns / before_ns;
     if !(0.5..2.0).contains(&ratio) {
         return format!("{} × before", humanize::significant(ratio, 3));
     }

@@ -2,21 +2,20 @@
 
 use eframe::egui::Ui;
 
-use crate::analysis::kernel_name::KernelName;
+use crate::analysis::counters::{self, TITLES};
 use crate::app::action::Kernels;
 use crate::app::kernels::KernelsState;
-use crate::app::kernels::words::OF_COUNTERS;
 use crate::base::humanize;
 use crate::domain::profile::Counter;
 use crate::gui::widgets::label;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 
 const COLUMNS: [ColumnSpec; 5] = [
-    ColumnSpec::words(OF_COUNTERS[0], 220.0).growing(),
-    ColumnSpec::words(OF_COUNTERS[1], 200.0),
-    ColumnSpec::numbers(OF_COUNTERS[2], 80.0),
-    ColumnSpec::numbers(OF_COUNTERS[3], 130.0),
-    ColumnSpec::numbers(OF_COUNTERS[4], 130.0),
+    ColumnSpec::words(TITLES[0], 220.0).growing(),
+    ColumnSpec::words(TITLES[1], 200.0),
+    ColumnSpec::numbers(TITLES[2], 80.0),
+    ColumnSpec::numbers(TITLES[3], 130.0),
+    ColumnSpec::numbers(TITLES[4], 130.0),
 ];
 
 /// A row for each kernel and counter that the filter leaves.
@@ -59,30 +58,19 @@ pub fn show(ui: &mut Ui, state: &KernelsState, counters: &[Counter], changes: &m
 }
 
 fn cell(ui: &mut Ui, counter: &Counter, column: usize) {
-    let number = |value: f64| {
-        let digits = humanize::significant(value, 4);
-        if counter.unit.is_empty() {
-            digits
-        } else {
-            format!("{digits} {}", counter.unit)
-        }
+    let cells = counters::cells(counter);
+    let Some(text) = cells.get(column) else {
+        return;
     };
     match column {
         0 => {
-            table::words(ui, &KernelName::of(&counter.kernel).short())
-                .on_hover_text(&counter.kernel);
+            table::words(ui, text).on_hover_text(&counter.kernel);
         }
         1 => {
-            table::words(ui, &counter.name);
-        }
-        2 => {
-            table::number(ui, &humanize::count(counter.launches));
-        }
-        3 => {
-            table::number(ui, &number(counter.sum));
+            table::words(ui, text);
         }
         _ => {
-            table::number(ui, &number(counter.a_launch()));
+            table::number(ui, text);
         }
     }
 }

@@ -270,7 +270,7 @@ fn in_sight(app: &App, found: &Found) -> String {
     if shown.hidden == 0 {
         return rows;
     }
-    let share = shown.total_ns as f64 / breakdown.summed_ns.max(1) as f64;
+    let share = breakdown.share_of_all(shown.total_ns as f64);
     format!(
         "{} of {rows}, {} of the time",
         shown.rows.len(),
