@@ -6,6 +6,7 @@ use super::head::Head;
 use super::source::Source;
 use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
+use crate::base::humanize;
 use crate::domain::profile::Total;
 use crate::domain::reported::Reported;
 use crate::domain::trace::SliceKind;
@@ -19,6 +20,8 @@ pub struct MigraphxPerf;
 
 /// Where instructions run.
 const PLACE: &str = "MIGraphX";
+/// Sums of the same times differ by their digits; by more than this share, something is missing.
+const SAME: f64 = 0.01;
 
 impl Importer for MigraphxPerf {
     fn id(&self) -> &'static str {
@@ -70,6 +73,8 @@ struct Report {
     model: Option<String>,
     mean_ms: Option<f64>,
     median_ms: Option<f64>,
+    /// *Total instructions time* of all reports together, in nanoseconds.
+    stated_ns: Option<u64>,
     reports: u64,
     is_negative: bool,
 }
@@ -112,7 +117,10 @@ impl Report {
             }
             "Total time" => self.total_time(value),
             "Total instructions time" => {
-                self.number(name, value, "ms");
+                let ms = self.number(name, value, "ms");
+                if let Some(ns) = ms.and_then(benchmark::ms) {
+                    self.stated_ns = Some(self.stated_ns.unwrap_or(0).saturating_add(ns));
+                }
             }
             "Overhead time" => self.pair(name, value, "ms"),
             "Overhead" => self.pair(name, value, "%"),
@@ -210,18 +218,11 @@ impl Report {
         if self.is_negative {
             into.note("some times lie below zero and count as zero");
         }
-        if self.has_instructions {
-            into.totals.extend(self.instructions.into_list());
-            into.note("instructions are timed one by one and waited for, so together they take longer than a run");
-        } else if self.has_groups {
-            into.totals.extend(self.groups.into_list());
-            into.note(
-                "the file has sums by instruction alone, without the instructions themselves",
-            );
-        }
-        if self.has_instructions || self.has_groups {
-            into.runs = into.runs.or_else(|| Some(self.reports.max(1)));
-        }
+        let (instructions, groups) = (
+            std::mem::take(&mut self.instructions).into_list(),
+            std::mem::take(&mut self.groups).into_list(),
+        );
+        self.sums(instructions, groups, into);
         self.result.typical_ns = self.median_ms.or(self.mean_ms).and_then(benchmark::ms);
         if self.result.figures.is_empty() {
             into.note(format!(
@@ -235,6 +236,57 @@ impl Report {
             .unwrap_or_else(|| "migraphx-driver perf".to_owned());
         into.reported.push(self.result);
     }
+}
+
+impl Report {
+    /// Takes the instructions, or the groups of the summary where those are more of what the report states: a listing
+    /// of thousands of instructions is often cut, and then the summary below it still has them all.
+    fn sums(&self, instructions: Vec<Total>, groups: Vec<Total>, into: &mut Imported) {
+        let (listed_ns, grouped_ns) = (sum(&instructions), sum(&groups));
+        let stated_ns = self.stated_ns.unwrap_or(grouped_ns);
+        let are_all = |ns: u64| is_same(ns, stated_ns) || ns >= stated_ns;
+        let time = |ns: u64| humanize::duration_ns(ns as f64);
+        let is_cut = self.has_instructions && !are_all(listed_ns);
+        let (taken_ns, whose) = if is_cut && grouped_ns > listed_ns {
+            into.note(format!(
+                "the listing of instructions is cut: those in it take {} of {}, so what is shown are the sums of the Summary",
+                time(listed_ns),
+                time(stated_ns)
+            ));
+            into.totals.extend(groups);
+            (grouped_ns, "the Summary has")
+        } else if self.has_instructions {
+            into.totals.extend(instructions);
+            into.note("instructions are timed one by one and waited for, so together they take longer than a run");
+            (listed_ns, "the listing of instructions has")
+        } else if self.has_groups {
+            into.totals.extend(groups);
+            into.note(
+                "the file has sums by instruction alone, without the instructions themselves",
+            );
+            (grouped_ns, "the Summary has")
+        } else {
+            return;
+        };
+        into.runs = into.runs.or_else(|| Some(self.reports.max(1)));
+        if let Some(stated_ns) = self.stated_ns.filter(|stated| !is_same(taken_ns, *stated)) {
+            into.note(format!(
+                "{whose} {} in all, and Total instructions time states {}",
+                time(taken_ns),
+                time(stated_ns)
+            ));
+        }
+    }
+}
+
+fn sum(totals: &[Total]) -> u64 {
+    let times = totals.iter().map(|total| total.total_ns);
+    times.fold(0, u64::saturating_add)
+}
+
+/// Whether two sums are of the same times.
+fn is_same(a: u64, b: u64) -> bool {
+    a.abs_diff(b) as f64 <= SAME * a.max(b) as f64
 }
 
 /// A line that ends in a time and a share: what stands before them, and the time in milliseconds.

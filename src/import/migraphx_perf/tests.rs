@@ -119,6 +119,68 @@ fn a_new_report_has_a_batch_percentiles_and_names_of_code_objects() {
     );
 }
 
+/// A real report whose listing was cut after its first lines, as logs are pasted; what follows stays as it is.
+fn cut_listing() -> String {
+    let text = String::from_utf8(testing::raw(FILE)).unwrap();
+    let (head, report) = text
+        .split_once("Running performance report ... \n")
+        .unwrap();
+    let (listing, rest) = report.split_once("\nSummary:").unwrap();
+    let some: Vec<&str> = listing.lines().take(5).collect();
+    format!(
+        "{head}Running performance report ... \n{}\n...\n\nSummary:{rest}",
+        some.join("\n")
+    )
+}
+
+#[test]
+fn the_summary_stands_above_a_listing_that_is_cut() {
+    let imported = testing::imported(cut_listing()).unwrap();
+    let sum: u64 = imported.totals.iter().map(|total| total.total_ns).sum();
+    assert!((sum as i64 - 414_369).abs() <= 10, "{sum}");
+    assert_eq!(
+        (imported.totals.len(), of(&imported, "gpu::gemm")),
+        (11, 285_899)
+    );
+    assert!(
+        imported.notes[0]
+            .starts_with("the listing of instructions is cut: those in it take 1.71 µs of 414 µs"),
+        "{:?}",
+        imported.notes
+    );
+    assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
+    // Nothing is said of a report that is whole.
+    let whole = testing::fixture(FILE);
+    assert!(!whole.notes.iter().any(|note| note.contains("in all")));
+}
+
+#[test]
+fn sums_that_disagree_with_what_is_stated_are_named() {
+    let text = cut_listing().replace("gpu::gemm: 0.285899ms, 69%\n", "");
+    let imported = testing::imported(text).unwrap();
+    let said = "the Summary has 128 µs in all, and Total instructions time states 414 µs";
+    assert!(
+        imported.notes.contains(&said.to_owned()),
+        "{:?}",
+        imported.notes
+    );
+    // Where the summary was cut as well, the more is taken.
+    let listed = testing::imported(NEW).unwrap();
+    assert_eq!(listed.totals.len(), 4);
+    let said =
+        "the listing of instructions has 510 µs in all, and Total instructions time states 73.2 ms";
+    assert!(
+        listed.notes.contains(&said.to_owned()),
+        "{:?}",
+        listed.notes
+    );
+    // A report that ends before its totals is measured by its summary.
+    let text = cut_listing();
+    let ended = &text[..text.find("\nRate:").unwrap()];
+    let imported = testing::imported(ended).unwrap();
+    assert_eq!(imported.totals.len(), 11);
+}
+
 #[test]
 fn a_summary_alone_gives_groups_with_their_counts() {
     let from = NEW.find("Summary:").unwrap();
