@@ -8,12 +8,12 @@ use powerband::gui::{self, Started};
 fn main() -> ExitCode {
     match cli::main(std::env::args_os()) {
         Wanted::Done(status) => status,
-        Wanted::Window(place, files) => {
+        Wanted::Window(place, files, ending) => {
             let started = Started {
                 place: *place,
                 files,
             };
-            match gui::run(started) {
+            match gui::run(started, ending) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(reason) => cli::without_window(&reason),
             }

@@ -3,6 +3,7 @@
 pub mod atomic_file;
 pub mod cancel;
 pub mod clock;
+pub mod ending;
 pub mod fonts;
 pub mod gapped;
 pub mod humanize;

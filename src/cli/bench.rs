@@ -203,7 +203,8 @@ fn measure_and_save(
     request: RunRequest,
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
-    let control = Control::new(super::cancel_on_signals()?);
+    let ending = super::signals::heard()?;
+    let control = Control::new(ending.token());
     let living = journal::living(&library::journals(&context.paths), &[]);
     if let Some(others) = journal::in_words(&living) {
         output::note(&format!("{others}. The numbers of both runs suffer."));
@@ -214,6 +215,8 @@ fn measure_and_save(
         output::note(&note);
     }
     let progress = Progress::new(&request);
+    // Whatever was measured is saved first.
+    ending.set_saving(true);
     let recorded = recorder.run(
         request,
         &context.paths,
@@ -223,6 +226,7 @@ fn measure_and_save(
             progress.tell(stamped, session);
         },
     );
+    ending.set_saving(false);
     progress.finish();
     if let Some(reason) = &recorded.diverted {
         output::note(&format!("powerband: {reason}"));

@@ -148,7 +148,7 @@ const KEPT: usize = 1_000;
 
 fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
     let rate_hz = rate(args.rate, "--rate")?;
-    let cancel = super::cancel_on_signals()?;
+    let cancel = super::signals::heard()?.token();
     let mut watching = Watching::begin(places, rate_hz);
     if watching.telemetry.tracks.is_empty() {
         bail!(

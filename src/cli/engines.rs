@@ -159,7 +159,7 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         .python
         .clone()
         .or_else(|| context.settings.python.clone());
-    let cancel = super::cancel_on_signals()?;
+    let cancel = super::signals::heard()?.token();
     let installed = fetch::install(
         &context.paths,
         &context.program,

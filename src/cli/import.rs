@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::ImportArgs;
-use super::{Context, kernels_text, output};
+use super::{Context, kernels_text, output, signals};
 use crate::analysis::category::Rules;
 use crate::base::humanize;
 use crate::domain::profile::Profile;
@@ -33,7 +33,7 @@ pub fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
     };
     let read = AtomicU64::new(0);
     let watch = Watch {
-        cancel: super::cancel_on_signals()?,
+        cancel: signals::heard()?.token(),
         progress: Some(&read),
     };
     let columns = args.columns.as_deref().map(columns).transpose()?;

@@ -27,6 +27,7 @@ mod report;
 mod resources;
 mod session_text;
 mod show;
+mod signals;
 
 use std::ffi::OsString;
 use std::io;
@@ -36,9 +37,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::base::cancel::CancelToken;
+use crate::base::ending::Ending;
 use crate::base::paths::Paths;
 use crate::domain::session::Session;
 use crate::runner::prepare::Place;
@@ -72,8 +72,8 @@ impl Context {
 pub enum Wanted {
     /// Nothing: here is the exit status.
     Done(ExitCode),
-    /// The window, with these files.
-    Window(Box<Place>, Vec<PathBuf>),
+    /// The window, with these files, until somebody asks it to end.
+    Window(Box<Place>, Vec<PathBuf>, Ending),
 }
 
 /// Does what the arguments say, short of opening a window.
@@ -182,7 +182,8 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
         .into_iter()
         .map(|file| std::path::absolute(&file).unwrap_or(file))
         .collect();
-    Ok(Wanted::Window(Box::new(context.place()), files))
+    let ending = signals::heard()?;
+    Ok(Wanted::Window(Box::new(context.place()), files, ending))
 }
 
 fn dispatch(args: Args) -> anyhow::Result<Wanted> {
@@ -251,30 +252,6 @@ fn offer_journals(context: &Context) {
     }
 }
 
-/// A token that Ctrl-C raises, or a terminal that closes. The first one ends the work cleanly; a second Ctrl-C
-/// ends the program as if there were no handler.
-fn cancel_on_signals() -> io::Result<CancelToken> {
-    let cancel = CancelToken::default();
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, cancel.flag())?;
-        signal_hook::flag::register(signal, cancel.flag())?;
-    }
-    // A closed terminal says so more than once: its shell does, and the kernel after it. What `nohup` starts
-    // goes on without a terminal.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    if !is_ignored(SIGHUP, &status) {
-        signal_hook::flag::register(SIGHUP, cancel.flag())?;
-    }
-    Ok(cancel)
-}
-
-/// Whether a process ignores a signal, by what the kernel says of the process.
-fn is_ignored(signal: i32, status: &str) -> bool {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
-}
-
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
@@ -286,14 +263,6 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_ignored_signal_is_known() {
-        let status =
-            "SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0000000000000440\n";
-        assert!(is_ignored(SIGHUP, status));
-        assert!(!is_ignored(SIGINT, status) && !is_ignored(SIGTERM, ""));
-    }
 
     #[test]
     fn a_cause_is_said_once() {

@@ -13,11 +13,12 @@ use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
 use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};
-use crate::app::action::{Action, Curves, Sessions, Shell};
+use crate::app::action::{Action, Closing, Curves, Sessions, Shell};
 use crate::app::jobs::{Urgency, Waker};
 use crate::app::settings::{self, Placement, Theme};
 use crate::app::{App, Output, Place};
 use crate::base::clock;
+use crate::base::ending::Ending;
 
 /// Most time a frame may spend on what background work reported.
 const DRAIN: Duration = Duration::from_millis(10);
@@ -38,8 +39,8 @@ pub struct Started {
 /// Where this is set, the window says on standard error when its first frame was painted. For the bench.
 const TIMES: &str = "POWERBAND_TIMES";
 
-/// Opens the window and blocks until it is closed.
-pub fn run(started: Started) -> Result<(), String> {
+/// Opens the window and blocks until it is closed, or somebody asks for the end.
+pub fn run(started: Started, ending: Ending) -> Result<(), String> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
     let (remembered, _) = settings::read(&crate::app::window_file(&started.place));
     let options = eframe::NativeOptions {
@@ -55,6 +56,9 @@ pub fn run(started: Started) -> Result<(), String> {
             let mut window = Window::new(&creation.egui_ctx, started);
             window.since = since;
             window.follows_system = true;
+            let ctx = creation.egui_ctx.clone();
+            ending.wake_with(move || ctx.request_repaint());
+            window.ending = ending;
             Ok(Box::new(window))
         }),
     )
@@ -123,6 +127,10 @@ pub struct Window {
     /// Whether the desktop is asked for its theme. Tests and benches look the same on every desktop.
     follows_system: bool,
     is_closing: bool,
+    /// Asked for from outside.
+    ending: Ending,
+    /// Whether the application knows that the end was asked for.
+    is_ending: bool,
     calm: Calm,
     /// When the start began, until the first frame was told about; nothing where nobody wants to know.
     since: Option<Instant>,
@@ -145,6 +153,8 @@ impl Window {
             shown: None,
             follows_system: false,
             is_closing: false,
+            ending: Ending::default(),
+            is_ending: false,
             was_typing: false,
             wished: Vec::new(),
             since: None,
@@ -255,6 +265,7 @@ impl Window {
                 self.is_closing = true;
             }
         }
+        self.end_where_asked();
         self.app.fit(ctx.content_rect().width() < size::NARROW);
         self.note_placement(ctx);
         self.app.remembered.light_desktop = system_theme::is_light(ctx);
@@ -262,6 +273,15 @@ impl Window {
         self.do_outputs(ctx);
         if let Some(next) = self.app.next_change_ns() {
             ctx.request_repaint_after(Duration::from_nanos(next));
+        }
+    }
+
+    /// Stops a run and closes, as if somebody had chosen so in the window.
+    fn end_where_asked(&mut self) {
+        self.ending.set_saving(self.app.is_running());
+        if self.ending.is_asked() && !self.is_ending {
+            self.is_ending = true;
+            self.act(Action::Shell(Shell::Close(Closing::Stop)));
         }
     }
 

@@ -124,6 +124,47 @@ fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
     assert!(desk.home.journals().is_empty());
 }
 
+#[test]
+fn a_signal_in_mid_run_keeps_what_was_measured() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let Some(desk) = Desk::find() else {
+        return;
+    };
+    desk.plan(&Draft {
+        rounds: "1000".to_owned(),
+        ..draft()
+    });
+    let window = desk.open();
+    window.drawn();
+    desk.keys("ctrl+Return");
+    window.until("a round in the journal", |_| {
+        desk.home.journals().into_iter().find(|journal| {
+            fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
+        })
+    });
+    let pid = Pid::from_raw(window.program.id().cast_signed()).expect("a process number");
+    kill_process(pid, Signal::TERM).expect("the signal is sent");
+    window.ends_well();
+    let paths = desk.sessions();
+    let session = desk.show(paths.first().expect("a session"));
+    assert_eq!(session["completion"], "cancelled", "{session:#}");
+    assert!(desk.home.journals().is_empty());
+}
+
+#[test]
+fn a_signal_closes_a_window_that_is_at_rest() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let Some(desk) = Desk::find() else {
+        return;
+    };
+    desk.plan(&draft());
+    let window = desk.open();
+    window.drawn();
+    let pid = Pid::from_raw(window.program.id().cast_signed()).expect("a process number");
+    kill_process(pid, Signal::TERM).expect("the signal is sent");
+    window.ends_well();
+}
+
 /// A small real run: one engine, one network, two batch sizes.
 fn draft() -> Draft {
     Draft {
