@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::plan::Draft;
-use crate::base::atomic_file;
 use crate::base::paths::Paths;
+use crate::base::{atomic_file, regular_file};
 use crate::store::library;
 use crate::store::trash::discard;
 
@@ -58,7 +58,7 @@ fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
 }
 
 fn read(path: &Path) -> Option<Draft> {
-    ron::from_str(&fs::read_to_string(path).ok()?).ok()
+    ron::from_str(&regular_file::read_to_string(path).ok()?).ok()
 }
 
 /// Every plan that is kept and can be read, by name.

@@ -12,7 +12,7 @@ use super::keys::Shortcut;
 use super::plan::Draft;
 use super::screen::Screen;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
-use crate::base::atomic_file;
+use crate::base::{atomic_file, regular_file};
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +167,7 @@ impl Remembered {
 
 /// What was remembered, and what is to be said about it.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
-    let Ok(text) = fs::read_to_string(path) else {
+    let Ok(text) = regular_file::read_to_string(path) else {
         return (Remembered::default(), None);
     };
     match ron::from_str(&text) {

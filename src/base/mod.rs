@@ -9,4 +9,5 @@ pub mod gapped;
 pub mod humanize;
 pub mod paths;
 pub mod process_spec;
+pub mod regular_file;
 pub mod spaced;

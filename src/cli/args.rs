@@ -480,7 +480,7 @@ pub struct RecoverArgs {
 /// What `import` takes.
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Files that other tools wrote; those of one process become one profile
+    /// Files that other tools wrote, or - for standard input; those of one process become one profile
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Keep what was read as a session, with its timelines beside it

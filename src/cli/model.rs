@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::args::ModelArgs;
 use super::{Context, output};
-use crate::base::{atomic_file, humanize};
+use crate::base::{atomic_file, humanize, regular_file};
 use crate::domain::model::{ModelSummary, Port};
 use crate::domain::setup::Setup;
 use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
@@ -38,7 +38,7 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     }
     let summary = inspect::summarize(&model.proto, &model.name);
     if let Some(target) = &args.write {
-        let bytes = std::fs::read(&model.path)
+        let bytes = regular_file::read(&model.path)
             .with_context(|| format!("cannot read {}", model.path.display()))?;
         atomic_file::write_bytes(target, &bytes)
             .with_context(|| format!("cannot write {}", target.display()))?;

@@ -46,6 +46,7 @@ pub mod rpd;
 pub mod settle;
 pub mod source;
 pub mod sqlite;
+pub mod standard_input;
 pub mod stated;
 pub mod summary;
 pub mod table;
@@ -61,6 +62,7 @@ pub mod trtexec_log;
 pub mod trtexec_profile;
 pub mod trtexec_summary;
 pub mod trtexec_times;
+pub mod utf16;
 pub mod watch;
 pub mod watched;
 
@@ -237,6 +239,14 @@ pub enum ImportError {
         /// The folder.
         path: PathBuf,
     },
+    /// It is a pipe, a device or a socket.
+    #[error("{} is {what}, and only regular files are read: save what it holds to a file, or hand it over as standard input, with: powerband import -", path.display())]
+    NotRegular {
+        /// What was named.
+        path: PathBuf,
+        /// What it is, with its article.
+        what: &'static str,
+    },
     /// Git's stand-in for a large file.
     #[error("{} is a pointer of Git LFS in place of the file itself; fetch the file with: git lfs pull", path.display())]
     LfsPointer {
@@ -251,11 +261,13 @@ pub enum ImportError {
         /// What it looks like.
         looks: String,
     },
-    /// It unpacks to more than is allowed.
-    #[error("{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
+    /// There is more of it than is allowed.
+    #[error("{} {how} more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
+        /// `unpacks to` or `holds`.
+        how: &'static str,
         /// The limit, in millions of bytes.
         limit_mb: u64,
     },
@@ -282,8 +294,12 @@ impl ImportError {
                 "{} is of no format that Powerband knows: {looks}. It opens sessions, ONNX files, and what profilers and benchmarks write; a table of your own is read on the command line, with powerband import",
                 path.display()
             ),
-            Self::TooLarge { path, limit_mb } => format!(
+            Self::TooLarge { path, limit_mb, .. } => format!(
                 "{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; if you trust it, unpack it yourself and open what was in it",
+                path.display()
+            ),
+            Self::NotRegular { path, what } => format!(
+                "{} is {what}, and only regular files are read: save what it holds to a file and open that",
                 path.display()
             ),
             other => other.to_string(),
@@ -319,7 +335,7 @@ pub fn add(
     watch: &Watch<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let source = Source::open(path, limits)?;
+    let source = Source::open_named(path, limits, watch)?;
     let importer = sniff(&source)?;
     if into.format.is_empty() {
         into.format = importer.id();
@@ -458,8 +474,14 @@ mod tests {
         };
         let large = ImportError::TooLarge {
             path: path(),
+            how: "unpacks to",
             limit_mb: 500,
         };
+        let pipe = ImportError::NotRegular {
+            path: path(),
+            what: "a pipe",
+        };
+        assert!(!pipe.in_window().contains("powerband import"));
         for error in [unknown, large] {
             let words = error.in_window();
             assert!(words.starts_with("a.bin ") && !words.ends_with('.'));

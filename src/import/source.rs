@@ -1,4 +1,4 @@
-//! A file to be imported: opened, unpacked where it is packed, and held to a limit.
+//! A file to be imported: opened, unpacked where it is packed, made UTF-8 where it is UTF-16, and held to a limit.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
+use super::utf16::Utf8;
 use super::watch::Watch;
-use super::{ImportError, head::Head};
+use super::{ImportError, head::Head, standard_input};
+use crate::base::regular_file::{self, NotRegular};
 
 /// As much of a file is looked at to recognise it.
 const HEAD_BYTES: u64 = 256 * 1024;
@@ -42,6 +44,8 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
+    /// What was read from standard input.
+    kept: Option<tempfile::NamedTempFile>,
     bytes: u64,
     packed: bool,
     limits: Limits,
@@ -50,43 +54,56 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens a file.
-    pub fn open(path: &Path, limits: Limits) -> Result<Self, ImportError> {
-        let io = |source| ImportError::Io {
-            path: path.to_path_buf(),
-            source,
-        };
-        let about = std::fs::metadata(path).map_err(io)?;
-        if about.is_dir() {
-            return Err(ImportError::Folder {
-                path: path.to_path_buf(),
-            });
+    /// Opens a file, or takes in all of standard input.
+    pub fn open_named(path: &Path, limits: Limits, watch: &Watch<'_>) -> Result<Self, ImportError> {
+        if standard_input::is_meant(path) {
+            let kept = standard_input::keep(limits, watch)?;
+            return Self::look(standard_input::NAME.into(), Some(kept), limits);
         }
-        let mut first = Vec::new();
-        let file = File::open(path).map_err(io)?;
-        file.take(LFS.len() as u64)
-            .read_to_end(&mut first)
-            .map_err(io)?;
-        if first.is_empty() {
-            return Err(ImportError::Empty {
-                path: path.to_path_buf(),
-            });
-        }
-        if first == LFS {
-            return Err(ImportError::LfsPointer {
-                path: path.to_path_buf(),
-            });
-        }
-        Ok(Self {
-            path: path.to_path_buf(),
-            bytes: about.len(),
-            packed: first.starts_with(&GZIP),
-            limits,
-            unpacked: OnceCell::new(),
-        })
+        Self::open(path, limits)
     }
 
-    /// Where it is.
+    /// Opens a file.
+    pub fn open(path: &Path, limits: Limits) -> Result<Self, ImportError> {
+        Self::look(path.to_path_buf(), None, limits)
+    }
+
+    /// Looks whether there is something that can be read.
+    fn look(
+        path: PathBuf,
+        kept: Option<tempfile::NamedTempFile>,
+        limits: Limits,
+    ) -> Result<Self, ImportError> {
+        let mut new = Self {
+            path,
+            kept,
+            bytes: 0,
+            packed: false,
+            limits,
+            unpacked: OnceCell::new(),
+        };
+        let file = regular_file::open(new.place()).map_err(|error| new.io(error))?;
+        new.bytes = file.metadata().map_err(|error| new.io(error))?.len();
+        let mut first = Vec::new();
+        file.take(LFS.len() as u64)
+            .read_to_end(&mut first)
+            .map_err(|error| new.io(error))?;
+        if first.is_empty() {
+            return Err(ImportError::Empty { path: new.path });
+        }
+        if first == LFS {
+            return Err(ImportError::LfsPointer { path: new.path });
+        }
+        new.packed = first.starts_with(&GZIP);
+        Ok(new)
+    }
+
+    /// Where its bytes lie.
+    fn place(&self) -> &Path {
+        self.kept.as_ref().map_or(&self.path, |kept| kept.path())
+    }
+
+    /// Where it is, in words for people: what was read from standard input has no path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -107,8 +124,8 @@ impl Source {
         self.packed
     }
 
-    /// Its beginning, unpacked.
-    pub fn head(&self) -> Result<Head, ImportError> {
+    /// Its first bytes, unpacked.
+    pub fn beginning(&self) -> Result<Vec<u8>, ImportError> {
         let mut bytes = Vec::new();
         let read = self.stream()?.take(HEAD_BYTES).read_to_end(&mut bytes);
         // A file that is cut off has a beginning.
@@ -120,27 +137,35 @@ impl Source {
                 path: self.path.clone(),
             });
         }
-        if bytes.starts_with(SQLITE) {
-            return super::sqlite::tables(self).map(Head::Sqlite);
-        }
-        Ok(Head::of(&bytes))
+        Ok(bytes)
     }
 
-    /// Its bytes from the beginning, unpacked.
+    /// What its first bytes are.
+    pub fn head_of(&self, beginning: &[u8]) -> Result<Head, ImportError> {
+        if beginning.starts_with(SQLITE) {
+            return super::sqlite::tables(self).map(Head::Sqlite);
+        }
+        Ok(Head::of(beginning))
+    }
+
+    /// Its beginning, unpacked.
+    pub fn head(&self) -> Result<Head, ImportError> {
+        self.head_of(&self.beginning()?)
+    }
+
+    /// Its bytes from the beginning, unpacked. Text is UTF-8.
     pub fn stream(&self) -> Result<Stream, ImportError> {
-        let file = File::open(&self.path).map_err(|error| self.io(error))?;
+        let file = regular_file::open(self.place()).map_err(|error| self.io(error))?;
         let read = Arc::new(AtomicU64::new(0));
         let counted = Counted {
             file,
             read: Arc::clone(&read),
         };
         let bytes: Box<dyn Read + Send> = if self.packed {
-            Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(
-                CHUNK / 4,
-                counted,
-            )))
+            let packed = io::BufReader::with_capacity(CHUNK / 4, counted);
+            Box::new(Utf8::new(MultiGzDecoder::new(packed)))
         } else {
-            Box::new(counted)
+            Box::new(Utf8::new(counted))
         };
         Ok(Stream {
             bytes,
@@ -185,7 +210,7 @@ impl Source {
     /// A path where a database can be opened: the file itself, or an unpacked copy.
     pub fn database(&self) -> Result<&Path, ImportError> {
         if !self.packed {
-            return Ok(&self.path);
+            return Ok(self.place());
         }
         if let Some(file) = self.unpacked.get() {
             return Ok(file.path());
@@ -219,12 +244,15 @@ impl Source {
         {
             return ImportError::TooLarge {
                 path: self.path.clone(),
+                how: "unpacks to",
                 limit_mb: self.limits.unpacked / 1_000_000,
             };
         }
-        ImportError::Io {
-            path: self.path.clone(),
-            source,
+        let path = self.path.clone();
+        match NotRegular::in_error(&source) {
+            Some(NotRegular { what: "a folder" }) => ImportError::Folder { path },
+            Some(NotRegular { what }) => ImportError::NotRegular { path, what },
+            None => ImportError::Io { path, source },
         }
     }
 
@@ -317,6 +345,19 @@ mod tests {
             ("[1, 2]".to_owned(), false)
         );
         assert!(source.head().unwrap().is_list());
+    }
+
+    #[test]
+    fn text_in_utf16_reads_as_utf8_packed_or_not() {
+        let text: Vec<u8> = std::iter::once(0xfeff)
+            .chain("{\"µ\": 1}".encode_utf16())
+            .flat_map(u16::to_be_bytes)
+            .collect();
+        for bytes in [packed(&text), text] {
+            let (_file, source) = opened(&bytes, 100);
+            assert!(source.head().unwrap().has_key("µ"));
+            assert_eq!(source.text(&Watch::default()).unwrap().0, "{\"µ\": 1}");
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! before the rest is read, and every way in which a file can be wrong has its own sentence,
 //! because "failed to decode" helps nobody who just mistyped a path.
 
-use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use crate::onnx::pb::ModelProto;
 use prost::Message as _;
 use thiserror::Error;
 
+use crate::base::regular_file::{self, NotRegular};
 use crate::base::{atomic_file, humanize};
 
 /// Protobuf lengths are 31 bits, so that no single ONNX file can be larger.
@@ -30,9 +30,9 @@ pub enum ModelFileError {
         path: PathBuf,
     },
     /// A folder, a pipe or a device.
-    #[error("not a model file but a {what}: {}. Name the .onnx file itself", path.display())]
+    #[error("not a model file but {what}: {}. Name the .onnx file itself", path.display())]
     NotAFile {
-        /// What it is instead.
+        /// What it is instead, with its article.
         what: &'static str,
         /// The file asked for.
         path: PathBuf,
@@ -135,31 +135,26 @@ pub fn read(path: &Path) -> Result<Vec<u8>, ModelFileError> {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ModelFileError::Missing {
             path: path.to_owned(),
         },
-        _ => ModelFileError::Io {
-            action: "read",
-            source,
-            path: path.to_owned(),
+        _ => match NotRegular::in_error(&source) {
+            Some(NotRegular { what }) => ModelFileError::NotAFile {
+                what,
+                path: path.to_owned(),
+            },
+            None => ModelFileError::Io {
+                action: "read",
+                source,
+                path: path.to_owned(),
+            },
         },
     };
-    // Before opening: opening a pipe would wait for somebody to write into it.
-    let known = std::fs::metadata(path).map_err(failed)?;
-    if !known.is_file() {
-        let what = if known.is_dir() {
-            "folder"
-        } else {
-            "pipe or device"
-        };
-        return Err(ModelFileError::NotAFile {
-            what,
-            path: path.to_owned(),
-        });
-    }
+    let file = regular_file::open(path).map_err(failed)?;
+    let known = file.metadata().map_err(failed)?;
     if known.len() == 0 {
         return Err(ModelFileError::Empty {
             path: path.to_owned(),
         });
     }
-    let mut head = File::open(path).map_err(failed)?.take(HEAD as u64);
+    let mut head = file.take(HEAD as u64);
     let mut bytes = Vec::new();
     head.read_to_end(&mut bytes).map_err(failed)?;
     if let Some((what, advice)) = other_format(&bytes) {

@@ -18,7 +18,7 @@ use crate::domain::trace::Trace;
 use crate::import::source::{Limits, Source};
 use crate::import::timings::{self, Columns};
 use crate::import::watch::Watch;
-use crate::import::{self, ImportError, Imported, stated, summary};
+use crate::import::{self, ImportError, Imported, standard_input, stated, summary};
 use crate::store::session_file::{self, WriteError};
 use crate::store::trace_file;
 
@@ -53,7 +53,7 @@ pub fn take(
         for file in &set {
             match columns {
                 Some(columns) => {
-                    let source = Source::open(file, limits)?;
+                    let source = Source::open_named(file, limits, watch)?;
                     timings::read(&source, columns, watch, &mut imported)?;
                     import::settle::settle(&mut imported);
                 }
@@ -91,6 +91,9 @@ fn sets(files: &[PathBuf]) -> Vec<Vec<PathBuf>> {
 }
 
 fn title(file: &Path) -> String {
+    if standard_input::is_meant(file) {
+        return standard_input::NAME.to_owned();
+    }
     let name = file
         .file_name()
         .unwrap_or(file.as_os_str())

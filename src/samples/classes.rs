@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::SampleError;
+use crate::base::regular_file;
 
 /// Names the classes in the model's order, one a line.
 const LIST: &str = "classes.txt";
@@ -110,7 +111,7 @@ fn whole(names: &BTreeSet<&str>) -> Option<BTreeMap<String, usize>> {
 
 /// The lines of the list of classes, where there is one.
 fn read_list(path: &Path) -> Result<Option<Vec<String>>, SampleError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match regular_file::read_to_string(path) {
         Ok(text) => text,
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(why) => {

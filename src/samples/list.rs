@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Found, SampleError};
+use crate::base::regular_file;
 
 /// First lines that name columns have one of these for the file.
 const FILE_WORDS: &[&str] = &[
@@ -39,7 +40,7 @@ pub fn find(path: &Path) -> Result<Found, SampleError> {
     if std::fs::metadata(path).map_err(failed)?.len() > LONGEST {
         return Err(wrong(1, "the file is too long for a list".to_owned()));
     }
-    let bytes = std::fs::read(path).map_err(failed)?;
+    let bytes = regular_file::read(path).map_err(failed)?;
     let text = str::from_utf8(&bytes).map_err(|why| wrong(1, format!("it is not UTF-8: {why}")))?;
     let mut rows = parse(text.trim_start_matches('\u{feff}'))
         .map_err(|line| wrong(line, "a quotation mark is not closed".to_owned()))?;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use half::f16;
 use thiserror::Error;
 
+use crate::base::regular_file;
 use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -192,7 +193,7 @@ fn open(path: &Path) -> Result<(File, Header), NpyError> {
         path: path.to_owned(),
         why,
     };
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = regular_file::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
     let most = (MOST_HEADER_BYTES + ALIGNMENT) as u64;

@@ -5,7 +5,6 @@
 //! become 8. The size follows torchvision's evaluation transforms, through `resize`. Which pictures
 //! there are is the work of the rest of this folder.
 
-use std::fs::File;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits};
 use thiserror::Error;
 
 use super::resize::{self, Pixels};
-use crate::base::humanize;
+use crate::base::{humanize, regular_file};
 
 /// Longer sides than any camera's; a file that claims more was made to exhaust the memory.
 const LONGEST_SIDE: u32 = 50_000;
@@ -130,7 +129,7 @@ pub fn is_picture(path: &Path) -> bool {
 pub fn glance(path: &Path) -> Result<(), PictureError> {
     let mut head = [0; 32];
     let mut read = 0;
-    let mut file = File::open(path)?;
+    let mut file = regular_file::open(path)?;
     while read < head.len() {
         match file.read(&mut head[read..])? {
             0 => break,
@@ -153,7 +152,7 @@ fn format_of(head: &[u8]) -> Result<ImageFormat, PictureError> {
 }
 
 fn decode(path: &Path) -> Result<Pixels, PictureError> {
-    let file = File::open(path)?;
+    let file = regular_file::open(path)?;
     let length = file.metadata()?.len();
     if length > MOST_BYTES {
         return Err(PictureError::TooLarge(humanize::bytes(length)));

@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 
 use super::session_file::{self, ReadError};
 use super::version::{self, Standing};
+use crate::base::regular_file;
 use crate::domain::model::ModelRef;
 use crate::domain::plan::Plan;
 use crate::domain::session::{Completion, Session};
@@ -173,7 +174,7 @@ impl Head {
 /// The head alone; nothing where the file must be read whole to be understood, or to say what is wrong
 /// with it.
 fn quick_head(path: &Path) -> io::Result<Option<Head>> {
-    let mut file = File::open(path)?;
+    let mut file = regular_file::open(path)?;
     let mut bytes = Vec::new();
     (&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
     let Some(end) = bytes

@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::base::humanize;
+use crate::base::{humanize, regular_file};
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::session::Session;
 
@@ -140,7 +140,7 @@ fn journals(folder: &Path) -> Vec<PathBuf> {
 /// Journals in the folder whose program is gone, oldest first.
 pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     let mut found = journals(folder);
-    found.retain(|path| File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()));
+    found.retain(|path| regular_file::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()));
     found
 }
 
@@ -168,7 +168,7 @@ impl Living {
 /// looked at.
 pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
     let is_held = |path: &PathBuf| {
-        File::open(path)
+        regular_file::open(path)
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     };
     let described = |path: PathBuf| {
@@ -182,7 +182,7 @@ pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
 /// What the first line of a journal tells; nothing where it is not written yet.
 fn describe(path: PathBuf) -> Option<Living> {
     let mut line = Vec::new();
-    let mut file = BufReader::new(File::open(&path).ok()?);
+    let mut file = BufReader::new(regular_file::open(&path).ok()?);
     file.read_until(b'\n', &mut line).ok()?;
     let first: Stamped = serde_json::from_slice(&line).ok()?;
     let (name, created, since) = match first.event {
@@ -233,7 +233,7 @@ pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
 
 /// A journal that nobody is writing.
 fn open_abandoned(path: &Path) -> Result<File, JournalError> {
-    let file = File::open(path).map_err(|source| JournalError::Io {
+    let file = regular_file::open(path).map_err(|source| JournalError::Io {
         path: path.to_path_buf(),
         source,
     })?;

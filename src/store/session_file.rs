@@ -1,6 +1,6 @@
 //! A session as a RON file: `(version: 1, session: (…))`, written whole or not at all.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::migrate;
 use super::version::{self, CURRENT, Standing};
-use crate::base::atomic_file;
+use crate::base::{atomic_file, regular_file};
 use crate::domain::plan::Plan;
 use crate::domain::session::Session;
 
@@ -101,7 +101,7 @@ struct Document {
 
 /// Reads a session of any version that this program can read.
 pub fn read(path: &Path) -> Result<Opened, ReadError> {
-    let bytes = fs::read(path).map_err(|source| ReadError::Io {
+    let bytes = regular_file::read(path).map_err(|source| ReadError::Io {
         path: path.to_path_buf(),
         source,
     })?;
@@ -230,7 +230,8 @@ pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
 /// The beginning of a file, where a session's version stands; empty where it cannot be read.
 fn head(path: &Path) -> String {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
+    let read =
+        regular_file::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
     read.map_or_else(
         |_unreadable| String::new(),
         |_length| String::from_utf8_lossy(&bytes).into_owned(),

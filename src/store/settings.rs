@@ -8,7 +8,7 @@ use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
-use crate::base::atomic_file;
+use crate::base::{atomic_file, regular_file};
 
 /// The user's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Settings {
 
 /// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.
 pub fn read(path: &Path) -> Result<Settings, String> {
-    match fs::read_to_string(path) {
+    match regular_file::read_to_string(path) {
         Ok(text) => options()
             .from_str(&text)
             .map_err(|error| format!("the settings in {} make no sense: {error}", path.display())),

@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use crate::base::atomic_file;
+use crate::base::{atomic_file, regular_file};
 use crate::domain::trace::{MemoryEvent, Slice, Trace};
 
 /// What the files are called behind the session's name.
@@ -97,7 +97,7 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
 
 /// Copies a trace to where somebody wants it, unpacked unless its name ends as packed files do.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut packed = File::open(from)?;
+    let mut packed = regular_file::open(from)?;
     atomic_file::write(to, |out| {
         let is_packed = to.extension().is_some_and(|ending| ending == "gz");
         if is_packed {

@@ -14,6 +14,7 @@ mod export;
 mod fake_nvml;
 mod fuzzing;
 mod imports;
+mod irregular;
 mod journeys;
 mod kernels;
 mod layers;
