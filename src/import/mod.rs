@@ -62,6 +62,7 @@ pub mod trtexec_log;
 pub mod trtexec_profile;
 pub mod trtexec_summary;
 pub mod trtexec_times;
+pub mod unread;
 pub mod utf16;
 pub mod watch;
 pub mod watched;
@@ -261,6 +262,16 @@ pub enum ImportError {
         /// What it looks like.
         looks: String,
     },
+    /// It is known, and not read.
+    #[error("{} is {title}, which Powerband does not read as it is. {helps}", path.display())]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What it is, with its article.
+        title: &'static str,
+        /// The command or step that helps.
+        helps: String,
+    },
     /// There is more of it than is allowed.
     #[error("{} {how} more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
     TooLarge {
@@ -309,11 +320,14 @@ impl ImportError {
 
 /// Which format a file is of.
 pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
-    let head = source.head()?;
+    let beginning = source.beginning()?;
+    let head = source.head_of(&beginning)?;
     let found = ALL.iter().find(|importer| importer.recognises(&head));
-    found.copied().ok_or_else(|| ImportError::Unknown {
-        path: source.path().to_path_buf(),
-        looks: head.looks(),
+    found.copied().ok_or_else(|| {
+        unread::refusal(source.path(), &beginning, &head).unwrap_or_else(|| ImportError::Unknown {
+            path: source.path().to_path_buf(),
+            looks: head.looks(),
+        })
     })
 }
 

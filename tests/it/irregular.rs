@@ -145,6 +145,8 @@ fn standard_input_reads_as_the_file_does() {
     assert_eq!(table.json()["reported"][0]["samples"], 2, "{table:#?}");
     fed(&home, &["import", "-"], b"").fails_saying(&["standard input is empty"]);
     fed(&home, &["import", "-"], b"hello").fails_saying(&["standard input is of no format"]);
+    fed(&home, &["import", "-"], b"NVR\0\0")
+        .fails_saying(&["standard input is a report", "ncu --import FILE"]);
     let many = vec![b'a'; 2_000_000];
     fed(&home, &["import", "-", "--unpack-limit", "1"], &many)
         .fails_saying(&["standard input holds more than 1 MB"]);

@@ -1,0 +1,274 @@
+//! Files of tools that are known and not read: how each is recognised, what it is called, and what helps.
+//!
+//! Asked once no importer wants a file. Content decides before the name; of what is only packed or pickled, the
+//! name says more than the content does.
+
+use std::path::Path;
+
+use super::head::Head;
+use super::{ImportError, standard_input};
+
+#[cfg(test)]
+mod tests;
+
+/// As much of a file as words are looked for in.
+const WORDS_WITHIN: usize = 8 * 1024;
+
+/// A kind of file: its title with an article, any one sign in its content, ends of its names in small letters,
+/// and what helps, in which `FILE` stands for the file's path.
+struct Unread(
+    &'static str,
+    &'static [Sign],
+    &'static [&'static str],
+    &'static str,
+);
+
+/// What content is recognised by.
+enum Sign {
+    /// These bytes at this place.
+    At(usize, &'static [u8]),
+    /// All of these words near the beginning of a text.
+    Words(&'static [&'static str]),
+    /// All of these keys near the beginning of JSON.
+    Keys(&'static [&'static str]),
+    /// What neither bytes nor words tell.
+    Like(fn(&[u8], &Head) -> bool),
+}
+
+use Sign::{At, Keys, Like, Words};
+
+/// What helps with a tool that watches cards.
+const WATCHED: &str = "powerband devices --watch shows what the cards report, and powerband bench records it during every run";
+/// What helps with the result of a test of a server.
+const OF_A_SERVER: &str = "Its times can be brought along as a CSV with a row a request: powerband import times.csv --columns time=latency_ms";
+/// What helps with samples of a processor.
+const OF_PERF: &str =
+    "perf report shows what is in it; powerband bench --profile profiles a run of a network";
+
+/// Every kind, special ones before general ones.
+#[rustfmt::skip]
+const KNOWN: &[Unread] = &[
+    Unread("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import what comes out: nsys export --type sqlite FILE"),
+    Unread("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import what comes out of: nsys export --type sqlite REPORT"),
+    Unread("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import what comes out: ncu --import FILE --csv --page raw > kernels.csv"),
+    Unread("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
+    Unread("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
+    Unread("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import what comes out: traceconv json FILE trace.json"),
+    Unread("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], OF_PERF),
+    Unread("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
+    Unread("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
+    Unread("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
+    Unread("a profile of Proton, Triton's profiler", &[Like(is_hatchet)], &[".hatchet"], "proton-viewer -m time/ms FILE prints it; proton.start(…, data=\"trace\") writes a Chrome trace, which is read"),
+    Unread("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
+    Unread("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
+    Unread("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
+    Unread("a table of llama-bench", &[Like(is_llama_csv)], &[], "Its rows are read once their columns are named: powerband import FILE --columns time=avg_ns,name=n_gen"),
+    Unread("a result of llama-bench", &[Keys(&["build_commit", "avg_ts"]), Words(&["INSERT INTO", "build_commit"]), Like(is_llama_table)], &[], "llama-bench -o csv writes a table, whose rows are read: powerband import bench.csv --columns time=avg_ns,name=n_gen"),
+    Unread("a result of SGLang's benchmark", &[Keys(&["sharegpt_output_len", "random_output_len", "request_rate"]), Keys(&["mean_e2e_latency_ms", "backend", "dataset_name"]), Keys(&["prefill_latency", "prefill_throughput"]), Words(&["Serving Benchmark Result", "Backend:"])], &[], OF_A_SERVER),
+    Unread("a result of vLLM's benchmark", &[Keys(&["model_id", "tokenizer_id", "num_prompts", "request_rate"]), Keys(&["avg_latency", "latencies", "percentiles"]), Keys(&["total_num_tokens", "requests_per_second", "tokens_per_second"]), Words(&["Serving Benchmark Result"])], &[], OF_A_SERVER),
+    Unread("a result of AIPerf", &[Keys(&["aiperf_version"])], &["_aiperf.json", "_aiperf.csv"], OF_A_SERVER),
+    Unread("a result of GenAI-Perf", &[Keys(&["request_throughput", "request_latency", "input_config"]), Keys(&["experiments", "response_timestamps"]), Words(&["Metric,avg,min,max,p99"])], &["_genai_perf.json", "_genai_perf.csv"], OF_A_SERVER),
+    Unread("a result of GuideLLM", &[Keys(&["guidellm_version"]), Keys(&["benchmarks", "time_to_first_token_ms"]), Words(&["generative_benchmark"])], &[], OF_A_SERVER),
+    Unread("a session of Powerband", &[Words(&["// A Powerband session."]), Like(is_session)], &[], "powerband show FILE prints it"),
+    Unread("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows what is in it"),
+];
+
+/// What says of its content only how it is packed.
+#[rustfmt::skip]
+const PACKED: &[Unread] = &[
+    Unread("a zip archive", &[At(0, b"PK\x03\x04"), At(0, b"PK\x05\x06")], &[".zip"], "Unpack it, and import the files that were in it: unzip FILE"),
+    Unread("a tar archive", &[At(257, b"ustar")], &[".tar"], "Unpack it, and import the files that were in it: tar -xf FILE"),
+    Unread("packed with zstd", &[At(0, b"\x28\xb5\x2f\xfd")], &[".zst"], "Unpack it, and import what comes out: zstd -d FILE"),
+    Unread("packed with xz", &[At(0, b"\xfd7zXZ\0")], &[".xz"], "Unpack it, and import what comes out: xz -dk FILE"),
+    Unread("packed with bzip2", &[At(0, b"BZh")], &[".bz2"], "Unpack it, and import what comes out: bzip2 -dk FILE"),
+    Unread("a 7-Zip archive", &[At(0, b"7z\xbc\xaf\x27\x1c")], &[".7z"], "Unpack it, and import the files that were in it: 7z x FILE"),
+    Unread("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs what is in it, so none is read: save its numbers as CSV or JSON in Python"),
+];
+
+/// What is said of a file that no importer wants; nothing where it is not known either.
+pub fn refusal(path: &Path, beginning: &[u8], head: &Head) -> Option<ImportError> {
+    let shows = |kind: &&Unread| kind.1.iter().any(|sign| sign.is_in(beginning, head));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let is_named = |kind: &&Unread| kind.2.iter().any(|end| name.ends_with(end));
+    let Unread(title, _, _, helps) = (KNOWN.iter().find(shows))
+        .or_else(|| KNOWN.iter().find(is_named))
+        .or_else(|| PACKED.iter().find(shows))
+        .or_else(|| PACKED.iter().find(is_named))?;
+    let helps = if path == Path::new(standard_input::NAME) {
+        (*helps).to_owned()
+    } else {
+        helps.replace("FILE", &path.display().to_string())
+    };
+    Some(ImportError::Unread {
+        path: path.to_path_buf(),
+        title,
+        helps,
+    })
+}
+
+impl Sign {
+    fn is_in(&self, beginning: &[u8], head: &Head) -> bool {
+        match self {
+            At(place, bytes) => beginning
+                .get(*place..)
+                .is_some_and(|rest| rest.starts_with(bytes)),
+            Words(words) => {
+                let text = first_words(head);
+                words.iter().all(|word| text.contains(word))
+            }
+            Keys(keys) => keys.iter().all(|key| head.has_key(key)),
+            Like(is_like) => is_like(beginning, head),
+        }
+    }
+}
+
+/// The beginning of a text; empty where it is none.
+fn first_words(head: &Head) -> &str {
+    let text = head.any_text().unwrap_or_default();
+    text.get(..text.floor_char_boundary(WORDS_WITHIN))
+        .unwrap_or(text)
+}
+
+/// Whether some bytes stand among the first ones.
+fn has(beginning: &[u8], wanted: &[u8]) -> bool {
+    beginning
+        .windows(wanted.len())
+        .any(|window| window == wanted)
+}
+
+/// A list of planes in protobuf, of which one is a host or a device by its name.
+fn is_xplane(beginning: &[u8], _: &Head) -> bool {
+    let names: [&[u8]; 3] = [b"/host:", b"/device:", b"/task:"];
+    beginning.first() == Some(&0x0a) && names.iter().any(|name| has(beginning, name))
+}
+
+/// Records with a length and a checksum before each; the first one tells the version of the format.
+fn is_tfevents(beginning: &[u8], _: &Head) -> bool {
+    let first = &beginning[..beginning.len().min(64)];
+    first.get(12) == Some(&0x09) && has(first, b"brain.Event:")
+}
+
+/// Packets in protobuf, one after the other: each has the tag of field 1 and its length.
+fn is_perfetto(beginning: &[u8], _: &Head) -> bool {
+    let mut rest = beginning;
+    let mut n_packets = 0;
+    while let Some((&0x0a, after)) = rest.split_first() {
+        let Some((length, after)) = varint(after).filter(|(length, _)| *length > 0) else {
+            return false;
+        };
+        n_packets += 1;
+        let Some(next) = after.get(length..) else {
+            // The last one may reach beyond what was looked at.
+            return n_packets > 1;
+        };
+        rest = next;
+    }
+    n_packets > 1 && rest.is_empty()
+}
+
+/// A number of protobuf, and what follows.
+fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let mut value = 0_usize;
+    for (place, byte) in bytes.iter().take(5).enumerate() {
+        value |= usize::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[place + 1..]));
+        }
+    }
+    None
+}
+
+/// `python 123/124 [003] 5678.901234:  250000 cycles:u:`, with the stack below it or the symbol behind it.
+fn is_perf_script(_: &[u8], head: &Head) -> bool {
+    let is_time = |word: &str| {
+        let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
+        parts.is_some_and(|(whole, part)| {
+            let is_number =
+                |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            is_number(whole) && is_number(part) && part.len() >= 6
+        })
+    };
+    let is_sample = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.by_ref().skip(1).any(is_time) && words.any(|word| word.ends_with(':'))
+    };
+    let mut lines = first_words(head).lines();
+    lines
+        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .is_some_and(is_sample)
+}
+
+/// `V0401 12:34:56.789000 123 torch/_dynamo/utils.py:12] {"…`, as `TORCH_TRACE` has it written.
+fn is_torch_trace(_: &[u8], head: &Head) -> bool {
+    let line = head.first_line().unwrap_or_default();
+    let day = line.strip_prefix('V').and_then(|rest| rest.get(..5));
+    let has_day =
+        day.is_some_and(|day| day.ends_with(' ') && day[..4].bytes().all(|b| b.is_ascii_digit()));
+    has_day && line.contains("] {\"")
+}
+
+fn is_pickle(beginning: &[u8], _: &Head) -> bool {
+    matches!(beginning, [0x80, 2..=5, ..])
+}
+
+fn is_memory_snapshot(beginning: &[u8], head: &Head) -> bool {
+    let keys: [&[u8]; 3] = [b"device_traces", b"segment_type", b"total_size"];
+    is_pickle(beginning, head)
+        && has(beginning, b"segments")
+        && keys.iter().any(|key| has(beginning, key))
+}
+
+/// A list of trees whose nodes have a frame, metrics and children.
+fn is_hatchet(_: &[u8], head: &Head) -> bool {
+    head.is_list() && ["frame", "metrics"].iter().all(|key| head.has_key(key))
+}
+
+/// The header of `nvidia-smi --query-gpu=… --format=csv`.
+fn is_smi_query(_: &[u8], head: &Head) -> bool {
+    let line = head.first_line().unwrap_or_default();
+    let columns = [
+        "utilization.gpu [%]",
+        "power.draw [W]",
+        "memory.used [MiB]",
+        "clocks.current.sm [MHz]",
+        "temperature.gpu",
+    ];
+    columns.iter().any(|column| line.contains(column))
+}
+
+fn is_rocm_smi_json(_: &[u8], head: &Head) -> bool {
+    let text = head.json().unwrap_or_default();
+    let inner = text.trim_start().trim_start_matches('{').trim_start();
+    inner.starts_with("\"card0\"")
+}
+
+/// What `llama-bench -o csv` prints.
+fn is_llama_csv(_: &[u8], head: &Head) -> bool {
+    head.has_columns(',', &["build_commit", "avg_ns", "n_gen"])
+}
+
+/// What `llama-bench` prints unless it is told otherwise: a table of Markdown.
+fn is_llama_table(_: &[u8], head: &Head) -> bool {
+    let mut lines = first_words(head).lines();
+    lines.any(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        ["model", "test", "t/s"]
+            .iter()
+            .all(|title| cells.contains(title))
+    })
+}
+
+/// A session without its first line.
+fn is_session(_: &[u8], head: &Head) -> bool {
+    let text = first_words(head).trim_start();
+    text.starts_with('(') && text[1..].trim_start().starts_with("version:")
+}
+
+/// A model begins with the version of its format, and then comes its producer, its domain or its graph.
+fn is_onnx(beginning: &[u8], _: &Head) -> bool {
+    matches!(
+        beginning,
+        [0x08, 1..=20, 0x12 | 0x1a | 0x22 | 0x3a | 0x42, ..]
+    )
+}

@@ -1,0 +1,143 @@
+//! Small made-up beginnings of every kind, and the sentence of each.
+
+use super::super::testing;
+use super::*;
+
+/// A name, its content, and what is said: what it is called, and a part of what helps.
+type Case<'a> = (&'a str, &'a [u8], &'a str, &'a str);
+/// The same of text, whose name says nothing.
+type TextCase = (&'static str, &'static str, &'static str);
+
+const TFEVENTS: &[u8] = b"\x18\0\0\0\0\0\0\0\x01\x02\x03\x04\x09\0\0\0\0\0\0\xd9\x41\x1a\x0dbrain.Event:2\x01\x02\x03\x04";
+const SNAPSHOT: &[u8] = b"\x80\x04\x95\x20\0\0\0\0\0\0\0}\x94(\x8c\x08segments\x94]\x94}\x94(\x8c\x06device\x94K\0\x8c\x0atotal_size\x94";
+const PICKLE: &[u8] = b"\x80\x04\x95\x20\0\0\0\0\0\0\0}\x94(\x8c\x04loss\x94";
+
+#[rustfmt::skip]
+const BINARY: &[Case<'static>] = &[
+    ("a.nsys-rep", b"\x01\x02\0\0", "a report of Nsight Systems", "nsys export --type sqlite "),
+    ("a.QDREP", b"\x01\x02\0\0", "a report of Nsight Systems", "nsys export --type sqlite "),
+    ("a.qdstrm", b"\x01\x02\0\0", "a raw stream of Nsight Systems", "nsys export"),
+    ("a.bin", b"NVR\0\x10\0\0\0", "a report of Nsight Compute", " --csv --page raw"),
+    ("a.ncu-rep", b"\x01\x02\0\0", "a report of Nsight Compute", "ncu --import "),
+    ("a.ncu-repz", b"\x28\xb5\x2f\xfd\0", "a report of Nsight Compute", "ncu --import "),
+    ("a", b"\x0a\x0d\x08\x01\x12\x09/host:CPU\x0a\0", "a profile of XLA", ".trace.json.gz"),
+    ("a.xplane.pb", b"\x0a\x03\x08\x01", "a profile of XLA", ".trace.json.gz"),
+    ("events.out", TFEVENTS, "an event file of TensorBoard", "plugins/profile/"),
+    ("a", b"\x0a\x02\x50\x01\x0a\x02\x50\x01\x0a\x7f\0", "a trace of Perfetto", "traceconv json "),
+    ("a.pftrace", b"\x01\x02\0", "a trace of Perfetto", "traceconv json "),
+    ("a", b"PERFILE2\x68\0\0\0", "a recording of perf", "perf report"),
+    ("a", b"2ELIFREP\0\0\0\x68", "a recording of perf", "perf report"),
+    ("a.zip", b"PK\x03\x04\x14\0", "a zip archive", "unzip "),
+    ("a", b"\x28\xb5\x2f\xfd\0\0", "packed with zstd", "zstd -d "),
+    ("a", b"\xfd7zXZ\0\0\x04", "packed with xz", "xz -dk "),
+    ("a", b"BZh91AY&SY\0", "packed with bzip2", "bzip2 -dk "),
+    ("a", b"7z\xbc\xaf\x27\x1c\0\x04", "a 7-Zip archive", "7z x "),
+    ("a", b"\x08\x08\x12\x07pytorch\0", "an ONNX file", "powerband bench "),
+    ("a.pickle", SNAPSHOT, "a memory snapshot of PyTorch", "_memory_viz trace_plot "),
+    ("a", PICKLE, "a pickle of Python", "CSV or JSON"),
+];
+
+#[rustfmt::skip]
+const TEXT: &[TextCase] = &[
+    ("python 12/13 [003] 5678.901234:     250000 cycles:u: \n\tffffffff8104f45a f+0x1 (libc.so.6)\n", "an output of perf script", "perf report"),
+    ("# captured on: today\nswapper     0 5678.901234567: cycles:  ffff8104f45a g ([kernel.kallsyms])\n", "an output of perf script", "perf report"),
+    ("V0401 12:34:56.789000 12 torch/_dynamo/convert_frame.py:1] {\"dynamo_start\": {}, \"rank\": 0}\n", "a log of torch.compile", "tlparse "),
+    (r#"[{"children": [], "frame": {"name": "ROOT", "type": "function"}, "metrics": {"time (ns)": 0}}, {"CUDA": {"0": {"arch": "90"}}}]"#, "a profile of Proton", "proton-viewer "),
+    ("Mon Mar 31 10:11:18 2025\n+-----+\n| NVIDIA-SMI 535.154.05   Driver Version: 535.154.05 |\n", "an output of nvidia-smi", "powerband devices"),
+    ("==============NVSMI LOG==============\n\nTimestamp : now\n", "an output of nvidia-smi", "powerband devices"),
+    ("index, name, utilization.gpu [%], power.draw [W]\n0, A, 3 %, 70.1 W\n", "an output of nvidia-smi", "powerband devices"),
+    ("# gpu    pwr  gtemp  mtemp     sm    mem\n# Idx      W      C      C      %      %\n    0     70     40      -      0      0\n", "an output of nvidia-smi", "powerband devices"),
+    ("===== ROCm System Management Interface =====\nGPU[0] : GPU use (%): 25\n", "an output of rocm-smi", "powerband devices"),
+    (r#"{"card0": {"GPU use (%)": "25"}}"#, "an output of rocm-smi", "powerband devices"),
+    ("+-----+\n| AMD-SMI 26.2.1+fc0010cf6a    amdgpu version: 6.14.14  ROCm version: 7.2.4    |\n", "an output of amd-smi", "powerband devices"),
+    ("GPU  POWER   GPU_T   MEM_T   GFX_CLK   GFX%\n  0   45 W   34 C   36 C   132 MHz   0 %\n", "an output of amd-smi", "powerband devices"),
+    (r#"[{"gpu": 0, "usage": {"gfx_activity": {"value": 0, "unit": "%"}}}]"#, "an output of amd-smi", "powerband devices"),
+    ("build_commit,build_number,cpu_info,model_filename,n_prompt,n_gen,avg_ns,stddev_ns,avg_ts,stddev_ts\n\"a\",\"1\",\"c\",\"m\",\"512\",\"0\",\"5\",\"1\",\"9\",\"1\"\n", "a table of llama-bench", "powerband import "),
+    (r#"[{"build_commit": "a", "build_number": 1, "n_gen": 0, "avg_ns": 5, "avg_ts": 9.0, "samples_ns": [5]}]"#, "a result of llama-bench", "llama-bench -o csv"),
+    ("| model                          |       size |     params | backend    | ngl |          test |                  t/s |\n| --- | --: | --: | --- | --: | --: | --: |\n", "a result of llama-bench", "llama-bench -o csv"),
+    (r#"{"backend": "sglang", "dataset_name": "random", "request_rate": 1.0, "max_concurrency": 8, "sharegpt_output_len": null, "random_input_len": 9, "random_output_len": 9}"#, "a result of SGLang's benchmark", "--columns time=latency_ms"),
+    ("============ Serving Benchmark Result ============\nBackend:                                 sglang\n", "a result of SGLang's benchmark", "--columns time=latency_ms"),
+    (r#"{"date": "20250101-000000", "endpoint_type": "vllm", "model_id": "m", "tokenizer_id": "m", "num_prompts": 9, "request_rate": "inf"}"#, "a result of vLLM's benchmark", "--columns time=latency_ms"),
+    (r#"{"avg_latency": 0.5, "latencies": [0.5], "percentiles": {"50": 0.5}}"#, "a result of vLLM's benchmark", "--columns time=latency_ms"),
+    ("============ Serving Benchmark Result ============\nSuccessful requests:                     9\n", "a result of vLLM's benchmark", "--columns time=latency_ms"),
+    (r#"{"schema_version": "1.0", "aiperf_version": "0.6.0", "request_throughput": {"unit": "requests/sec", "avg": 2.5}}"#, "a result of AIPerf", "--columns time=latency_ms"),
+    (r#"{"request_throughput": {"unit": "requests/sec", "avg": 2.5}, "request_latency": {"unit": "ms", "avg": 9.0}, "input_config": {}}"#, "a result of GenAI-Perf", "--columns time=latency_ms"),
+    ("Metric,avg,min,max,p99,p95,p90,p75,p50,p25\nRequest Latency (ms),1,1,1,1,1,1,1,1,1\n", "a result of GenAI-Perf", "--columns time=latency_ms"),
+    (r#"{"metadata": {"version": 1, "guidellm_version": "0.6.0"}, "args": {}, "benchmarks": []}"#, "a result of GuideLLM", "--columns time=latency_ms"),
+    ("benchmarks:\n- type_: generative_benchmark\n  id_: a\n", "a result of GuideLLM", "--columns time=latency_ms"),
+    ("// A Powerband session. `powerband show` reads it.\n(\n  version: 1,\n", "a session of Powerband", "powerband show "),
+    ("(version: 1, session: ())", "a session of Powerband", "powerband show "),
+];
+
+/// A tar archive's first block.
+fn tar() -> Vec<u8> {
+    let mut block = vec![0; 512];
+    block[..5].copy_from_slice(b"a.csv");
+    block[257..262].copy_from_slice(b"ustar");
+    block
+}
+
+fn each(mut look: impl FnMut(Case<'_>)) {
+    for case in BINARY {
+        look(*case);
+    }
+    for (text, title, helps) in TEXT {
+        look(("a.txt", text.as_bytes(), title, helps));
+    }
+    look(("a.tar", &tar(), "a tar archive", "tar -xf "));
+}
+
+#[test]
+fn what_is_known_and_not_read_is_named_with_what_helps() {
+    each(|(name, content, title, helps)| {
+        let shown = String::from_utf8_lossy(content).into_owned();
+        let error = testing::bytes(name, content).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains(&format!("{name} is {title}")),
+            "{said}\n{shown}"
+        );
+        assert!(said.contains(helps), "{said}\n{shown}");
+        assert_eq!(said, error.in_window(), "the window says the same");
+        assert!(!said.contains("FILE") && !said.ends_with('.'), "{said}");
+    });
+}
+
+#[test]
+fn every_kind_is_tried() {
+    let mut titles: Vec<String> = Vec::new();
+    each(|(_, _, title, _)| titles.push(title.to_owned()));
+    for Unread(title, signs, ends, helps) in KNOWN.iter().chain(PACKED) {
+        assert!(!signs.is_empty() || !ends.is_empty(), "{title}");
+        assert!(!helps.is_empty());
+        assert!(
+            titles.iter().any(|said| title.starts_with(said)),
+            "no case for {title}"
+        );
+    }
+}
+
+#[test]
+fn what_came_by_standard_input_has_no_path_to_be_named() {
+    let bytes = b"NVR\0\x10";
+    let error = refusal(Path::new(standard_input::NAME), bytes, &Head::of(bytes)).unwrap();
+    let said = error.to_string();
+    assert!(said.starts_with("standard input is a report"), "{said}");
+    assert!(said.contains("ncu --import FILE "), "{said}");
+}
+
+#[test]
+fn what_nobody_knows_stays_unknown() {
+    for content in [
+        &b"hello\n"[..],
+        b"{\"a\": 1}",
+        b"\x0a",
+        b"\x0a\x05\0",
+        b"\x80",
+        b"\0\0\0\0",
+        b"a 1.2: b\n",
+    ] {
+        let error = testing::bytes("a", content).unwrap_err();
+        assert!(matches!(error, ImportError::Unknown { .. }), "{error}");
+    }
+}
