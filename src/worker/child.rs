@@ -286,7 +286,7 @@ fn fed(inputs: &[TensorSpec], files: &[PathBuf]) -> Result<Vec<Tensor>, EngineEr
     }
     let read = inputs.iter().zip(files).map(|(spec, file)| {
         let tensor = npy::read(file, &spec.name).map_err(|error| wrong(error.to_string()))?;
-        if tensor.spec != *spec {
+        if (tensor.spec.element, &tensor.spec.dims) != (spec.element, &spec.dims) {
             return Err(wrong(format!(
                 "{} holds {} {:?}, and the input {} takes {} {:?}",
                 file.display(),
