@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::args::ModelArgs;
 use super::{Context, output};
-use crate::base::{atomic_file, humanize, regular_file};
+use crate::base::humanize;
 use crate::domain::model::{ModelSummary, Port};
 use crate::domain::setup::Setup;
 use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
@@ -38,14 +38,13 @@ pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     }
     let summary = inspect::summarize(&model.proto, &model.name);
     if let Some(target) = &args.write {
-        let bytes = regular_file::read(&model.path)
-            .with_context(|| format!("cannot read {}", model.path.display()))?;
-        atomic_file::write_bytes(target, &bytes)
+        let written = model
+            .copy_to(target)
             .with_context(|| format!("cannot write {}", target.display()))?;
         output::note(&format!(
             "Saved to {} ({})",
             target.display(),
-            humanize::bytes(bytes.len() as u64)
+            humanize::bytes(written)
         ));
     }
     if args.json {

@@ -13,8 +13,8 @@ use half::f16;
 use serde_json::{Value, json};
 use tract_linalg::multithread::{Executor, multithread_tract_scope};
 use tract_onnx::prelude::{
-    DatumType, Framework as _, InferenceFact, InferenceModelExt as _, IntoRunnable as _, TValue,
-    Tensor as TractTensor, TractResult, TypedRunnableModel,
+    DatumType, Framework as _, InferenceFact, InferenceModel, InferenceModelExt as _,
+    IntoRunnable as _, TValue, Tensor as TractTensor, TractError, TractResult, TypedRunnableModel,
 };
 use tract_onnx::tract_core::plan;
 
@@ -25,7 +25,7 @@ use super::{
 use crate::base::clock;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
-use crate::onnx::{file, inspect};
+use crate::onnx::{agreement, file, inspect};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.23.9";
@@ -111,9 +111,7 @@ impl Engine for Tract {
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
         let threads = threads(request.setup)?;
         // Reads and parses the file, so that a broken one is a failure to load; shapes come later.
-        tract_onnx::onnx()
-            .model_for_path(request.model)
-            .map_err(|error| explain(&error))?;
+        parse(request.model, None).map_err(|error| explain(&error))?;
         Ok(Box::new(Model {
             path: request.model.to_path_buf(),
             executor: executor(threads),
@@ -302,12 +300,41 @@ impl Runnable for Bound {
     }
 }
 
+/// Reads a file without what it says of inner values that is not so with these inputs: tract believes a dimension
+/// with a name to be open, and a number to hold for every batch. Without inputs nothing of it is believed.
+fn parse(path: &Path, inputs: Option<&[Tensor]>) -> TractResult<InferenceModel> {
+    let tract = tract_onnx::onnx();
+    let mut proto = tract.proto_model_for_path(path)?;
+    if let Some(graph) = proto
+        .graph
+        .as_mut()
+        .filter(|graph| !graph.value_info.is_empty())
+    {
+        let kept = inputs.and_then(|inputs| {
+            let specs: Vec<TensorSpec> = inputs.iter().map(|input| input.spec.clone()).collect();
+            // A file that only tract can read is left to it, without anything that may be wrong.
+            let model = file::load(path).ok()?;
+            Some(agreement::agreeing(model, &specs))
+        });
+        let kept = kept.unwrap_or_default();
+        graph.value_info.retain(|value| kept.contains(&value.name));
+    }
+    let folder = path.parent().and_then(Path::to_str);
+    let parsed = tract.parse(&proto, folder)?;
+    if let Some(first) = parsed.unresolved_inputs.first() {
+        return Err(TractError::msg(format!(
+            "the network reads {first:?}, which nothing makes"
+        )));
+    }
+    Ok(parsed.model)
+}
+
 /// The network for these shapes, and the inputs in the order in which it takes them.
 fn optimised<'a>(
     path: &Path,
     inputs: &'a [Tensor],
 ) -> TractResult<(Arc<TypedRunnableModel>, Vec<&'a Tensor>)> {
-    let mut model = tract_onnx::onnx().model_for_path(path)?;
+    let mut model = parse(path, Some(inputs))?;
     let names: Vec<String> = model
         .input_outlets()?
         .iter()

@@ -19,7 +19,7 @@ use crate::base::atomic_file;
 use crate::domain::model::ModelSummary;
 
 /// To be raised when `inspect` says something else of the same file.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 
 /// The built-in networks by name, as `inspect` finds them; a test holds them to that.
 static BUILT_IN: LazyLock<BTreeMap<String, ModelSummary>> = LazyLock::new(|| {
@@ -31,6 +31,8 @@ static BUILT_IN: LazyLock<BTreeMap<String, ModelSummary>> = LazyLock::new(|| {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Remembered {
     state: State,
+    /// Of the files beside it that hold weights.
+    data: Vec<State>,
     summary: ModelSummary,
 }
 
@@ -80,11 +82,17 @@ pub fn of(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummary, SourceEr
     let before = State::of(&path).ok();
     let model = source::open(name_or_path, cache_dir)?;
     let summary = inspect::summarize(&model.proto, &model.name);
+    let data: io::Result<Vec<State>> = model.data.iter().map(|path| State::of(path)).collect();
     let state = before.or_else(|| State::of(&path).ok());
-    if let Some(state) = state {
+    if let (Some(state), Ok(data)) = (state, data) {
         // What cannot be kept is read again the next time, and nothing else comes of it.
         let summary = summary.clone();
-        drop(keep(&Remembered { state, summary }, cache_dir));
+        let known = Remembered {
+            state,
+            data,
+            summary,
+        };
+        drop(keep(&known, cache_dir));
     }
     Ok(summary)
 }
@@ -93,7 +101,9 @@ fn remembered(path: &Path, cache_dir: &Path) -> Option<ModelSummary> {
     let state = State::of(path).ok()?;
     let text = fs::read(state.place(cache_dir)).ok()?;
     let known: Remembered = serde_json::from_slice(&text).ok()?;
-    (known.state == state).then_some(known.summary)
+    // Which files belong to it is in the file itself, and so the same where that is.
+    let same = |data: &State| State::of(&data.path).is_ok_and(|now| now == *data);
+    (known.state == state && known.data.iter().all(same)).then_some(known.summary)
 }
 
 fn keep(known: &Remembered, cache_dir: &Path) -> io::Result<()> {
@@ -132,6 +142,23 @@ mod tests {
         assert!(of(name, &cache).is_err());
         fs::write(&path, build("resnet34@cifar").encode_to_vec()).unwrap();
         assert_ne!(of(name, &cache).unwrap().parameters, first.parameters);
+    }
+
+    #[test]
+    fn weights_beside_a_file_are_part_of_its_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let path = crate::onnx::external::testing::two_files(folder.path());
+        let name = path.to_str().unwrap();
+        let first = of(name, &cache).unwrap();
+        assert_eq!(of(name, &cache).unwrap(), first);
+        let data = folder.path().join("net.onnx.data");
+        let known = fs::metadata(&data).unwrap();
+        // Too short: whoever looks reads the file again and says so.
+        fs::write(&data, [0; 8]).unwrap();
+        assert!(of(name, &cache).is_err());
+        fs::write(&data, vec![1; known.len() as usize]).unwrap();
+        assert_eq!(of(name, &cache).unwrap(), first);
     }
 
     #[test]

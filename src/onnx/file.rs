@@ -7,6 +7,7 @@
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::external;
 use crate::onnx::pb::ModelProto;
 use prost::Message as _;
 use thiserror::Error;
@@ -115,9 +116,41 @@ pub fn load(path: &Path) -> Result<ModelProto, ModelFileError> {
     decode(path, &read(path)?)
 }
 
-/// Writes a model, whole or not at all.
-pub fn save(path: &Path, model: &ModelProto) -> Result<(), ModelFileError> {
-    save_bytes(path, &model.encode_to_vec())
+/// Writes a model, whole or not at all: what is too large for one file keeps its weights in a second one, which
+/// has `.data` behind its name. Gives the bytes that were written.
+pub fn save(path: &Path, model: &ModelProto) -> Result<u64, ModelFileError> {
+    save_within(path, model, LARGEST)
+}
+
+fn save_within(path: &Path, model: &ModelProto, most: u64) -> Result<u64, ModelFileError> {
+    if (model.encoded_len() as u64) < most {
+        let bytes = model.encode_to_vec();
+        save_bytes(path, &bytes)?;
+        return Ok(bytes.len() as u64);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let location = format!("{name}.data");
+    let apart = external::Apart::of(model, &location);
+    let length = apart.model.encoded_len() as u64;
+    if length >= most {
+        return Err(ModelFileError::TooLarge {
+            size: humanize::bytes(length),
+            path: path.to_owned(),
+        });
+    }
+    let beside = path.with_file_name(&location);
+    let written = atomic_file::write(&beside, |out| apart.write(out)).and_then(|()| {
+        let known = std::fs::metadata(&beside)?;
+        Ok(known.len())
+    });
+    let written = written.map_err(|source| ModelFileError::Io {
+        action: "write",
+        source,
+        path: beside,
+    })?;
+    // Last: a model without its weights would be worth nothing.
+    save_bytes(path, &apart.model.encode_to_vec())?;
+    Ok(length + written)
 }
 
 /// Writes a model that is encoded already.
@@ -340,7 +373,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::onnx::pb::{GraphProto, NodeProto};
+    use crate::onnx::pb::{GraphProto, NodeProto, TensorProto};
 
     fn tiny() -> ModelProto {
         let node = NodeProto {
@@ -374,6 +407,41 @@ mod tests {
         let path = folder.path().join("net.onnx");
         save(&path, &tiny()).unwrap();
         assert_eq!(load(&path).unwrap(), tiny());
+    }
+
+    #[test]
+    fn what_is_too_large_for_one_file_becomes_two() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net.onnx");
+        let mut large = tiny();
+        let tensor = |name: &str, length: usize| TensorProto {
+            name: name.to_owned(),
+            dims: vec![length as i64],
+            data_type: 2,
+            raw_data: (0..length).map(|index| index as u8).collect(),
+            ..Default::default()
+        };
+        let tensors = [("a", 5000), ("b", 7), ("c", 9000)];
+        let graph = large.graph.as_mut().unwrap();
+        graph.initializer = tensors.map(|(name, length)| tensor(name, length)).to_vec();
+        let written = save_within(&path, &large, 10_000).unwrap();
+        let sizes = ["net.onnx", "net.onnx.data"]
+            .map(|name| std::fs::metadata(folder.path().join(name)).unwrap().len());
+        assert_eq!((sizes[0] + sizes[1], sizes[1]), (written, 8192 + 9000));
+        let mut light = load(&path).unwrap();
+        let far = |model: &ModelProto| {
+            let tensors = &model.graph.as_ref().unwrap().initializer;
+            tensors
+                .iter()
+                .map(external::is_external)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(far(&light), [true, false, true]);
+        external::fill(&mut light, &path).unwrap();
+        assert_eq!(light, large);
+        // Nodes cannot go elsewhere.
+        let message = save_within(&path, &large, 100).unwrap_err().to_string();
+        assert!(message.starts_with("too large"), "{message}");
     }
 
     #[test]

@@ -264,10 +264,13 @@ enum Role {
 /// as a setting, and integers count where a quantised operator uses them as weights. Tensors of
 /// `Constant` nodes count where a convolution or matrix product takes them.
 fn parameters(graph: &GraphProto) -> u64 {
+    let aliases = proto::aliases(graph);
     let mut roles: BTreeMap<&str, Role> = BTreeMap::new();
     for node in &graph.node {
         for (index, name) in node.input.iter().enumerate() {
             if let Some(role) = role(node, index) {
+                let name = name.as_str();
+                let name = aliases.get(name).copied().unwrap_or(name);
                 let known = roles.entry(name).or_insert(role);
                 *known = role.max(*known);
             }

@@ -4,9 +4,11 @@
 //! `inspect`, `shapes`, `infer` and `cost` turn into the plain data of `domain`. Nothing here runs
 //! a network: that is the engines' work.
 
+pub mod agreement;
 pub mod batch_axis;
 pub mod cost;
 mod dim_expression;
+pub mod external;
 pub mod facts;
 pub mod file;
 pub mod fusion;

@@ -1,4 +1,8 @@
-//! The messages of an ONNX file, as the format's own description names and numbers them.
+//! The messages of an ONNX file, as the format's own description, onnx.proto, names and numbers them.
+//!
+//! Repeated numbers are written one by one, as that description has it, except in the data of a tensor, which it
+//! calls packed: strict readers refuse anything else. Either form is read. A number of a node's setting is
+//! written even where it is zero, because readers take one that is not there for the operator's default.
 //!
 //! What is never looked into is kept as the bytes that came, so that a network that was read and is written
 //! again has lost nothing that this version of the format knows: types of sequences and maps, how a network is
@@ -13,14 +17,14 @@ pub struct AttributeProto {
     #[prost(string, tag = "1")]
     pub name: String,
     /// A number.
-    #[prost(float, tag = "2")]
-    pub f: f32,
+    #[prost(float, optional, tag = "2")]
+    pub f: Option<f32>,
     /// A whole number.
-    #[prost(int64, tag = "3")]
-    pub i: i64,
+    #[prost(int64, optional, tag = "3")]
+    pub i: Option<i64>,
     /// A text.
-    #[prost(bytes = "vec", tag = "4")]
-    pub s: Vec<u8>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub s: Option<Vec<u8>>,
     /// A tensor.
     #[prost(message, optional, tag = "5")]
     pub t: Option<TensorProto>,
@@ -28,10 +32,10 @@ pub struct AttributeProto {
     #[prost(message, optional, tag = "6")]
     pub g: Option<GraphProto>,
     /// Numbers.
-    #[prost(float, repeated, tag = "7")]
+    #[prost(float, repeated, packed = "false", tag = "7")]
     pub floats: Vec<f32>,
     /// Whole numbers.
-    #[prost(int64, repeated, tag = "8")]
+    #[prost(int64, repeated, packed = "false", tag = "8")]
     pub ints: Vec<i64>,
     /// Texts.
     #[prost(bytes = "vec", repeated, tag = "9")]
@@ -260,7 +264,7 @@ pub struct GraphProto {
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorProto {
     /// Its shape.
-    #[prost(int64, repeated, tag = "1")]
+    #[prost(int64, repeated, packed = "false", tag = "1")]
     pub dims: Vec<i64>,
     /// Its type, one of `DataType`.
     #[prost(int32, tag = "2")]
@@ -379,6 +383,10 @@ pub mod tensor_proto {
         Uint2 = 25,
         /// Signed, four in a byte.
         Int2 = 26,
+        /// 6-bit floats, 2 bits of exponent.
+        Float6e2m3 = 27,
+        /// 6-bit floats, 3 bits of exponent.
+        Float6e3m2 = 28,
     }
 
     /// Where the numbers of a tensor are.
@@ -402,7 +410,7 @@ pub struct SparseTensorProto {
     #[prost(message, optional, tag = "2")]
     pub indices: Option<TensorProto>,
     /// Its shape.
-    #[prost(int64, repeated, tag = "3")]
+    #[prost(int64, repeated, packed = "false", tag = "3")]
     pub dims: Vec<i64>,
 }
 

@@ -4,6 +4,8 @@
 //! several ways in which a file may store the same thing are dealt with once. Nothing here trusts
 //! a number in the file.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::onnx::pb::tensor_proto::DataType;
 use crate::onnx::pb::tensor_shape_proto::dimension;
 use crate::onnx::pb::{
@@ -22,7 +24,7 @@ pub fn attribute<'a>(node: &'a NodeProto, name: &str) -> Option<&'a AttributePro
 
 /// An integer attribute.
 pub fn int(node: &NodeProto, name: &str) -> Option<i64> {
-    attribute(node, name).map(|attribute| attribute.i)
+    attribute(node, name).map(AttributeProto::i)
 }
 
 /// A list of integers.
@@ -32,7 +34,7 @@ pub fn ints<'a>(node: &'a NodeProto, name: &str) -> Option<&'a [i64]> {
 
 /// A text attribute; nothing where it is not UTF-8.
 pub fn text<'a>(node: &'a NodeProto, name: &str) -> Option<&'a str> {
-    attribute(node, name).and_then(|attribute| std::str::from_utf8(&attribute.s).ok())
+    attribute(node, name).and_then(|attribute| std::str::from_utf8(attribute.s()).ok())
 }
 
 /// The name of an input, where the node has one at that place: an empty name means "left out".
@@ -66,6 +68,28 @@ pub fn constants(graph: &GraphProto) -> impl Iterator<Item = (&str, &TensorProto
     stored.chain(nodes)
 }
 
+/// The constants that `Identity` nodes hand on, by the name that they go by behind it. Exporters store equal
+/// constants once and let such nodes give them their other names.
+pub fn aliases(graph: &GraphProto) -> BTreeMap<&str, &str> {
+    let stored: BTreeSet<&str> = constants(graph).map(|(name, _)| name).collect();
+    let mut aliases = BTreeMap::new();
+    for node in &graph.node {
+        let own = matches!(node.domain.as_str(), "" | "ai.onnx");
+        let (true, Some(from), [to]) = (
+            own && node.op_type == "Identity",
+            input(node, 0),
+            node.output.as_slice(),
+        ) else {
+            continue;
+        };
+        let root = aliases.get(from).copied().unwrap_or(from);
+        if stored.contains(root) {
+            aliases.insert(to.as_str(), root);
+        }
+    }
+    aliases
+}
+
 /// A tensor's dimensions; nothing where one is negative.
 pub fn dims(tensor: &TensorProto) -> Option<Vec<usize>> {
     tensor
@@ -92,6 +116,7 @@ pub fn element_bits(data_type: i32) -> Option<u64> {
         DataType::Undefined | DataType::String => return None,
         DataType::Uint2 | DataType::Int2 => 2,
         DataType::Uint4 | DataType::Int4 | DataType::Float4e2m1 => 4,
+        DataType::Float6e2m3 | DataType::Float6e3m2 => 6,
         DataType::Uint8
         | DataType::Int8
         | DataType::Bool
@@ -174,10 +199,12 @@ pub fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
     Some(dims.collect())
 }
 
+/// Elements of the longest tensor that is read as a list: shapes and axes are short, and anything longer is data.
+pub const SHORT: u64 = 4096;
+
 /// The elements of a 32- or 64-bit integer tensor, whichever field holds them.
 pub fn int_values(tensor: &TensorProto) -> Option<Vec<i64>> {
-    // Shapes and axes are short; anything long is data and not worth a copy.
-    if tensor_elements(tensor) > 4096 {
+    if tensor_elements(tensor) > SHORT {
         return None;
     }
     match DataType::try_from(tensor.data_type).ok()? {
@@ -208,7 +235,7 @@ pub fn int_values(tensor: &TensorProto) -> Option<Vec<i64>> {
 
 /// The elements of a short 32-bit float tensor.
 pub fn float_values(tensor: &TensorProto) -> Option<Vec<f32>> {
-    if tensor_elements(tensor) > 4096 || tensor.data_type != DataType::Float as i32 {
+    if tensor_elements(tensor) > SHORT || tensor.data_type != DataType::Float as i32 {
         return None;
     }
     if tensor.raw_data.is_empty() {

@@ -2,9 +2,10 @@
 //!
 //! Names come from the command line. Networks of the zoo are made once and kept in the cache
 //! folder; workers load that file, so that every engine sees the same bytes. The hash is of the
-//! bytes that were decoded, which are read once.
+//! bytes that were decoded, which are read once, and of the weights that stand in files beside them.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::onnx::pb::ModelProto;
@@ -12,6 +13,7 @@ use prost::Message as _;
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use super::external::{self, ExternalError};
 use super::file::{self, ModelFileError};
 use super::zoo::{self, ZooModel};
 use crate::base::atomic_file;
@@ -23,10 +25,39 @@ pub struct ModelFile {
     pub path: PathBuf,
     /// What to call it: the name in the zoo, or the file's stem.
     pub name: String,
-    /// Its contents.
+    /// Its contents; weights in files beside it are not among them, except the short ones.
     pub proto: ModelProto,
-    /// SHA-256 of the file, in hexadecimal.
+    /// The files beside it that hold weights, in order of name.
+    pub data: Vec<PathBuf>,
+    /// SHA-256 of the file, with those beside it one after the other behind it, in hexadecimal.
     pub sha256: String,
+}
+
+impl ModelFile {
+    /// Its contents with all weights.
+    ///
+    /// # Errors
+    ///
+    /// Where weights beside it cannot be read.
+    pub fn whole(&self) -> Result<ModelProto, ExternalError> {
+        let mut proto = self.proto.clone();
+        external::fill(&mut proto, &self.path)?;
+        Ok(proto)
+    }
+
+    /// Writes it to another place, as one file where that can hold it. Gives the bytes that were written.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read or written.
+    pub fn copy_to(&self, target: &Path) -> Result<u64, SourceError> {
+        if self.data.is_empty() {
+            let bytes = file::read(&self.path)?;
+            file::save_bytes(target, &bytes)?;
+            return Ok(bytes.len() as u64);
+        }
+        Ok(file::save(target, &self.whole()?)?)
+    }
 }
 
 /// Why there is no model.
@@ -44,6 +75,9 @@ pub enum SourceError {
     /// The file is there, but no model.
     #[error(transparent)]
     File(#[from] ModelFileError),
+    /// Its weights are in other files, which cannot be read.
+    #[error(transparent)]
+    Data(#[from] ExternalError),
     /// A network was made and could not be kept.
     #[error("cannot write the network into the cache ({source}): {}. Free some space, or set POWERBAND_HOME to a folder that can be written", path.display())]
     Cache {
@@ -67,7 +101,8 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
         });
     }
     let bytes = file::read(path)?;
-    let proto = file::decode(path, &bytes)?;
+    let mut proto = file::decode(path, &bytes)?;
+    let data = external::settle(&mut proto, path)?;
     let name = path.file_stem().map_or_else(
         || name_or_path.to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
@@ -76,7 +111,8 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
         path: path.to_owned(),
         name,
         proto,
-        sha256: sha256(&bytes),
+        sha256: sha256_with(&bytes, &data)?,
+        data,
     })
 }
 
@@ -110,6 +146,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
             path,
             name,
             proto,
+            data: Vec::new(),
             sha256,
         });
     }
@@ -128,6 +165,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
         path,
         name,
         proto,
+        data: Vec::new(),
         sha256,
     })
 }
@@ -144,10 +182,36 @@ fn cached(path: &Path, beside: &Path) -> Option<(ModelProto, String)> {
     Some((file::decode(path, &bytes).ok()?, sha256))
 }
 
+/// The hash of bytes and of the files that go with them, as text.
+fn sha256_with(bytes: &[u8], files: &[PathBuf]) -> Result<String, ExternalError> {
+    let mut hash = Sha256::new();
+    hash.update(bytes);
+    let mut part = vec![0; 1 << 20];
+    for path in files {
+        let failed = |source| ExternalError::Io {
+            source,
+            path: path.clone(),
+        };
+        let mut file = File::open(path).map_err(failed)?;
+        loop {
+            let read = file.read(&mut part).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&part[..read]);
+        }
+    }
+    Ok(text(&hash.finalize()))
+}
+
 /// The hash as text.
 pub(super) fn sha256(bytes: &[u8]) -> String {
+    text(&Sha256::digest(bytes))
+}
+
+fn text(digest: &[u8]) -> String {
     use std::fmt::Write as _;
-    Sha256::digest(bytes)
+    digest
         .iter()
         .fold(String::with_capacity(64), |mut text, byte| {
             // Writing into a string cannot fail.
@@ -172,7 +236,7 @@ mod tests {
         assert_eq!(first.name, "resnet18@cifar");
         assert_eq!(
             first.path,
-            cache.path().join("models/resnet18@cifar-v1.onnx")
+            cache.path().join("models/resnet18@cifar-v2.onnx")
         );
         let whole = std::fs::read(&first.path).unwrap();
         assert_eq!(first.sha256, sha256(&whole));

@@ -19,6 +19,7 @@ use crate::domain::tensor::{Tensor, TensorSpec};
 use crate::engines;
 use crate::onnx::batch_axis::fixed_batch;
 use crate::onnx::file;
+use crate::onnx::pb::ModelProto;
 use crate::onnx::rewrite::batch;
 use crate::onnx::rewrite::fp16::{self, Fp16Options};
 use crate::onnx::rewrite::int8::{self, Int8Options};
@@ -40,7 +41,7 @@ const MOST_SAMPLES: usize = 256;
 /// Loading a network and running it a few times takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);
 /// Raised whenever a rewrite changes what it makes, so that nothing old is taken for it.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 /// Digits of the original's checksum in the name of the file.
 const DIGITS: usize = 12;
 
@@ -73,8 +74,8 @@ pub fn convert(
         return Ok(as_it_is(file));
     }
     let mut notes = Vec::new();
-    let mut proto = model.proto.clone();
     let told = |error: &dyn std::fmt::Display| error.to_string();
+    let mut proto = model.whole().map_err(|error| told(&error))?;
     match recipe.precision {
         Precision::Float => {}
         Precision::Fp16 => {
@@ -86,7 +87,7 @@ pub fn convert(
             (proto, notes) = (rewritten.model, rewritten.notes);
         }
         Precision::Int8 => {
-            let rewritten = to_int8(place, model, recipe, calibration.as_ref(), sizes)?;
+            let rewritten = to_int8(place, &proto, recipe, calibration.as_ref(), sizes)?;
             (proto, notes) = (rewritten.model, rewritten.notes);
         }
     }
@@ -96,7 +97,7 @@ pub fn convert(
         proto = rewritten.model;
         notes.extend(rewritten.notes);
     }
-    write(&path, |path| file::save(path, &proto))?;
+    write(&path, |path| file::save(path, &proto).map(drop))?;
     let file = kept(&path, model, recipe)
         .ok_or_else(|| format!("{} cannot be read back", path.display()))?;
     Ok(Converted { file, notes })
@@ -202,7 +203,7 @@ fn write<E: std::fmt::Display>(
 /// Runs the network for the ranges of its values, then rewrites it.
 fn to_int8(
     place: &Place,
-    model: &ModelFile,
+    model: &ModelProto,
     recipe: &Recipe,
     own: Option<&SampleSet>,
     sizes: &InputSizes,
@@ -212,8 +213,8 @@ fn to_int8(
         ..Int8Options::default()
     };
     let told = |error: &dyn std::fmt::Display| error.to_string();
-    let observed = observe::outputs(&model.proto, &options).map_err(|e| told(&e))?;
-    let ports = inspect::inputs(&model.proto).map_err(|e| told(&e))?;
+    let observed = observe::outputs(model, &options).map_err(|e| told(&e))?;
+    let ports = inspect::inputs(model).map_err(|e| told(&e))?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
     let inputs = shapes::resolve(&ports, batch, sizes).map_err(|e| told(&e))?;
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
@@ -229,7 +230,7 @@ fn to_int8(
     observer.run(place, &file, &inputs, own).map_err(|error| {
         format!("the network could not be run for the ranges of its values: {error}")
     })?;
-    int8::rewrite(&model.proto, &observer.ranges.finish(), &options).map_err(|e| told(&e))
+    int8::rewrite(model, &observer.ranges.finish(), &options).map_err(|e| told(&e))
 }
 
 /// Gathers the ranges of everything that the observed network tells, and of its inputs.

@@ -94,7 +94,7 @@ fn colours() -> Vec<u8> {
     let axis = AttributeProto {
         name: "axis".to_owned(),
         r#type: attribute_proto::AttributeType::Int as i32,
-        i: 1,
+        i: Some(1),
         ..AttributeProto::default()
     };
     let mut concat = node("Concat", &["means", "negative"], "y");

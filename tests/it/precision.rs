@@ -146,3 +146,68 @@ fn what_cannot_be_rewritten_says_why_and_holds_nobody_up() {
         "{run:#?}"
     );
 }
+
+/// Networks that PyTorch's exporters write, with random weights: `NAME-old.onnx` in one file, `NAME-new.onnx` with
+/// its weights beside it, as its default is.
+const EXPORT: &str = r#"
+import sys, warnings
+import torch, torchvision
+warnings.filterwarnings("ignore")
+torch.manual_seed(0)
+net = torchvision.models.mobilenet_v2(weights=None).eval()
+x = torch.randn(2, 3, 64, 64)
+names = {"input_names": ["input"], "output_names": ["output"]}
+torch.onnx.export(net, (x,), "old.onnx", dynamo=False, opset_version=12,
+                  dynamic_axes={"input": {0: "batch"}, "output": {0: "batch"}}, **names)
+torch.onnx.export(net, (x,), "new.onnx", dynamo=True,
+                  dynamic_shapes=({0: torch.export.Dim("batch")},), **names)
+"#;
+
+#[test]
+fn what_pytorch_exports_is_converted_whole_and_runs_in_every_engine() {
+    let (Some(python), Some(library)) = (support::torch_python(), support::onnxruntime()) else {
+        return;
+    };
+    let home = Home::new();
+    let exported = home.command_of(&python, &["-c", EXPORT]).output();
+    let exported = exported.expect("Python starts");
+    assert!(exported.status.success(), "{exported:#?}");
+    assert!(home.path("new.onnx.data").is_file());
+    for (file, value) in [("old.onnx", "old"), ("new.onnx", "new")] {
+        let path = home.path(file).display().to_string();
+        let target = format!("{value}-int8.onnx");
+        let args = [
+            "model",
+            &path,
+            "--precision",
+            "int8",
+            "--write",
+            &target,
+            "--json",
+        ];
+        let mut command = home.command(&args);
+        let output = command.env("ORT_DYLIB_PATH", &library).output();
+        let run = support::Run::of(&output.expect("the program starts"));
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        let document = run.json();
+        let operators = &document["operators"];
+        // The weights of all 52 convolutions and of the last layer at least, and no constant read by a detour. The
+        // new exporter leaves out biases of zero.
+        let from_stored = operators["DequantizeLinear"].as_u64().expect("a count")
+            - operators["QuantizeLinear"].as_u64().expect("a count");
+        assert!([53, 106].contains(&from_stored), "{file} {operators:#}");
+        assert!(!run.err.contains("Conv ("), "{run:#?}");
+        assert!(operators["Identity"].is_null(), "{file} {operators:#}");
+        let outputs = |model: &Path| outputs(model, &library);
+        let close = cosine(&outputs(&home.path(file)), &outputs(&home.path(&target)));
+        assert!(close > 0.99, "{file} {close}");
+        let args = [
+            "bench", &path, "--setup", "tract", "--batch", "1,2", "--preset", "quick", "--rounds",
+            "1", "--json",
+        ];
+        let document = home.run(&args).json();
+        for case in document["cases"].as_array().expect("cases") {
+            assert_eq!(case["outcome"], "finished", "{file} {case:#}");
+        }
+    }
+}

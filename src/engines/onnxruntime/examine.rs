@@ -14,7 +14,7 @@ use crate::base::clock;
 use crate::domain::examination::{Examination, Fusions};
 use crate::domain::tensor::Tensor;
 use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP, Watched};
-use crate::onnx::{file, fusion, inspect, ort_profile};
+use crate::onnx::{external, file, fusion, inspect, ort_profile};
 
 /// Runs that are watched; the first ones, which warm up, do not count.
 const RUNS: u32 = 5;
@@ -27,6 +27,8 @@ pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examinati
     let mut original = file::load(request.model).map_err(|error| told(&error))?;
     let mut model = request.model.to_path_buf();
     if fusion::name_nodes(&mut original) {
+        // Weights beside the file are not beside the renamed one.
+        external::fill(&mut original, request.model).map_err(|error| told(&error))?;
         model = folder.path().join("named.onnx");
         file::save(&model, &original).map_err(|error| told(&error))?;
     }

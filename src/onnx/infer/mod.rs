@@ -42,6 +42,11 @@ pub fn infer(model: &ModelProto, inputs: &[TensorSpec]) -> Shapes {
         }
         known.tensors.insert(name, tensor);
     }
+    for (name, root) in proto::aliases(graph) {
+        if let Some(tensor) = known.tensors.get(root).copied() {
+            known.tensors.insert(name, tensor);
+        }
+    }
     let stated = stated_shapes(model, inputs);
     for node in &graph.node {
         let op = Op {

@@ -152,7 +152,7 @@ pub fn attr(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Ints as i32,
-        i: values.first().copied().unwrap_or_default(),
+        i: values.first().copied(),
         ints: values.to_vec(),
         ..Default::default()
     }
@@ -163,7 +163,7 @@ pub fn attr_text(name: &str, value: &str) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::String as i32,
-        s: value.as_bytes().to_vec(),
+        s: Some(value.as_bytes().to_vec()),
         ..Default::default()
     }
 }

@@ -123,7 +123,7 @@ fn fold<'a>(
     if channels == 0 || weight.is_empty() || !fits {
         return Ok(None);
     }
-    let epsilon = proto::attribute(norm, "epsilon").map_or(EPSILON, |found| found.f);
+    let epsilon = proto::attribute(norm, "epsilon").map_or(EPSILON, |found| found.f());
     let factor = |channel: usize| {
         let deviation = (f64::from(variance[channel]) + f64::from(epsilon)).sqrt();
         f64::from(scale[channel]) / deviation

@@ -243,7 +243,7 @@ impl Writer<'_> {
         let weight = tensor(1).ok_or_else(damaged)?;
         let dims = proto::dims(weight).ok_or_else(damaged)?;
         let channels = Channels::along(&dims, axis).ok_or_else(damaged)?;
-        let factor = |name| proto::attribute(node, name).map_or(1.0, |found| found.f);
+        let factor = |name| proto::attribute(node, name).map_or(1.0, |found| found.f());
         let scaled = |tensor, factor: f32| {
             let values = parts::values(tensor)?;
             Ok(values.into_iter().map(|value| value * factor).collect())
@@ -348,7 +348,7 @@ struct Stored<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::onnx::infer::testing::{Graph, attr, port};
+    use crate::onnx::infer::testing::{Graph, attr, attr_text, port};
     use crate::onnx::pb::OperatorSetIdProto;
     use crate::onnx::rewrite::observe;
 
@@ -478,8 +478,9 @@ mod tests {
         };
         assert!(says(&relu, 13, &[]).contains("no layer"));
         assert!(says(&conv(), 9, &[]).contains("operator set 9"));
-        let squeeze = conv().node("Squeeze", "c", "y", &[]);
-        assert!(says(&squeeze, 12, &[]).contains("Squeeze has another form"));
+        let mode = attr_text("coordinate_transformation_mode", "tf_half_pixel_for_nn");
+        let resize = conv().node("Resize", "c r s", "y", &[mode]);
+        assert!(says(&resize, 12, &[]).contains("Resize has another form"));
         assert!(says(&conv(), 13, &[]).contains("2 tensors, the first of them \"c\""));
         let bad = [("x", f32::NAN, 1.0), ("c", 0.0, 1.0)];
         assert!(says(&conv(), 13, &bad).contains("which is none"));

@@ -2,7 +2,8 @@
 //!
 //! A model comes from `source`; what comes out is a model again, for the engines. `fp16` halves the
 //! floats, `int8` turns the layers into whole numbers with the help of ranges that the caller
-//! measures on the network of `observe`, and `fold` merges normalisations into convolutions.
+//! measures on the network of `observe`, `raise` writes older operators as newer ones, and `fold` merges
+//! normalisations into convolutions.
 //! `batch` leaves the numbers alone and fixes the size of the batch. Nothing here runs a network.
 
 pub mod batch;
@@ -14,6 +15,7 @@ pub mod observe;
 mod parts;
 mod placing;
 mod quantity;
+mod raise;
 pub mod ranges;
 pub mod recipe;
 mod types;
@@ -119,7 +121,7 @@ pub enum RewriteError {
     /// Raising the operator set would change what the network computes.
     #[error(
         "the network uses operator set {found}, and this rewrite needs {needed}, in which \
-         {operator} has another form. Export it again with operator set {needed}"
+         {operator} has another form without an equal. Export it again with operator set {needed}"
     )]
     Raise {
         /// What the file says.
@@ -145,9 +147,7 @@ pub enum RewriteError {
         node: String,
     },
     /// Weights that are elsewhere.
-    #[error(
-        "tensor {tensor:?} is stored in a file next to the model. Save the network as one file first"
-    )]
+    #[error("tensor {tensor:?} is stored in a file next to the model, which has not been read")]
     External {
         /// The tensor.
         tensor: String,

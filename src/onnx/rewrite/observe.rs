@@ -10,16 +10,14 @@ use crate::onnx::pb::{ModelProto, TypeProto, ValueInfoProto, type_proto};
 use super::int8::Int8Options;
 use super::parts::{self, LeaveOut};
 use super::{RewriteError, placing};
-use crate::domain::model::Dim;
-use crate::domain::tensor::TensorSpec;
-use crate::onnx::{infer, inspect, proto};
+use crate::onnx::proto;
 
 /// Adds the outputs. Inputs of the network whose range is needed are not among them: the caller
 /// has those already. The options must be those of the rewrite.
 pub fn outputs(model: &ModelProto, options: &Int8Options) -> Result<ModelProto, RewriteError> {
     let wanted = names(model, options)?;
     let mut model = model.clone();
-    let ranks = ranks(&model);
+    let ranks = parts::ranks(&model);
     let Some(graph) = &mut model.graph else {
         return Err(RewriteError::NoGraph);
     };
@@ -46,23 +44,6 @@ pub fn names(model: &ModelProto, options: &Int8Options) -> Result<BTreeSet<Strin
     let leave_out = LeaveOut::new(&options.leave_out);
     let placing = placing::place(model, &leave_out)?;
     Ok(placing.roots().into_iter().map(str::to_owned).collect())
-}
-
-/// Shapes, of which the number of dimensions holds for every size of input.
-fn ranks(model: &ModelProto) -> infer::Shapes {
-    let ports = inspect::inputs(model).unwrap_or_default();
-    let specs: Vec<TensorSpec> = ports
-        .into_iter()
-        .map(|port| {
-            let size = |dim: &Dim| match dim {
-                Dim::Fixed(size) => *size,
-                Dim::Named(_) => 1,
-            };
-            let dims = port.dims.iter().map(size).collect();
-            TensorSpec::new(port.name, port.element, dims)
-        })
-        .collect();
-    infer::infer(model, &specs)
 }
 
 /// A float value of that many open dimensions.

@@ -1,7 +1,7 @@
 //! What every rewrite does first, and the small pieces that all of them write.
 //!
-//! `prepare` brings a graph into the one form that the rewrites read: constants as initializers,
-//! no initializer among the inputs, nothing that cannot be rewritten at all.
+//! `prepare` brings a graph into the one form that the rewrites read: constants as initializers, read
+//! directly, no initializer among the inputs, nothing that cannot be rewritten at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,11 @@ use crate::onnx::pb::tensor_proto::DataType;
 use crate::onnx::pb::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::RewriteError;
-use crate::onnx::proto;
+use crate::domain::model::Dim;
+use crate::domain::tensor::TensorSpec;
+use crate::onnx::external::is_external;
+use crate::onnx::infer::{self, Shapes};
+use crate::onnx::{inspect, proto};
 
 /// 32-bit floats, as a file writes the type.
 pub const FLOAT: i32 = DataType::Float as i32;
@@ -83,6 +87,7 @@ pub fn prepare(model: &mut ModelProto) -> Result<&mut GraphProto, RewriteError> 
         return Err(RewriteError::External { tensor });
     }
     hoist(graph);
+    resolve(graph);
     let stored: BTreeSet<&str> = graph
         .initializer
         .iter()
@@ -92,10 +97,6 @@ pub fn prepare(model: &mut ModelProto) -> Result<&mut GraphProto, RewriteError> 
         .input
         .retain(|value| !stored.contains(value.name.as_str()));
     Ok(graph)
-}
-
-fn is_external(tensor: &TensorProto) -> bool {
-    tensor.data_location == Some(1)
 }
 
 /// Makes initializers of `Constant` nodes that hold floats, so that weights are in one place.
@@ -108,6 +109,28 @@ fn hoist(graph: &mut GraphProto) {
         stays
     });
     graph.initializer.extend(hoisted);
+}
+
+/// Lets nodes read a constant itself where they read it through `Identity`, so that weights are where the
+/// rewrites look for them.
+fn resolve(graph: &mut GraphProto) {
+    let aliases = proto::aliases(graph).into_iter();
+    let aliases: BTreeMap<String, String> = aliases
+        .map(|(name, root)| (name.to_owned(), root.to_owned()))
+        .collect();
+    if aliases.is_empty() {
+        return;
+    }
+    for name in graph.node.iter_mut().flat_map(|node| &mut node.input) {
+        if let Some(root) = aliases.get(name) {
+            name.clone_from(root);
+        }
+    }
+    let outputs = outputs(graph);
+    graph.node.retain(|node| {
+        let output = node.output.first();
+        output.is_none_or(|name| !aliases.contains_key(name) || outputs.contains(name))
+    });
 }
 
 /// The float tensor that a `Constant` node holds, named after the node's output.
@@ -124,7 +147,7 @@ fn constant(node: &NodeProto) -> Option<TensorProto> {
         });
     }
     if let Some(found) = proto::attribute(node, "value_float") {
-        return Some(floats(name, &[], &[found.f]));
+        return Some(floats(name, &[], &[found.f()]));
     }
     let list = &proto::attribute(node, "value_floats")?.floats;
     Some(floats(name, &[list.len()], list))
@@ -185,7 +208,7 @@ pub fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Int as i32,
-        i: value,
+        i: Some(value),
         ..Default::default()
     }
 }
@@ -194,6 +217,23 @@ pub fn int(name: &str, value: i64) -> AttributeProto {
 pub fn set(node: &mut NodeProto, attribute: AttributeProto) {
     node.attribute.retain(|known| known.name != attribute.name);
     node.attribute.push(attribute);
+}
+
+/// Shapes with a one for each open dimension of the inputs, of which the number of dimensions holds for every size.
+pub fn ranks(model: &ModelProto) -> Shapes {
+    let ports = inspect::inputs(model).unwrap_or_default();
+    let size = |dim: &Dim| match dim {
+        Dim::Fixed(size) => *size,
+        Dim::Named(_) => 1,
+    };
+    let specs: Vec<TensorSpec> = ports
+        .into_iter()
+        .map(|port| {
+            let dims = port.dims.iter().map(size).collect();
+            TensorSpec::new(port.name, port.element, dims)
+        })
+        .collect();
+    infer::infer(model, &specs)
 }
 
 /// How often each value is read, being an output of the graph counted too.

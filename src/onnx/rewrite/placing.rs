@@ -9,26 +9,8 @@ use crate::onnx::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::parts::{self, FLOAT, LeaveOut, is_op, is_own};
 use super::types::{self, Types};
-use super::{RewriteError, fold};
+use super::{RewriteError, fold, raise};
 use crate::onnx::proto;
-
-/// The first operator set with a scale per channel.
-const NEEDED: i64 = 13;
-
-/// The oldest operator set that can be raised to the needed one.
-const RAISABLE: i64 = 11;
-
-/// Operators that took another form on the way from the one to the other.
-const CHANGED: &[&str] = &[
-    "Dropout",
-    "Hardmax",
-    "LogSoftmax",
-    "ReduceSum",
-    "Softmax",
-    "Split",
-    "Squeeze",
-    "Unsqueeze",
-];
 
 /// Operators that engines have in 8 bits, and that are worth it after another such node.
 const FOLLOW: &[&str] = &[
@@ -103,8 +85,9 @@ impl Placing {
 /// Works out the places.
 pub fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, RewriteError> {
     let mut model = model.clone();
-    raise(&mut model)?;
-    let graph = parts::prepare(&mut model)?;
+    parts::prepare(&mut model)?;
+    raise::raise(&mut model)?;
+    let graph = model.graph.as_mut().ok_or(RewriteError::NoGraph)?;
     if let Some(node) = graph.node.iter().find(|node| parts::is_quantised(node)) {
         let operator = node.op_type.clone();
         return Err(RewriteError::Quantised { operator });
@@ -150,34 +133,6 @@ pub fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, Re
         types,
         folded,
     })
-}
-
-/// Raises the operator set to the one that is needed, where that changes nothing.
-fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
-    let (found, needed) = (parts::opset(model), NEEDED);
-    if found >= needed {
-        return Ok(());
-    }
-    if found < RAISABLE {
-        return Err(RewriteError::Opset { found, needed });
-    }
-    let changed = proto::nodes(model)
-        .iter()
-        .find(|node| CHANGED.contains(&node.op_type.as_str()) && is_own(&node.domain));
-    if let Some(node) = changed {
-        let operator = node.op_type.clone();
-        return Err(RewriteError::Raise {
-            found,
-            needed,
-            operator,
-        });
-    }
-    for set in &mut model.opset_import {
-        if is_own(&set.domain) {
-            set.version = needed;
-        }
-    }
-    Ok(())
 }
 
 /// The search for nodes, from the inputs to the outputs.

@@ -274,7 +274,7 @@ fn integer(name: &str, value: i64) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Int as i32,
-        i: value,
+        i: Some(value),
         ..Default::default()
     }
 }
@@ -292,7 +292,7 @@ fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Float as i32,
-        f: value,
+        f: Some(value),
         ..Default::default()
     }
 }
