@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::case::Case;
+use crate::domain::device::Cpu;
 use crate::domain::plan::Plan;
 use crate::domain::session::Session;
 use crate::stats::summary::median;
@@ -34,6 +35,18 @@ pub struct Took {
 }
 
 impl Experience {
+    /// What sessions took that were measured on a processor, the first ones before the others.
+    pub fn on<'a>(cpu: &Cpu, sessions: impl IntoIterator<Item = &'a Session>) -> Self {
+        let mut known = Self::default();
+        for session in sessions {
+            let own = &session.environment.cpu;
+            if own.model == cpu.model && own.threads == cpu.threads {
+                known.learn(session);
+            }
+        }
+        known
+    }
+
     /// Adds what a session took, where nothing is known yet.
     pub fn learn(&mut self, session: &Session) {
         let network = (session.plan.model.clone(), session.plan.shapes.clone());

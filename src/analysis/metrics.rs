@@ -432,7 +432,17 @@ mod tests {
         let p99 = find(&comparison, "Latency p99, batch 4");
         assert_eq!((&p99.before, &p99.change), (&None, &None));
         assert_eq!(p99.after.as_deref(), Some("4.00 ms"));
-        assert_eq!(p99.note.as_deref(), Some("30 samples; p99 needs 662"));
+        assert_eq!(
+            p99.note.as_deref(),
+            Some(concat!(
+                "30 samples; p99 needs ",
+                crate::domain::plan::p99_samples!()
+            ))
+        );
+        assert!(
+            ELIGIBLE.contains(&(99.0, crate::domain::plan::p99_samples!())),
+            "the publish preset and the help texts go by it"
+        );
         let start = find(&comparison, "Library start");
         assert_eq!(
             (start.before.as_deref(), &start.change),

@@ -6,10 +6,13 @@ use std::fmt;
 use super::experience::{Experience, Seen, Took};
 use crate::base::humanize;
 use crate::domain::plan::{Plan, WAKE_UP_MS};
+use crate::domain::setup::Setup;
 
 /// Starting a worker and loading the model, in seconds: at the quickest and, for networks of the
 /// usual sizes, at the slowest. What an engine compiles or tunes can take longer.
 const START_S: (f64, f64) = (0.2, 10.0);
+/// What options call those that compile for minutes: modes of PyTorch, providers of ONNX Runtime.
+const COMPILERS: [&str; 3] = ["compile", "tensorrt", "migraphx"];
 /// No two runs take the same time, and a machine may be slower today.
 const SLACK: f64 = 1.25;
 /// Ends that lie closer together than this are told as one.
@@ -26,9 +29,23 @@ pub struct Estimate {
     pub low_s: f64,
     /// Seconds where every case that is not known uses up its time.
     pub high_s: f64,
+    /// Cases that are not known and are compiled before their first run, for as long as that takes.
+    pub compiled: usize,
 }
 
 impl Estimate {
+    /// How long it will take, and what is not in that.
+    pub fn sentence(&self) -> String {
+        let compiled = humanize::of_many(self.compiled as u64, "case");
+        let are = if self.compiled == 1 { "is" } else { "are" };
+        match self.compiled {
+            0 => format!("Takes {self}."),
+            _ => format!(
+                "Takes {self}; {compiled} {are} compiled first, which can take minutes more each."
+            ),
+        }
+    }
+
     fn add(&mut self, (low_s, high_s): (f64, f64)) {
         self.low_s += low_s;
         self.high_s += high_s;
@@ -53,6 +70,7 @@ pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &Experience)
         known: 0,
         low_s: 0.0,
         high_s: 0.0,
+        compiled: 0,
     };
     let seen = experience.of_plan(plan);
     let mut started = BTreeSet::new();
@@ -67,9 +85,17 @@ pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &Experience)
         let took = seen.and_then(|seen| seen.at(case.batch));
         estimate.cases += 1;
         estimate.known += usize::from(took.is_some());
+        let spec = plan.setups.get(case.setup);
+        estimate.compiled += usize::from(took.is_none() && spec.is_some_and(compiles));
         estimate.add(took.map_or_else(|| unknown(plan), |took| known(plan, took)));
     }
     estimate
+}
+
+/// Whether a setup compiles its network for each batch size, by what it is told.
+fn compiles(setup: &Setup) -> bool {
+    let words = setup.options.values().flat_map(|value| value.split('+'));
+    words.into_iter().any(|word| COMPILERS.contains(&word))
 }
 
 /// Starting the worker and loading the model, as often before.
@@ -140,6 +166,21 @@ mod tests {
         assert_eq!(without, found);
         let nothing = of(&plan(&["ort:cpu"], &[]));
         assert_eq!((nothing.cases, nothing.high_s), (0, 0.0));
+    }
+
+    #[test]
+    fn what_is_compiled_first_is_said() {
+        let setups = [
+            "torch",
+            "torch,mode=channels-last+compile",
+            "ort,provider=tensorrt",
+        ];
+        let found = of(&plan(&setups, &[1, 2]));
+        assert_eq!(found.compiled, 4);
+        let words = found.sentence();
+        assert!(words.starts_with("Takes 12 s to "), "{words}");
+        assert!(words.ends_with("4 cases are compiled first, which can take minutes more each."));
+        assert_eq!(of(&plan(&["torch"], &[1])).compiled, 0);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::chart::{energy, memory};
 use crate::domain::case::CaseKey;
 use crate::domain::outcome::Outcome;
 use crate::domain::plan::Load;
+use crate::domain::plan::p99_samples;
 
 /// Columns of the table, in order.
 pub const COLUMNS: [&str; 10] = [
@@ -45,7 +46,11 @@ pub const COLUMN_HELP: [&str; 10] = [
     "The latency that is drawn: half of all runs were faster than the median",
     "Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean and p99 have none",
     "The fastest run",
-    "99 of 100 runs were faster; shown from 662 samples on, because fewer cannot carry it",
+    concat!(
+        "99 of 100 runs were faster; shown from ",
+        p99_samples!(),
+        " samples on, because fewer cannot carry it"
+    ),
     "Items done over time spent",
     "How well a batch is used, by the definition chosen above",
     "Runs that were timed, over all rounds",
@@ -442,7 +447,11 @@ impl CurvesState {
         let no_p99 = if row.samples == 0 {
             NOT_REPORTED
         } else {
-            "It takes 662 samples, which the publish preset takes"
+            concat!(
+                "It takes ",
+                p99_samples!(),
+                " samples, which the publish preset takes"
+            )
         };
         unknown[2] = match self.options.statistic {
             Statistic::P99 => no_p99,

@@ -1,7 +1,7 @@
 //! How long plans will take, by what earlier sessions of this machine took.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::App;
 use super::inbox::Message;
@@ -9,12 +9,10 @@ use super::work;
 use crate::analysis::experience::Experience;
 use crate::analysis::plan_estimate::{self, Estimate};
 use crate::domain::plan::Plan;
-use crate::store::library::{Entry, Stamp};
+use crate::store::library::Stamp;
 
 /// So many sessions of a network are looked into, the newest ones.
 const SESSIONS: usize = 3;
-/// A file that is larger is left alone: the time of a plan is not worth reading it.
-const MOST_BYTES: u64 = 4 << 20;
 
 /// Sessions as they were when they were looked into.
 pub type Sources = Vec<(PathBuf, Stamp)>;
@@ -63,18 +61,10 @@ impl App {
         let of_model = |model: &str| {
             let entries = self.library.newest();
             let entries = entries.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());
-            let entries = entries.filter(|entry| is_of(entry, model));
+            let entries = entries.filter(|entry| entry.may_be_of(model) && entry.is_quickly_read());
             let sources = entries.map(|entry| (entry.path.clone(), entry.stamp));
             sources.take(SESSIONS).collect::<Sources>()
         };
         models.into_iter().flat_map(of_model).collect()
     }
-}
-
-/// Whether a session may have measured a network, by its name or by its file.
-fn is_of(entry: &Entry, model: &str) -> bool {
-    let stem = Path::new(model).file_stem().and_then(|stem| stem.to_str());
-    entry.is_run
-        && entry.stamp.bytes() <= MOST_BYTES
-        && (entry.model == model || stem == Some(&entry.model))
 }

@@ -404,15 +404,11 @@ pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: 
 
 /// What sessions took that were measured on this processor, the first ones before the others.
 pub fn experience(from: &Sources, cpu: &Cpu) -> Experience {
-    let mut known = Experience::default();
-    let sessions = from
+    let read = from
         .iter()
         .filter_map(|(path, _)| session_file::read(path).ok());
-    let is_here = |own: &Cpu| own.model == cpu.model && own.threads == cpu.threads;
-    for read in sessions.filter(|read| is_here(&read.session.environment.cpu)) {
-        known.learn(&read.session);
-    }
-    known
+    let sessions: Vec<Session> = read.map(|read| read.session).collect();
+    Experience::on(cpu, &sessions)
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.

@@ -6,6 +6,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// The samples that a 99th percentile needs, as a literal that help texts can have within them;
+/// `stats::percentiles` has what it follows from.
+macro_rules! p99_samples {
+    () => {
+        662
+    };
+}
+pub(crate) use p99_samples;
+
 use super::case::CaseKey;
 use super::input_sizes::BatchAxis;
 use super::setup::Setup;
@@ -357,6 +366,20 @@ impl MeasureRule {
         self.max_samples = self.max_samples.max(Self::SAMPLES_FOR_ENERGY);
     }
 
+    /// The same for another number of rounds, each as long as before.
+    pub fn for_rounds(&self, rounds: u32) -> Self {
+        let share =
+            |of_all: u64| of_all.div_ceil(u64::from(self.rounds.max(1))) * u64::from(rounds);
+        Self {
+            rounds,
+            min_samples: share(self.min_samples),
+            min_time_ms: share(self.min_time_ms),
+            max_time_ms: share(self.max_time_ms),
+            max_samples: share(self.max_samples),
+            target_ci95_rel: None,
+        }
+    }
+
     /// What a preset asks for.
     pub fn of(preset: PresetName) -> Self {
         match preset {
@@ -378,7 +401,7 @@ impl MeasureRule {
             },
             PresetName::Publish => Self {
                 rounds: 6,
-                min_samples: 662,
+                min_samples: p99_samples!(),
                 min_time_ms: 60_000,
                 max_time_ms: 600_000,
                 max_samples: 100_000,

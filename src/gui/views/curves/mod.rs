@@ -23,6 +23,7 @@ use crate::base::humanize::{self, UNKNOWN};
 use crate::chart::limit::limit_of;
 use crate::chart::spec::{ChartSpec, SeriesId};
 use crate::domain::case::CaseKey;
+use crate::domain::plan::p99_samples;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
@@ -149,7 +150,11 @@ fn statistic_help(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Median => "Half of all runs were faster; hardly moved by outliers",
         Statistic::Mean => "All time divided by all runs; moved by outliers",
-        Statistic::P99 => "99 of 100 runs were faster; shown from 662 samples on",
+        Statistic::P99 => concat!(
+            "99 of 100 runs were faster; shown from ",
+            p99_samples!(),
+            " samples on"
+        ),
     }
 }
 
@@ -327,7 +332,11 @@ fn why_nothing(app: &App, id: &str) -> String {
     }
     let words = match (id, options.statistic, options.efficiency) {
         ("latency", Statistic::P99, _) => {
-            "No case has the 662 samples that p99 needs. The publish preset takes them."
+            concat!(
+                "No case has the ",
+                p99_samples!(),
+                " samples that p99 needs. The publish preset takes them."
+            )
         }
         ("latency", statistic, _) => {
             let name = statistic.to_string().to_lowercase();
