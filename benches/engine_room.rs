@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use powerband::base::cancel::CancelToken;
 use powerband::base::humanize;
 use powerband::base::process_spec::ProcessSpec;
-use powerband::domain::case::{CaseKey, Round};
+use powerband::domain::case::Round;
 use powerband::domain::environment::Environment;
 use powerband::domain::event::{Beginning, SetupReport};
 use powerband::domain::model::ModelRef;
@@ -36,7 +36,7 @@ use powerband::onnx::{source, zoo};
 use powerband::stats::summary::median;
 use powerband::store::session_file;
 use powerband::worker::process::{Incoming, Process};
-use powerband::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule};
+use powerband::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
 use powerband::worker::supervisor::Worker;
 
 const LIMIT: Duration = Duration::from_mins(5);
@@ -186,16 +186,17 @@ struct Amount {
 /// A model behind a worker: what Powerband measures.
 struct Harness<'a> {
     worker: Worker,
-    case: CaseKey,
+    case: WorkerCase,
     cancel: &'a CancelToken,
 }
 
 impl<'a> Harness<'a> {
     fn open(place: &'a Place, model: &Path, input: &TensorSpec) -> Result<Self> {
         let (worker, _) = place.load(ORT, model)?;
-        let case = CaseKey {
+        let case = WorkerCase {
             setup: 0,
             batch: input.dims.first().copied().unwrap_or(1),
+            whole: None,
         };
         let mut harness = Self {
             worker,

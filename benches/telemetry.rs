@@ -22,7 +22,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 use cards::Cards;
 use powerband::base::cancel::CancelToken;
-use powerband::domain::case::CaseKey;
 use powerband::domain::plan::{Load, WarmUpRule};
 use powerband::domain::setup::Setup;
 use powerband::domain::tensor::{ElementType, TensorSpec};
@@ -31,7 +30,7 @@ use powerband::stats::ratio::{self, Visit};
 use powerband::telemetry::sampler::Sampler;
 use powerband::telemetry::source::{Places, Source};
 use powerband::telemetry::{ALL, host, nvml, survey};
-use powerband::worker::protocol::{Reply, Request, RoundRule};
+use powerband::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
 use powerband::worker::supervisor::Worker;
 
 /// Set where the simulated AMD cards are this machine's.
@@ -43,7 +42,11 @@ const COST: Duration = Duration::from_secs(10);
 const TURNS: u32 = 60;
 /// One turn.
 const TURN: Duration = Duration::from_secs(1);
-const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+const CASE: WorkerCase = WorkerCase {
+    setup: 0,
+    batch: 1,
+    whole: None,
+};
 
 fn main() -> Result<()> {
     if env::var_os(INSIDE).is_some() {

@@ -1519,6 +1519,9 @@ def spaced(samples: Any) -> str:
     return " ".join(map(str, samples))
 
 
+# Setup, batch size, and the batch that it is a share of.
+CaseKey = tuple[int, int, Optional[int]]
+
 # Runs under the profiler, and before it.
 PROFILE_RUNS = 10
 PROFILE_WARM_UP = 3
@@ -1531,7 +1534,7 @@ class Worker:
         self.recipe: Optional[Recipe] = None
         self.network: Optional[Network] = None
         self.module: Any = None
-        self.cases: dict[tuple[int, int], Any] = {}
+        self.cases: dict[CaseKey, Any] = {}
         self.limit = MemoryLimit("this machine's memory")
         self.handlers: dict[str, Callable[[dict[str, Any]], Any]] = {
             "Probe": self.probe,
@@ -1749,8 +1752,10 @@ class Worker:
         return "Closed"
 
 
-def key_of(request: dict[str, Any]) -> tuple[int, int]:
-    return request["case"]["setup"], request["case"]["batch"]
+def key_of(request: dict[str, Any]) -> CaseKey:
+    """A case: setup, batch size, and what batch it is a share of where several workers share one."""
+    case = request["case"]
+    return case["setup"], case["batch"], case.get("whole")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ pub fn of(sessions: &[&Session]) -> String {
         let sessions = sessions.iter().copied();
         sessions.filter(|session| !session.is_published_only())
     };
-    let models = sessions.iter().map(|session| session.model.name.as_str());
+    let networks = sessions.iter().flat_map(|session| session.networks());
+    let models = networks.map(|network| network.model.name.as_str());
     let machines = measured().filter(|session| session.imported.is_none());
     let machines = machines.flat_map(machine);
     let mut parts = vec![distinct(models), distinct(machines)];

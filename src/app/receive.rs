@@ -295,7 +295,7 @@ impl App {
             return;
         };
         run.find(over.findings.clone());
-        run.session = Some((*over.session).clone());
+        run.session = Some(Arc::clone(&over.session));
         run.current = None;
         let close = run.close_after;
         let name = over.session.name.clone();

@@ -1,7 +1,8 @@
 //! The run that is going on, as the window sees it: the session so far, and where the run stands.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::sessions::{Findings, LIVE, SessionId, series};
 use crate::analysis::progress::{self, Progress, Tally};
@@ -14,11 +15,10 @@ use crate::chart::spec::ChartSpec;
 use crate::domain::case::CaseKey;
 use crate::domain::event::{Beginning, RunEvent, Stamped};
 use crate::domain::outcome::Phase;
-use crate::domain::plan::Keeping;
 use crate::domain::session::Session;
 use crate::domain::telemetry::{Lost, Span};
 use crate::runner::control::Control;
-use crate::runner::visit::{Step, Visits};
+use crate::runner::visit::{Doing, Step, Visits};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;
@@ -26,6 +26,9 @@ const STRIP_SAMPLES: usize = 400;
 const LANES_NS: u64 = 120_000_000_000;
 /// Lines of the log that are kept.
 const LOG_KEPT: usize = 2_000;
+
+/// A step that has been going on for so long says for how long.
+const WORTH_TELLING_NS: u64 = 5_000_000_000;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +80,7 @@ pub struct LiveRun {
     /// Pause, skip, stop.
     pub control: Control,
     /// The session so far.
-    pub session: Option<Session>,
+    pub session: Option<Arc<Session>>,
     /// What was found in it so far.
     pub findings: Findings,
     /// The curves of it, made when something was found and not for each frame.
@@ -100,9 +103,11 @@ pub struct LiveRun {
     pub became: Option<SessionId>,
     /// Whether the program ends once the run is over.
     pub close_after: bool,
+    /// What is done outside visits: comparing outputs, profiling.
+    pub aside: Option<String>,
+    /// Since when the step of now is waited for, in nanoseconds since the run began; nothing in a round.
+    waits_since_ns: Option<u64>,
     visits: Visits,
-    /// Cases that the workers of now have open.
-    opened: BTreeSet<CaseKey>,
 }
 
 impl LiveRun {
@@ -124,8 +129,9 @@ impl LiveRun {
             progress: None,
             became: None,
             close_after: false,
+            aside: None,
+            waits_since_ns: None,
             visits: Visits::default(),
-            opened: BTreeSet::new(),
         }
     }
 
@@ -137,7 +143,7 @@ impl LiveRun {
             self.note(0, warning.clone(), false);
         }
         self.title.clone_from(&beginning.name);
-        self.session = Some(Session::begin(beginning));
+        self.session = Some(Arc::new(Session::begin(beginning)));
     }
 
     /// A session gets more rounds.
@@ -145,13 +151,13 @@ impl LiveRun {
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
         self.stage = Stage::Measuring;
         self.title.clone_from(&session.name);
-        self.session = Some(session);
+        self.session = Some(Arc::new(session));
     }
 
     /// Takes one event in, with the findings that follow from it where there are new ones.
     pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
         self.log_event(&stamped);
-        self.follow(&stamped.event);
+        self.follow(&stamped.event, stamped.at_ns);
         let is_of_devices = matches!(
             stamped.event,
             RunEvent::Read { .. } | RunEvent::DeviceLost { .. } | RunEvent::Idled { .. }
@@ -159,7 +165,8 @@ impl LiveRun {
         if let Some(session) = &mut self.session
             && !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. })
         {
-            session.apply(stamped);
+            // Nobody else has it while the run goes on, so nothing is copied.
+            Arc::make_mut(session).apply(stamped);
         }
         if is_of_devices {
             self.redraw_lanes();
@@ -197,7 +204,7 @@ impl LiveRun {
 
     /// How its cases ended so far.
     pub fn tally(&self) -> Option<Tally> {
-        self.session.as_ref().map(Tally::of)
+        self.session.as_deref().map(Tally::of)
     }
 
     /// Whether it is to rest and is still in the visit before that.
@@ -221,20 +228,20 @@ impl LiveRun {
         }
     }
 
-    fn follow(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::WorkerStarted { setup, .. } => {
-                self.opened.retain(|case| case.setup != *setup);
-            }
-            RunEvent::CaseOpened { case, .. } => {
-                self.opened.insert(*case);
-            }
-            _ => {}
-        }
+    fn follow(&mut self, event: &RunEvent, at_ns: u64) {
         let step = self.visits.follow(event);
-        if let Some(step) = step.or_else(|| self.still_opening(event)) {
-            let doing = self.words(&step);
-            self.attend(step.case, doing);
+        if step.is_some() || Visits::is_pause(event) {
+            self.aside = None;
+            // A round ends by its rule; everything else takes as long as it takes.
+            let is_round = |step: &Step| matches!(step.doing, Doing::Round(_));
+            self.waits_since_ns = step.filter(|step| !is_round(step)).map(|_| at_ns);
+        }
+        if let Some(step) = step {
+            let doing = self.words(step.doing);
+            match step.case {
+                Some(case) => self.attend(case, doing),
+                None => self.aside = Some(self.with_setup(step.doing, doing)),
+            }
         }
         match event {
             RunEvent::CaseEnded { case, .. }
@@ -247,54 +254,38 @@ impl LiveRun {
             }
             RunEvent::Paused => self.stage = Stage::Paused,
             RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
+            RunEvent::Turned { .. } if self.aside.is_some() => self.current = None,
             RunEvent::Ended { .. } => self.current = None,
             _ => {}
         }
     }
 
-    /// A smaller batch size was opened on the way to the case that is visited.
-    fn still_opening(&self, event: &RunEvent) -> Option<Step> {
-        let RunEvent::CaseOpened { case: opened, .. } = event else {
-            return None;
-        };
-        let (case, _) = self.current.as_ref()?;
-        (case.setup == opened.setup && case != opened).then_some(Step {
-            case: *case,
-            phase: Phase::Open,
-            round: None,
-        })
-    }
-
-    /// The batch size that is opened before the case itself: smaller ones come first, so that the memory
-    /// of each can be told.
-    fn on_the_way(&self, to: CaseKey) -> Option<usize> {
-        let session = self.session.as_ref()?;
-        if session.plan.keeping == Keeping::OneAtATime && session.plan.setups.len() > 1 {
-            return None;
-        }
-        let cases = session.cases.iter().filter(|case| {
-            case.setup == to.setup
-                && case.batch < to.batch
-                && !case.outcome.is_final()
-                && !self.opened.contains(&case.key())
-        });
-        cases.map(|case| case.batch).min()
-    }
-
-    /// What is done with the case, and for how long at most where that is known.
-    fn words(&self, step: &Step) -> String {
-        match (step.phase, &self.session) {
-            (Phase::Open, _) => match self.on_the_way(step.case) {
-                Some(batch) => format!("opening batch {batch} on the way"),
-                None => step.to_string(),
-            },
-            (Phase::WarmUp, Some(session)) => {
+    /// What is done, and for how long at most where that is known.
+    fn words(&self, doing: Doing) -> String {
+        match (doing, &self.session) {
+            (Doing::Phase(Phase::WarmUp), Some(session)) => {
                 let most_ms = session.plan.warm_up.max_time_ms;
                 let most = humanize::clock_time(most_ms as f64 / 1e3);
-                format!("{step}, for {most} at most")
+                format!("{doing}, for {most} at most")
             }
-            _ => step.to_string(),
+            _ => doing.to_string(),
         }
+    }
+
+    /// The same with the setup that it is about, where it belongs to no visit.
+    fn with_setup(&self, doing: Doing, words: String) -> String {
+        match (doing.setup(), &self.session) {
+            (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
+            _ => words,
+        }
+    }
+
+    /// For how long the step of now has been going on, where that is long enough to be told.
+    pub fn waited(&self, now_ns: u64) -> Option<String> {
+        let since_ns = self.waits_since_ns?;
+        let waited_ns = self.elapsed_ns(now_ns).saturating_sub(since_ns);
+        let is_long = waited_ns >= WORTH_TELLING_NS && self.stage == Stage::Measuring;
+        is_long.then(|| humanize::clock_time(waited_ns as f64 / 1e9))
     }
 
     /// Takes in what was found, and draws it.
@@ -367,7 +358,8 @@ impl LiveRun {
             }
             RunEvent::Profiled { profile } => (profiled::told(profile), false),
             RunEvent::Judged { setup, accuracy } => {
-                (of(*setup, &accuracy::in_short(accuracy)), false)
+                let is_trouble = accuracy.trouble.is_some();
+                (of(*setup, &accuracy::in_short(accuracy)), is_trouble)
             }
             RunEvent::CaseOpened { case, opening } => (
                 format!(
@@ -412,6 +404,7 @@ impl LiveRun {
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
             | RunEvent::VisitBegan { .. }
+            | RunEvent::Turned { .. }
             | RunEvent::RoundStarted { .. }
             | RunEvent::Watched { .. }
             | RunEvent::Idled { .. }
@@ -447,11 +440,12 @@ fn how_warm(settled: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use crate::domain::case::Opening;
+    use crate::domain::case::{Opening, Round};
+    use crate::domain::event::Activity;
 
     fn measuring() -> LiveRun {
         let mut run = LiveRun::new("test".to_owned(), Control::default());
-        run.session = Some(testing::session(&["ort:cpu"], &[1, 2, 16]));
+        run.session = Some(Arc::new(testing::session(&["ort:cpu"], &[1, 2, 16])));
         run.stage = Stage::Measuring;
         run
     }
@@ -484,11 +478,44 @@ mod tests {
         assert_eq!(doing(&mut run, visit), "starting");
         let report = crate::domain::event::SetupReport::default();
         let ready = RunEvent::SetupReady { setup: 0, report };
-        assert_eq!(doing(&mut run, ready), "opening batch 1 on the way");
-        assert_eq!(doing(&mut run, opened(1)), "opening batch 2 on the way");
-        assert_eq!(doing(&mut run, opened(2)), Phase::Open.to_string());
+        let first = Phase::Open.to_string();
+        let smaller = |batch| RunEvent::Turned {
+            activity: Activity::OpeningSmaller { case: case(batch) },
+        };
+        assert_eq!(doing(&mut run, ready), first);
+        assert_eq!(doing(&mut run, smaller(1)), "opening batch 1 on the way");
+        assert_eq!(doing(&mut run, opened(1)), first);
+        assert_eq!(doing(&mut run, smaller(2)), "opening batch 2 on the way");
+        assert_eq!(doing(&mut run, opened(2)), first);
         assert!(doing(&mut run, opened(16)).starts_with("warming up"));
         assert_eq!(run.current.map(|(case, _)| case), Some(case(16)));
+    }
+
+    #[test]
+    fn what_takes_long_says_for_how_long() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut run = measuring();
+        let tell = |run: &mut LiveRun, at_ns, event| run.take(Stamped { at_ns, event }, None);
+        let begins = Some(Phase::Open);
+        let visit = RunEvent::VisitBegan {
+            case: case(1),
+            begins,
+        };
+        tell(&mut run, SECOND, visit);
+        assert_eq!(run.waited(3 * SECOND), None);
+        assert_eq!(run.waited(91 * SECOND).as_deref(), Some("1 min 30 s"));
+        tell(&mut run, 91 * SECOND, opened(1));
+        assert_eq!(run.waited(92 * SECOND), None);
+        let activity = Activity::Profiling { case: case(2) };
+        let over = RunEvent::RoundFinished {
+            case: case(1),
+            round: Round::default(),
+        };
+        tell(&mut run, 100 * SECOND, over);
+        tell(&mut run, 100 * SECOND, RunEvent::Turned { activity });
+        assert_eq!(run.aside.as_deref(), Some("ort:cpu, profiling batch 2"));
+        assert_eq!(run.current, None);
+        assert_eq!(run.waited(107 * SECOND).as_deref(), Some("7 s"));
     }
 
     #[test]

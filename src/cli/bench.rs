@@ -9,8 +9,9 @@ use anyhow::{Context as _, bail};
 use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
-use crate::analysis::case_rows;
 use crate::analysis::comparison::{self, Comparison};
+use crate::analysis::experience::Experience;
+use crate::analysis::{case_rows, plan_estimate};
 use crate::domain::plan::{Judging, Keeping, Load};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
@@ -27,6 +28,8 @@ use crate::runner::watching::WatchRequest;
 use crate::store::library::{self, Stamp};
 use crate::store::{journal, session_file};
 
+/// So many sessions of a network are read to know how long it takes, the newest ones.
+const SESSIONS_READ: usize = 3;
 /// Rounds that are added where nothing says how many.
 const USUAL_ROUNDS: u32 = 5;
 
@@ -197,6 +200,27 @@ fn load(args: &BenchArgs) -> anyhow::Result<Load> {
     Load::arriving(per_s, at_random).map_err(|problem| anyhow::anyhow!("--rate {problem}"))
 }
 
+/// How long the run will take, by the newest sessions of its network that the library has.
+fn takes(context: &Context, request: &RunRequest) -> String {
+    let beginning = &request.beginning;
+    let mut plan = beginning.plan.clone();
+    if let Some(earlier) = &request.earlier {
+        plan.measure = plan.measure.for_rounds(earlier.rounds);
+    }
+    let of_network = library::list(&context.paths)
+        .into_iter()
+        .filter_map(|path| library::entry(&path).ok())
+        .filter(|entry| entry.may_be_of(&plan.model) && entry.is_quickly_read());
+    let read = of_network
+        .take(SESSIONS_READ)
+        .filter_map(|entry| session_file::read(&entry.path).ok());
+    let sessions: Vec<Session> = read.map(|read| read.session).collect();
+    let known = Experience::on(&beginning.environment.cpu, &sessions);
+    let refused =
+        (0..plan.setups.len()).filter(|setup| matches!(request.runtimes.get(*setup), Some(Err(_))));
+    plan_estimate::estimate(&plan, &refused.collect(), &known).sentence()
+}
+
 fn measure_and_save(
     context: &Context,
     args: &BenchArgs,
@@ -214,7 +238,7 @@ fn measure_and_save(
     if let Some(note) = recorder.note.take() {
         output::note(&note);
     }
-    let progress = Progress::new(&request);
+    let progress = Progress::new(&request, &takes(context, &request));
     // Whatever was measured is saved first.
     ending.set_saving(true);
     let recorded = recorder.run(

@@ -13,6 +13,7 @@ mod devices;
 mod devices_text;
 mod engines;
 mod export;
+mod heartbeat;
 mod history;
 mod home;
 mod import;

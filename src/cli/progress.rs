@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::heartbeat::Heartbeat;
 use super::output;
 use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
@@ -16,7 +17,7 @@ use crate::domain::event::{RunEvent, Stamped};
 use crate::domain::outcome::Outcome;
 use crate::domain::session::Session;
 use crate::runner::run::RunRequest;
-use crate::runner::visit::Visits;
+use crate::runner::visit::{Step, Visits};
 use crate::stats::summary::median;
 
 /// Shows how far a run is.
@@ -24,11 +25,13 @@ use crate::stats::summary::median;
 pub struct Progress {
     bar: Option<ProgressBar>,
     visits: Cell<Visits>,
+    /// Nothing where no thread could be started for it.
+    heartbeat: Option<Heartbeat>,
 }
 
 impl Progress {
-    /// Begins to show a run.
-    pub fn new(request: &RunRequest) -> Self {
+    /// Begins to show a run, which will take as long as is said.
+    pub fn new(request: &RunRequest, takes: &str) -> Self {
         let beginning = &request.beginning;
         let plan = &beginning.plan;
         let earlier = request.earlier.as_ref();
@@ -36,16 +39,21 @@ impl Progress {
         let visits = plan.cases().len() as u64 * u64::from(rounds);
         let bar = io::stderr().is_terminal().then(|| bar(visits));
         let visits = Cell::default();
-        let progress = Self { bar, visits };
+        let progress = Self {
+            heartbeat: heartbeat(bar.clone()).ok(),
+            bar,
+            visits,
+        };
         progress.line(&format!(
             "{}: {} × {} × {}{}, preset {}",
-            beginning.model.name,
+            beginning.model_names(),
             humanize::of_many(plan.setups.len() as u64, "setup"),
             humanize::of_many(plan.batches.len() as u64, "batch size"),
             humanize::of_many(u64::from(rounds), "round"),
             if earlier.is_some() { " more" } else { "" },
             plan.preset
         ));
+        progress.line(takes);
         for warning in &beginning.warnings {
             progress.line(&format!("Note: {warning}"));
         }
@@ -80,6 +88,7 @@ impl Progress {
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::VisitBegan { .. }
+            | RunEvent::Turned { .. }
             | RunEvent::CaseOpened { .. }
             | RunEvent::WarmedUp { .. }
             | RunEvent::RoundStarted { .. }
@@ -95,6 +104,9 @@ impl Progress {
 
     /// Clears the bar.
     pub fn finish(&self) {
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.wait_for(None);
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -105,9 +117,14 @@ impl Progress {
         let mut visits = self.visits.get();
         let step = visits.follow(event);
         self.visits.set(visits);
-        if let Some(step) = step {
-            let label = session.setup_label(step.case.setup);
-            self.message(&format!("batch {}, {step}, {label}", step.case.batch));
+        let words = step.map(|step| words(&step, session));
+        if let Some(words) = &words {
+            self.message(words);
+        }
+        if let Some(heartbeat) = self.heartbeat.as_ref()
+            && (words.is_some() || Visits::is_pause(event))
+        {
+            heartbeat.wait_for(words);
         }
     }
 
@@ -164,6 +181,24 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_message(text.to_owned());
         }
+    }
+}
+
+/// Says again and again what is waited for: in the bar's own line, or in lines of its own.
+fn heartbeat(bar: Option<ProgressBar>) -> io::Result<Heartbeat> {
+    match bar {
+        Some(bar) => Heartbeat::begin(true, move |words| bar.set_message(words.to_owned())),
+        None => Heartbeat::begin(false, output::note),
+    }
+}
+
+/// What is done, and with which case or setup.
+fn words(step: &Step, session: &Session) -> String {
+    let doing = step.doing;
+    match (step.case, doing.setup()) {
+        (Some(case), _) => format!("{}: {doing}", label(session, case)),
+        (None, Some(setup)) => format!("{}: {doing}", session.setup_label(setup)),
+        (None, None) => doing.to_string(),
     }
 }
 

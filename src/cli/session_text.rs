@@ -207,7 +207,6 @@ fn head(session: &Session) -> String {
             command.unwrap_or_default(),
         );
     }
-    let model = &session.model;
     let environment = &session.environment;
     let cpu = &environment.cpu;
     let state = match session.completion {
@@ -215,10 +214,6 @@ fn head(session: &Session) -> String {
         Completion::Cancelled => ", cancelled",
         Completion::Interrupted => ", interrupted",
     };
-    let cost = model
-        .macs
-        .map(|macs| format!(", {}MACs a batch of one", humanize::decimal(macs)))
-        .unwrap_or_default();
     let made_up = if session.made_up {
         "MADE UP: these timings were not measured\n"
     } else {
@@ -241,13 +236,12 @@ fn head(session: &Session) -> String {
         .collect();
     let sittings = sittings.concat();
     format!(
-        "{made_up}{}, {} UTC, {} preset, {}{state}\n{load}{sittings}Model    {}, {} parameters{cost}\nMachine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
+        "{made_up}{}, {} UTC, {} preset, {}{state}\n{load}{sittings}{}Machine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
         session.name,
         session.created.replace('T', " ").trim_end_matches('Z'),
         session.plan.preset,
         humanize::clock_time(session.elapsed_ns as f64 / 1e9),
-        model.name,
-        humanize::count(model.parameters),
+        networks(session),
         cpu.model,
         cpu.threads,
         humanize::bytes(environment.memory.total_bytes),
@@ -255,6 +249,32 @@ fn head(session: &Session) -> String {
         environment.kernel,
         environment.program,
     )
+}
+
+/// A line for each network; which setups run it is said where there are several.
+fn networks(session: &Session) -> String {
+    let networks = session.networks();
+    let lines = networks.iter().enumerate().map(|(place, network)| {
+        let model = network.model;
+        let cost = model
+            .macs
+            .map(|macs| format!(", {}MACs a batch of one", humanize::decimal(macs)));
+        let setups = network.setups.iter();
+        let setups: Vec<String> = setups.map(|&setup| session.setup_label(setup)).collect();
+        let whose = if networks.len() > 1 {
+            format!(" ({})", setups.join("; "))
+        } else {
+            String::new()
+        };
+        format!(
+            "{:<9}{}, {} parameters{}{whose}\n",
+            if place == 0 { "Model" } else { "" },
+            model.name,
+            humanize::count(model.parameters),
+            cost.unwrap_or_default(),
+        )
+    });
+    lines.collect()
 }
 
 fn engines(session: &Session) -> String {

@@ -11,12 +11,13 @@ use super::accuracy::Accuracy;
 use super::case::{CaseKey, Opening, Round, WarmUp};
 use super::environment::Environment;
 use super::examination::Examination;
-use super::model::ModelRef;
+use super::model::{ModelRef, Network};
 use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
 use super::profile::Profile;
 use super::session::Session;
 use super::telemetry::{Lost, MissingSource, Reading, Span, WatchedDevice};
+use crate::base::humanize;
 
 /// What an engine said of itself once it had loaded the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,42 @@ pub struct Beginning {
     pub variants: BTreeMap<usize, ModelRef>,
 }
 
+impl Beginning {
+    /// The names of the networks that its setups run: `resnet18 and resnet34`.
+    pub fn model_names(&self) -> String {
+        let networks = Network::all(&self.plan.setups, &self.model, &self.variants);
+        let names: Vec<&str> = networks.iter().map(|one| one.model.name.as_str()).collect();
+        humanize::list(&names)
+    }
+}
+
+/// Something other than a phase of a visit that a run turns to, and that may take long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Activity {
+    /// Looking at what the engine makes of a setup's model.
+    Examining {
+        /// Which setup.
+        setup: usize,
+    },
+    /// Opening a smaller batch size on the way to the case that is visited.
+    OpeningSmaller {
+        /// The smaller one.
+        case: CaseKey,
+    },
+    /// Computing the outputs that the setups' are compared with.
+    ComputingReference,
+    /// Computing a setup's outputs and comparing them.
+    Comparing {
+        /// Which setup.
+        setup: usize,
+    },
+    /// Running a case once more, watched.
+    Profiling {
+        /// Which case.
+        case: CaseKey,
+    },
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RunEvent {
@@ -86,7 +123,6 @@ pub enum RunEvent {
         /// Its process.
         pid: u32,
     },
-    /// What an engine makes of a setup's model was looked at.
     /// Where the time of a case goes, from a run of its own.
     Profiled {
         /// What was found.
@@ -113,6 +149,11 @@ pub enum RunEvent {
         /// What it begins with; older journals do not tell.
         #[serde(default)]
         begins: Option<Phase>,
+    },
+    /// The run turns to something beside the phases of a visit.
+    Turned {
+        /// What it is.
+        activity: Activity,
     },
     /// A case ran for the first time.
     CaseOpened {

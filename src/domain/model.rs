@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::setup::Setup;
 use super::tensor::{ElementType, TensorSpec};
 
 /// One dimension as a model file states it.
@@ -101,6 +102,62 @@ impl ModelRef {
     }
 }
 
+/// A network of a plan, and the setups that run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network<'a> {
+    /// The network; where all its setups run it rewritten, one of those files.
+    pub model: &'a ModelRef,
+    /// The setups, by their places in the plan.
+    pub setups: Vec<usize>,
+}
+
+impl<'a> Network<'a> {
+    /// The networks of a plan in the order of its setups: the plan's own, and those that setups have in its
+    /// place, which `variants` holds by the setup.
+    pub fn all(
+        setups: &[Setup],
+        model: &'a ModelRef,
+        variants: &'a BTreeMap<usize, ModelRef>,
+    ) -> Vec<Self> {
+        let mut found: Vec<(Option<&str>, Self)> = Vec::new();
+        for (setup, spec) in setups.iter().enumerate() {
+            let own = spec.own_model();
+            // A setup whose own network was not found runs nothing, the plan's network least of all.
+            let runs = if own.is_some() {
+                variants.get(&setup)
+            } else {
+                Some(model)
+            };
+            let Some(runs) = runs else {
+                continue;
+            };
+            match found.iter_mut().find(|(name, _)| *name == own) {
+                Some((_, network)) => {
+                    network.setups.push(setup);
+                    // What is rewritten has the rewriting in its name.
+                    if runs.name.len() < network.model.name.len() {
+                        network.model = runs;
+                    }
+                }
+                None => found.push((
+                    own,
+                    Self {
+                        model: runs,
+                        setups: vec![setup],
+                    },
+                )),
+            }
+        }
+        if found.is_empty() {
+            return vec![Self {
+                model,
+                setups: (0..setups.len()).collect(),
+            }];
+        }
+        found.into_iter().map(|(_, network)| network).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +176,42 @@ mod tests {
         assert_eq!(model("aa").is_same_file(&model("")), None);
         assert_eq!(model("aa").is_same_file(&model("aa")), Some(true));
         assert_eq!(model("aa").is_same_file(&model("bb")), Some(false));
+    }
+
+    fn named(name: &str) -> ModelRef {
+        ModelRef {
+            name: name.to_owned(),
+            file: String::new(),
+            sha256: String::new(),
+            parameters: 0,
+            macs: None,
+            fixed_batch: None,
+        }
+    }
+
+    #[test]
+    fn setups_with_networks_of_their_own_are_beside_those_of_the_plan() {
+        let specs = [
+            "torch",
+            "ort,precision=int8",
+            "torch,model=net34",
+            "ort,model=net34,precision=int8",
+            "ort,model=lost",
+        ];
+        let setups: [Setup; 5] = specs.map(|spec| spec.parse().unwrap());
+        let own = named("net18");
+        let variants = [
+            (1, named("net18 int8")),
+            (2, named("net34")),
+            (3, named("net34 int8")),
+        ];
+        let variants = BTreeMap::from(variants);
+        let found = Network::all(&setups, &own, &variants);
+        let found: Vec<(&str, &[usize])> = found
+            .iter()
+            .map(|network| (network.model.name.as_str(), network.setups.as_slice()))
+            .collect();
+        assert_eq!(found, [("net18", &[0, 1][..]), ("net34", &[2, 3])]);
+        assert_eq!(Network::all(&[], &own, &variants)[0].model, &own);
     }
 }

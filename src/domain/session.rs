@@ -11,7 +11,7 @@ use super::device::Gpu;
 use super::environment::Environment;
 use super::event::{Beginning, RunEvent, SetupReport, Stamped};
 use super::examination::Examination;
-use super::model::ModelRef;
+use super::model::{ModelRef, Network};
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::profile::{Profile, Tool};
@@ -158,6 +158,7 @@ impl Session {
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::VisitBegan { .. }
+            | RunEvent::Turned { .. }
             | RunEvent::RoundStarted { .. }
             | RunEvent::Paused
             | RunEvent::Resumed => {}
@@ -280,6 +281,11 @@ impl Session {
     /// The model that a setup runs.
     pub fn model_of(&self, setup: usize) -> &ModelRef {
         self.variants.get(&setup).unwrap_or(&self.model)
+    }
+
+    /// The networks that its setups run.
+    pub fn networks(&self) -> Vec<Network<'_>> {
+        Network::all(&self.plan.setups, &self.model, &self.variants)
     }
 
     /// A case by its key.

@@ -8,6 +8,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// The option by which a setup runs a model of its own in place of the plan's.
+pub const MODEL_KEY: &str = "model";
+
 /// One way to run a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setup {
@@ -46,6 +49,13 @@ pub enum SetupError {
     /// A quote that nothing closes.
     #[error("the setup \"{0}\" opens a quote and does not close it")]
     OpenQuote(String),
+}
+
+impl Setup {
+    /// The model that it runs in place of the plan's, as the user names it.
+    pub fn own_model(&self) -> Option<&str> {
+        self.options.get(MODEL_KEY).map(String::as_str)
+    }
 }
 
 impl FromStr for Setup {

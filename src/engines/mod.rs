@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::process_spec::ProcessSpec;
 use crate::domain::examination::Examination;
+pub use crate::domain::setup::MODEL_KEY;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
 use common::positive;
@@ -109,9 +110,6 @@ pub const DEVICES_KEY: &str = "devices";
 
 /// The key with which a setup asks for several threads in one worker.
 pub const STREAMS_KEY: &str = "streams";
-
-/// The key with which a setup names a model of its own.
-pub const MODEL_KEY: &str = "model";
 
 /// The key with which a setup asks for other numbers.
 pub const PRECISION_KEY: &str = "precision";

@@ -375,13 +375,15 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
             .into(),
         ));
     }
-    let model = source.session.model_of(0);
-    if !model.sha256.is_empty() {
-        blocks.push(Block::Paragraph(
-            Text::from("The network’s file has the SHA-256 ")
-                .code(&source.session.model.sha256)
-                .plain("."),
-        ));
+    for network in source.session.networks() {
+        let model = network.model;
+        if !model.sha256.is_empty() {
+            blocks.push(Block::Paragraph(
+                Text::from(format!("The file of {} has the SHA-256 ", model.name))
+                    .code(&model.sha256)
+                    .plain("."),
+            ));
+        }
     }
     blocks.push(Block::Paragraph("To look at what was measured:".into()));
     blocks.push(Block::Code(

@@ -8,7 +8,9 @@ use crate::analysis::comparison;
 use crate::analysis::flags::Weight as Seriousness;
 use crate::analysis::provenance;
 use crate::base::humanize;
+use crate::domain::model::ModelRef;
 use crate::domain::outcome::Outcome;
+use crate::domain::session::Session;
 
 /// Longer names are cut, in characters.
 const LONGEST_NAME: usize = 100;
@@ -51,9 +53,15 @@ fn summary(source: &Source<'_>) -> Text {
     reservations(source, text)
 }
 
-fn what(source: &Source<'_>) -> Text {
-    let session = &source.session;
-    let model = &session.model;
+/// The names of the networks that were measured: `resnet18 and resnet34`.
+pub fn networks(session: &Session) -> String {
+    let networks = session.networks();
+    let names: Vec<&str> = networks.iter().map(|one| one.model.name.as_str()).collect();
+    humanize::list(&names)
+}
+
+/// Parameters and work of a network, in brackets; empty where neither is known.
+fn size(model: &ModelRef) -> String {
     let mut size = Vec::new();
     if model.parameters > 0 {
         size.push(format!("{} parameters", humanize::count(model.parameters)));
@@ -61,15 +69,27 @@ fn what(source: &Source<'_>) -> Text {
     if let Some(macs) = model.macs {
         size.push(format!("{}MACs an item", humanize::decimal(macs)));
     }
-    let size = if size.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", size.join(", "))
-    };
-    let name = humanize::shorten(&model.name, LONGEST_NAME);
-    let text = Text::default().strong(name).plain(size);
+    if size.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", size.join(", "))
+}
+
+fn what(source: &Source<'_>) -> Text {
+    let session = &source.session;
+    let networks = session.networks();
+    let mut text = Text::default();
+    for (place, network) in networks.iter().enumerate() {
+        if place > 0 {
+            let is_last = place + 1 == networks.len();
+            text = text.plain(if is_last { " and " } else { ", " });
+        }
+        let name = humanize::shorten(&network.model.name, LONGEST_NAME);
+        text = text.strong(name).plain(size(network.model));
+    }
+    let was = if networks.len() > 1 { "were" } else { "was" };
     if source.is_published_alone() {
-        return text.plain(" was measured by others, who published it. ");
+        return text.plain(format!(" {was} measured by others, who published it. "));
     }
     if let Some(tool) = &session.imported {
         return text.plain(format!(" comes from files of {}. ", tool.name));
@@ -82,7 +102,7 @@ fn what(source: &Source<'_>) -> Text {
         format!(" on {} with {threads}", cpu.model)
     };
     text.plain(format!(
-        " was measured in {} at {}{machine}. ",
+        " {was} measured in {} at {}{machine}. ",
         humanize::of_many(session.plan.setups.len() as u64, "setup"),
         batches(&session.plan.batches),
     ))

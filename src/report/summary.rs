@@ -28,7 +28,7 @@ pub fn write(material: &Material<'_>) -> Document {
     let source = &material.first;
     let session = &source.session;
     let mut document = Document {
-        title: format!("{}: performance summary", session.model.name),
+        title: format!("{}: performance summary", overview::networks(session)),
         subtitle: overview::subtitle(source),
         ..Document::default()
     };
@@ -42,7 +42,7 @@ pub fn write(material: &Material<'_>) -> Document {
     for setup in 0..setups.min(MOST_SETUPS) {
         document.heading(format!(
             "{} with {}",
-            session.model.name,
+            session.model_of(setup).name,
             session.setup_label(setup)
         ));
         document.blocks.extend(page(source, setup, material.rules));

@@ -31,7 +31,7 @@ use crate::onnx::source::{self, ModelFile};
 use crate::onnx::{inspect, shapes};
 use crate::samples::{self, SampleSet, npy};
 use crate::worker::probe;
-use crate::worker::protocol::{Reply, Request};
+use crate::worker::protocol::{Reply, Request, WorkerCase};
 use crate::worker::supervisor::Worker;
 
 /// Seeded inputs that the ranges are taken from.
@@ -225,7 +225,7 @@ fn to_int8(
         method: recipe.ranges,
         ranges: Ranges::new(recipe.ranges),
         outputs: inspect::outputs(&observed),
-        case: CaseKey { setup: 0, batch },
+        case: CaseKey { setup: 0, batch }.into(),
     };
     observer.run(place, &file, &inputs, own).map_err(|error| {
         format!("the network could not be run for the ranges of its values: {error}")
@@ -240,7 +240,7 @@ struct Observer<'a> {
     ranges: Ranges,
     /// What the observed network tells, in its order.
     outputs: Vec<String>,
-    case: CaseKey,
+    case: WorkerCase,
 }
 
 impl Observer<'_> {

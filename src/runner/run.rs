@@ -20,11 +20,12 @@ use super::{keeping, schedule};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
 use crate::domain::case::{Case, CaseKey, Round};
-use crate::domain::event::{Beginning, RunEvent, Stamped};
+use crate::domain::event::{Activity, Beginning, RunEvent, Stamped};
 use crate::domain::outcome::{Outcome, Phase};
 use crate::domain::plan::Keeping;
 use crate::domain::session::Session;
 use crate::domain::tensor::TensorSpec;
+use crate::engines::EngineError;
 use crate::store::journal::Journal;
 use crate::telemetry::process;
 use crate::worker::crew::Crew;
@@ -199,19 +200,27 @@ impl Run<'_, '_> {
             if self.is_over(case) {
                 continue;
             }
-            let reason = match (
-                self.request.runtimes.get(case.setup),
-                self.request.inputs.get(&case),
-            ) {
-                (Some(Err(reason)), _) | (_, Some(Err(reason))) => reason.clone(),
-                (_, Some(Ok(_))) => continue,
-                (_, None) => "no shapes were worked out for this batch size".to_owned(),
+            let runtime = self.request.runtimes.get(case.setup);
+            let reason = match (runtime, self.inputs_of(case)) {
+                (Some(Err(reason)), _) => reason.clone(),
+                (_, Err(reason)) => reason,
+                (_, Ok(_)) => continue,
             };
             self.tell(RunEvent::CaseEnded {
                 case,
                 outcome: Outcome::Unsupported { reason },
             });
         }
+    }
+
+    /// The inputs of a case, or why there are none.
+    fn inputs_of(&self, case: CaseKey) -> Result<Vec<TensorSpec>, String> {
+        let missing = || Err("no shapes were worked out for this batch size".to_owned());
+        self.request
+            .inputs
+            .get(&case)
+            .cloned()
+            .unwrap_or_else(missing)
     }
 
     fn measure_rounds(&mut self) {
@@ -250,6 +259,7 @@ impl Run<'_, '_> {
 
     /// What the user asked for since the last visit: leaving cases out, and a rest.
     fn heed_wishes(&mut self) {
+        self.notice_deaths();
         self.leave_out();
         if !self.wants_rest() {
             return;
@@ -257,7 +267,7 @@ impl Run<'_, '_> {
         self.tell(RunEvent::Paused);
         while self.wants_rest() {
             self.control.rest();
-            self.hand_on();
+            self.look_around();
             self.leave_out();
         }
         self.tell(RunEvent::Resumed);
@@ -318,8 +328,7 @@ impl Run<'_, '_> {
             self.remember_peak(case.setup);
             match visited {
                 Err(error) if self.may_fit_alone(case, &error, phase) => {
-                    self.forget_worker(case.setup);
-                    self.be_alone();
+                    self.try_alone(case, &error);
                     phase = Phase::Start;
                     self.try_visit(case, round, &mut phase)
                 }
@@ -354,7 +363,11 @@ impl Run<'_, '_> {
         let rule = schedule::visit(plan, case, round);
         let limit =
             Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
-        match self.ask(case.setup, &Request::Measure { case, rule }, limit)? {
+        let request = Request::Measure {
+            case: case.into(),
+            rule,
+        };
+        match self.ask(case.setup, &request, limit)? {
             Reply::Measured(measured) => {
                 let round = Round {
                     round,
@@ -388,31 +401,37 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Opens what is smaller first, so that the memory that each batch size needs can be told. What
-    /// fails here fails again at its own visit, and is told there.
+    /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs can be
+    /// told. What fails here is the outcome of the smaller batch size.
     fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
         if self.alone && self.session.plan.setups.len() > 1 {
             return Ok(());
         }
-        let is_next = |other: &Case| {
-            other.setup == case.setup && other.batch < case.batch && !other.outcome.is_final()
-        };
-        let cases = self.session.cases.iter().filter(|other| is_next(other));
-        let mut smaller: Vec<CaseKey> = cases.map(Case::key).collect();
-        smaller.sort_unstable();
-        for other in smaller {
-            match self.ensure_open(other) {
-                Ok(()) => {}
+        while let Some(smaller) = self.next_smaller(case) {
+            let activity = Activity::OpeningSmaller { case: smaller };
+            self.tell(RunEvent::Turned { activity });
+            match self.ensure_open(smaller) {
+                Ok(()) => continue,
                 Err(WorkerError::Cancelled) => return Err(WorkerError::Cancelled),
-                Err(error) => {
-                    if !error.leaves_worker_usable() {
-                        self.forget_worker(case.setup);
-                    }
-                    break;
+                Err(error) if self.may_fit_alone(smaller, &error, Phase::Open) => {
+                    self.try_alone(smaller, &error);
+                    return self.ensure_worker(case.setup, phase);
                 }
+                Err(error) => self.take_failure(smaller, Phase::Open, error),
             }
+            self.ensure_worker(case.setup, phase)?;
         }
-        self.ensure_worker(case.setup, phase)
+        Ok(())
+    }
+
+    /// The next step on the way to a case that its worker has not opened yet.
+    fn next_smaller(&self, case: CaseKey) -> Option<CaseKey> {
+        let cases = self.session.cases.iter();
+        let pending = cases.filter(|other| other.setup == case.setup && !other.outcome.is_final());
+        let steps = schedule::steps_to(case.batch, pending.map(|other| other.batch));
+        let steps = steps.into_iter().map(|batch| CaseKey { batch, ..case });
+        let mut missing = steps.filter(|step| !self.opened.contains(step));
+        missing.next()
     }
 
     /// The most memory that a case's worker had until now, where that is the need of the case: nothing
@@ -429,12 +448,10 @@ impl Run<'_, '_> {
         if self.opened.contains(&case) {
             return Ok(());
         }
-        let Some(Ok(inputs)) = self.request.inputs.get(&case).cloned() else {
-            return Ok(());
-        };
+        let inputs = self.inputs_of(case).map_err(EngineError::Unsupported)?;
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
         let request = Request::Open {
-            case,
+            case: case.into(),
             inputs,
             seed: self.request.beginning.plan.seed,
             feed: Vec::new(),
@@ -463,7 +480,11 @@ impl Run<'_, '_> {
         let plan = &self.request.beginning.plan;
         let rule = plan.warm_up.clone();
         let limit = Duration::from_millis(rule.max_time_ms + plan.limits.warm_up_ms);
-        match self.ask(case.setup, &Request::WarmUp { case, rule }, limit)? {
+        let request = Request::WarmUp {
+            case: case.into(),
+            rule,
+        };
+        match self.ask(case.setup, &request, limit)? {
             Reply::Warm(warm_up) => {
                 self.warmed.insert(case);
                 self.tell(RunEvent::WarmedUp { case, warm_up });
@@ -519,9 +540,7 @@ impl Run<'_, '_> {
             };
             self.tell(RunEvent::CaseEnded { case, outcome });
         }
-        for (_, worker) in std::mem::take(&mut self.workers) {
-            worker.end();
-        }
+        self.end_workers();
         self.end_watching();
         self.tell(RunEvent::Ended { cancelled });
     }

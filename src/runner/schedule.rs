@@ -46,6 +46,20 @@ fn shuffle<T>(items: &mut [T], rng: &mut Xoshiro256PlusPlus) {
     }
 }
 
+/// The batch sizes that are opened on the way to one: from the smallest on, each at least twice the one
+/// before. Opening all of many would keep the first round waiting.
+pub fn steps_to(batch: usize, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut smaller: Vec<usize> = sizes.into_iter().filter(|size| *size < batch).collect();
+    smaller.sort_unstable();
+    let mut steps: Vec<usize> = Vec::new();
+    for size in smaller {
+        if steps.last().is_none_or(|last| size >= last * 2) {
+            steps.push(size);
+        }
+    }
+    steps
+}
+
 /// What one visit to a case is to do.
 pub fn visit(plan: &Plan, case: CaseKey, round: u32) -> RoundRule {
     RoundRule {
@@ -109,6 +123,14 @@ mod tests {
     use super::*;
     use crate::domain::case::Round;
     use crate::domain::plan::PresetName;
+
+    #[test]
+    fn the_way_to_a_batch_size_is_in_doubling_steps() {
+        assert_eq!(steps_to(70, 1..=70), [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(steps_to(7, [12, 3, 5, 4, 6]), [3, 6]);
+        assert_eq!(steps_to(16, [1, 2, 4, 8, 16]), [1, 2, 4, 8]);
+        assert_eq!(steps_to(1, 1..=70), [0; 0]);
+    }
 
     fn keys() -> Vec<CaseKey> {
         (0..2)

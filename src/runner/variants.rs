@@ -35,7 +35,7 @@ pub(super) fn variants(
 ) -> Result<BTreeMap<usize, Variant>, PrepareError> {
     let mut variants = BTreeMap::new();
     for (setup, spec) in chosen.setups.iter().enumerate() {
-        let own = spec.options.get(engines::MODEL_KEY);
+        let own = spec.own_model();
         let own = own.map(|name| source::open(name, &place.paths.cache));
         let own = own.transpose()?;
         let recipe = engines::recipe(spec).unwrap_or_default();

@@ -1,33 +1,67 @@
-//! The visit that is going on, step by step, for whoever watches a run.
+//! What a run does, step by step, for whoever watches it: the visit that is going on, and what comes
+//! between and after visits.
 
 use std::fmt;
 
 use crate::domain::case::CaseKey;
-use crate::domain::event::RunEvent;
+use crate::domain::event::{Activity, RunEvent};
 use crate::domain::outcome::Phase;
 
-/// A case, and what is done with it from now on.
+/// What a run does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which case.
-    pub case: CaseKey,
-    /// What is done with it.
-    pub phase: Phase,
-    /// The round that is measured, from 0.
-    pub round: Option<u32>,
+    /// The case whose visit it belongs to; nothing outside visits.
+    pub case: Option<CaseKey>,
+    /// What is done.
+    pub doing: Doing,
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.phase, self.round) {
-            (_, Some(round)) => write!(f, "round {}", round + 1),
-            (Phase::Measure, None) => f.write_str("waking up"),
-            (phase, None) => write!(f, "{phase}"),
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// A phase of a visit.
+    Phase(Phase),
+    /// A round is measured, counted from 0.
+    Round(u32),
+    /// Something beside that.
+    Activity(Activity),
+}
+
+impl Doing {
+    /// The setup that it is about, where that is another one than its case's or there is no case.
+    pub fn setup(self) -> Option<usize> {
+        match self {
+            Self::Activity(Activity::Examining { setup } | Activity::Comparing { setup }) => {
+                Some(setup)
+            }
+            Self::Activity(Activity::OpeningSmaller { case } | Activity::Profiling { case }) => {
+                Some(case.setup)
+            }
+            Self::Activity(Activity::ComputingReference) | Self::Phase(_) | Self::Round(_) => None,
         }
     }
 }
 
-/// Follows the visits of a run through its events.
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Round(round) => write!(f, "round {}", round + 1),
+            Self::Phase(Phase::Measure) => f.write_str("waking up"),
+            Self::Phase(phase) => write!(f, "{phase}"),
+            Self::Activity(activity) => match activity {
+                Activity::Examining { .. } => f.write_str("examining the graph"),
+                Activity::OpeningSmaller { case } => {
+                    write!(f, "opening batch {} on the way", case.batch)
+                }
+                Activity::ComputingReference => f.write_str("computing the reference's outputs"),
+                Activity::Comparing { .. } => f.write_str("comparing outputs"),
+                Activity::Profiling { case } => write!(f, "profiling batch {}", case.batch),
+            },
+        }
+    }
+}
+
+/// Follows a run through its events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Visits {
     /// The case whose visit has begun and is not over.
@@ -37,25 +71,55 @@ pub struct Visits {
 impl Visits {
     /// Takes one event in; the next step, where it begins one.
     pub fn follow(&mut self, event: &RunEvent) -> Option<Step> {
-        let (case, phase, round) = match event {
+        let (case, doing) = match event {
             RunEvent::VisitBegan { case, begins } => {
                 self.visited = Some(*case);
-                (*case, begins.unwrap_or(Phase::Start), None)
+                (Some(*case), Doing::Phase(begins.unwrap_or(Phase::Start)))
             }
-            RunEvent::WorkerStarted { setup, .. } => (self.visited_of(*setup)?, Phase::Load, None),
-            RunEvent::SetupReady { setup, .. } => (self.visited_of(*setup)?, Phase::Open, None),
-            // Smaller batch sizes are opened on the way.
+            RunEvent::WorkerStarted { setup, .. } => {
+                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Load))
+            }
+            RunEvent::SetupReady { setup, .. } => {
+                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Open))
+            }
+            RunEvent::Examined { setup, .. } => {
+                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Start))
+            }
+            RunEvent::Turned { activity } => (self.visited, Doing::Activity(*activity)),
             RunEvent::CaseOpened { case, .. } if self.visited == Some(*case) => {
-                (*case, Phase::WarmUp, None)
+                (Some(*case), Doing::Phase(Phase::WarmUp))
             }
-            RunEvent::RoundStarted { case, round } => (*case, Phase::Measure, Some(*round)),
-            RunEvent::RoundFinished { .. } | RunEvent::CaseEnded { .. } => {
+            // A smaller batch size was opened on the way.
+            RunEvent::CaseOpened { case, .. } => (
+                Some(self.visited_of(case.setup)?),
+                Doing::Phase(Phase::Open),
+            ),
+            RunEvent::RoundStarted { case, round } => (Some(*case), Doing::Round(*round)),
+            RunEvent::RoundFinished { .. } => {
                 self.visited = None;
+                return None;
+            }
+            // That of a smaller batch size does not end the visit.
+            RunEvent::CaseEnded { case, .. } => {
+                self.visited = self.visited.filter(|visited| visited != case);
                 return None;
             }
             _ => return None,
         };
-        Some(Step { case, phase, round })
+        Some(Step { case, doing })
+    }
+
+    /// Whether an event ends what was done, so that nothing is waited for until the next step.
+    pub fn is_pause(event: &RunEvent) -> bool {
+        matches!(
+            event,
+            RunEvent::RoundFinished { .. }
+                | RunEvent::CaseEnded { .. }
+                | RunEvent::Judged { .. }
+                | RunEvent::Profiled { .. }
+                | RunEvent::Paused
+                | RunEvent::Ended { .. }
+        )
     }
 
     /// The case that is visited, where it is one of the setup: workers are started between visits too,
@@ -85,7 +149,7 @@ mod tests {
     #[test]
     fn a_visit_is_told_from_the_start_of_its_worker_on() {
         let mut visits = Visits::default();
-        let mut words = |event: RunEvent| visits.follow(&event).map(|step| step.to_string());
+        let mut words = |event: RunEvent| visits.follow(&event).map(|step| step.doing.to_string());
         let begins = Some(Phase::Start);
         let report = SetupReport::default();
         let smaller = CaseKey { batch: 1, ..CASE };
@@ -93,6 +157,9 @@ mod tests {
             words(RunEvent::VisitBegan { case: CASE, begins }),
             words(started(1)),
             words(RunEvent::SetupReady { setup: 1, report }),
+            words(RunEvent::Turned {
+                activity: Activity::OpeningSmaller { case: smaller },
+            }),
             words(opened(smaller)),
             words(opened(CASE)),
             words(RunEvent::RoundStarted {
@@ -104,7 +171,8 @@ mod tests {
             Some("starting"),
             Some("loading the model"),
             Some("running for the first time"),
-            None,
+            Some("opening batch 1 on the way"),
+            Some("running for the first time"),
             Some("warming up"),
             Some("round 3"),
         ];
@@ -116,7 +184,7 @@ mod tests {
         let mut visits = Visits::default();
         let begins = Some(Phase::Measure);
         let step = visits.follow(&RunEvent::VisitBegan { case: CASE, begins });
-        assert_eq!(step.unwrap().to_string(), "waking up");
+        assert_eq!(step.unwrap().doing.to_string(), "waking up");
         assert_eq!(visits.follow(&started(0)), None);
         let round = Round::default();
         visits.follow(&RunEvent::RoundFinished { case: CASE, round });

@@ -14,11 +14,11 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use super::command::CommandModel;
 use super::crew::Crew;
 use super::measure;
-use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION};
+use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCase};
 use super::streams::{self, Stream};
 use super::supervisor::WorkerError;
 use crate::base::cancel::CancelToken;
-use crate::domain::case::{CaseKey, Opening};
+use crate::domain::case::Opening;
 use crate::domain::event::SetupReport;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::{Tensor, TensorSpec};
@@ -67,7 +67,7 @@ fn say(out: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
 #[derive(Default)]
 pub(super) struct State {
     // Declared before the model: what is bound goes before what it is bound to.
-    cases: BTreeMap<CaseKey, Box<dyn Runnable>>,
+    cases: BTreeMap<WorkerCase, Box<dyn Runnable>>,
     model: Option<Box<dyn LoadedModel>>,
     /// Threads that do everything in its place, where the setup has streams.
     streams: Option<Crew<Stream>>,
@@ -181,7 +181,7 @@ impl State {
 
     fn open(
         &mut self,
-        case: CaseKey,
+        case: WorkerCase,
         inputs: &[TensorSpec],
         seed: u64,
         feed: &[PathBuf],
@@ -214,7 +214,7 @@ impl State {
         }))
     }
 
-    fn case(&mut self, case: CaseKey) -> Result<&mut dyn Runnable, EngineError> {
+    fn case(&mut self, case: WorkerCase) -> Result<&mut dyn Runnable, EngineError> {
         match self.cases.get_mut(&case) {
             Some(runnable) => Ok(runnable.as_mut()),
             None => Err(EngineError::Failed("this case was not opened".to_owned())),

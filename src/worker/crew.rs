@@ -6,17 +6,21 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::protocol::{Reply, Request, RoundRule};
+use super::process::Ending;
+use super::protocol::{Reply, Request, RoundRule, WorkerCase};
 use super::share::{self, Place, Sharing};
 use super::supervisor::{Worker, WorkerError};
 use crate::base::cancel::CancelToken;
 use crate::base::clock;
-use crate::domain::case::CaseKey;
+use crate::base::humanize;
 use crate::domain::setup::Setup;
 use crate::engines::{self, EngineError};
 
 /// From the word to the first run: long enough for every copy to hear it.
 const NOTICE: Duration = Duration::from_millis(20);
+
+/// How much of a reply is quoted in a message.
+const QUOTED: usize = 80;
 
 /// One of a crew: is asked, and answers later.
 pub trait Member {
@@ -53,7 +57,7 @@ pub struct Crew<M = Worker> {
     workers: Vec<M>,
     sharing: Sharing,
     /// Cases that the first worker has to itself, because their inputs are given.
-    alone: BTreeSet<CaseKey>,
+    alone: BTreeSet<WorkerCase>,
     threads: usize,
 }
 
@@ -94,11 +98,15 @@ impl Crew {
         }
     }
 
-    /// Ends them politely, or less politely where they do not listen.
-    pub fn end(self) {
-        for worker in self.workers {
-            worker.end();
-        }
+    /// Ends them politely, or less politely where they do not listen; tells how those failed that did
+    /// so and of whom nobody was told yet.
+    pub fn end(self) -> Vec<Ending> {
+        self.workers.into_iter().filter_map(Worker::end).collect()
+    }
+
+    /// How one of them ended by itself while nothing was asked of it.
+    pub fn death(&mut self) -> Option<Ending> {
+        self.workers.iter_mut().find_map(Worker::death)
     }
 }
 
@@ -146,9 +154,12 @@ impl<M: Member> Crew<M> {
             }
             request => self.ask_all(request, limit, cancel, meanwhile)?,
         };
-        let said = format!("{replies:?}");
-        share::merge(replies, batch, self.sharing).ok_or_else(|| {
-            WorkerError::Garbled(format!("the copies said different things: {said}"))
+        share::merge(&replies, batch, self.sharing).ok_or_else(|| {
+            WorkerError::Garbled(format!(
+                "the {} said different things: {}",
+                self.sharing.name(),
+                quoted(&replies)
+            ))
         })
     }
 
@@ -203,7 +214,15 @@ impl<M: Member> Crew<M> {
     }
 }
 
-fn case_of(request: &Request) -> Option<CaseKey> {
+/// The beginning of each reply.
+fn quoted(replies: &[Reply]) -> String {
+    let begun = replies
+        .iter()
+        .map(|reply| humanize::shorten(&format!("{reply:?}"), QUOTED));
+    begun.collect::<Vec<_>>().join("; ")
+}
+
+fn case_of(request: &Request) -> Option<WorkerCase> {
     match request {
         Request::Open { case, .. }
         | Request::WarmUp { case, .. }

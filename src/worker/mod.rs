@@ -4,6 +4,7 @@ pub mod child;
 mod command;
 pub mod company;
 pub mod crew;
+mod ending;
 pub mod fetch;
 pub mod measure;
 pub mod probe;

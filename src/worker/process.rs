@@ -18,6 +18,8 @@ use tempfile::TempDir;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+pub use super::ending::Ending;
+use super::ending::{how_it_ended, oom_kills};
 use crate::base::cancel::CancelToken;
 use crate::base::process_spec::{ProcessSpec, Script};
 
@@ -57,19 +59,10 @@ pub struct Process {
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
     ended: Option<ExitStatus>,
+    /// Whether it was ended by us, or its end was told.
+    is_over: bool,
     /// Where its script lies, for as long as it may be read.
     _script: Option<TempDir>,
-}
-
-/// How a child ended.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    /// In words: `exit status 3`, `signal 11 (SIGSEGV)`.
-    pub how: String,
-    /// The end of its standard error, trimmed.
-    pub stderr: String,
-    /// Why memory is taken to be the cause, where it is.
-    pub memory: Option<String>,
 }
 
 impl Process {
@@ -107,6 +100,7 @@ impl Process {
             stderr,
             oom_kills_before,
             ended: None,
+            is_over: false,
             _script: script,
         })
     }
@@ -136,9 +130,21 @@ impl Process {
         }
     }
 
+    /// Whether it was ended by us, or its end was told already.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// How it ended, where it did so by itself since it was last looked at.
+    pub fn ended_by_itself(&mut self) -> Option<Ending> {
+        let is_gone = !self.is_over && matches!(self.child.try_wait(), Ok(Some(_)));
+        is_gone.then(|| self.end())
+    }
+
     /// Ends it and its whole group: politely, then not. Says how it ended.
     pub fn end(&mut self) -> Ending {
         self.stdin = None;
+        self.is_over = true;
         let by_itself = self.wait(GRACE);
         if by_itself.is_none() {
             self.signal(Signal::TERM);
@@ -154,6 +160,7 @@ impl Process {
     /// to wait any more.
     pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
         self.stdin = None;
+        self.is_over = true;
         let deadline = Instant::now() + limit;
         while !cancel.is_cancelled() && Instant::now() < deadline {
             // What nobody reads would hold it up.
@@ -168,6 +175,7 @@ impl Process {
     /// Ends it and its whole group at once.
     pub fn kill(&mut self) {
         self.stdin = None;
+        self.is_over = true;
         self.signal(Signal::KILL);
         self.wait(Duration::from_secs(10));
     }
@@ -176,9 +184,10 @@ impl Process {
         // Whatever the child left running goes too, and with it the writers of its pipes.
         self.signal(Signal::KILL);
         let stderr = self.stderr_end();
-        let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), describe);
+        let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), how_it_ended);
         Ending {
             memory: by_itself.and_then(|status| self.blames_memory(status, &stderr)),
+            is_failure: by_itself.is_some_and(|status| !status.success()),
             how,
             stderr,
         }
@@ -273,7 +282,7 @@ pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let finished = Finished {
         success: output.status.success(),
-        how: describe(output.status),
+        how: how_it_ended(output.status),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
     };
@@ -486,30 +495,6 @@ fn keep_end(mut pipe: impl Read, kept: &Mutex<VecDeque<u8>>) {
     }
 }
 
-fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "it ended by itself, without an error".to_owned(),
-        (Some(code), _) => format!("exit status {code}"),
-        (None, Some(number)) => {
-            let name = Signal::from_named_raw(number)
-                .map_or_else(String::new, |signal| format!(" ({signal:?})"));
-            format!("signal {number}{}", name.replace("Signal::", "SIG"))
-        }
-        (None, None) => "for a reason that the system does not tell".to_owned(),
-    }
-}
-
-/// How many processes the system has killed for want of memory since it started; 0 where it does not say.
-fn oom_kills() -> u64 {
-    std::fs::read_to_string("/proc/vmstat")
-        .ok()
-        .and_then(|text| {
-            text.lines()
-                .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
-        })
-        .unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -531,6 +516,24 @@ mod tests {
             ("a\nb\n", "c", false)
         );
         assert!(done.how.contains("exit status 4"), "{}", done.how);
+    }
+
+    #[test]
+    fn an_end_that_nobody_asked_for_is_told_once_with_its_last_words() {
+        let mut process = Process::start(&shell("echo farewell >&2; kill -9 $$"), 1 << 20).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let ending = loop {
+            if let Some(ending) = process.ended_by_itself() {
+                break ending;
+            }
+            assert!(Instant::now() < deadline, "it lives on");
+            thread::sleep(Duration::from_millis(5));
+        };
+        assert!(ending.is_failure && process.is_over());
+        assert!(process.ended_by_itself().is_none());
+        let told = ending.to_string();
+        assert!(told.contains("signal 9"), "{told}");
+        assert!(told.ends_with("Its last words: farewell"), "{told}");
     }
 
     #[test]

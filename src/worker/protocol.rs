@@ -31,6 +31,28 @@ pub struct Hello {
     pub program: String,
 }
 
+/// A case as a worker knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WorkerCase {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// Batch size that this worker runs: the case's, or its share of that.
+    pub batch: usize,
+    /// The case's batch size, where several workers share it: shares of several batches may be alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<usize>,
+}
+
+impl From<CaseKey> for WorkerCase {
+    fn from(case: CaseKey) -> Self {
+        Self {
+            setup: case.setup,
+            batch: case.batch,
+            whole: None,
+        }
+    }
+}
+
 /// When a round is over. All amounts are for this round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRule {
@@ -84,7 +106,7 @@ pub enum Request {
     /// Bind inputs, and run once where they are seeded.
     Open {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
         /// The inputs with every dimension known.
         inputs: Vec<TensorSpec>,
         /// Seed of their values.
@@ -96,21 +118,21 @@ pub enum Request {
     /// Run until warm.
     WarmUp {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
         /// When it is warm.
         rule: WarmUpRule,
     },
     /// Measure a round.
     Measure {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
         /// When the round is over.
         rule: RoundRule,
     },
     /// Run once and give the outputs, so that what engines compute can be compared.
     Outputs {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
     },
     /// Say what the engine makes of a model and where its nodes run. Asked in a process of its own.
     Examine {
@@ -145,7 +167,7 @@ pub enum Request {
     /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
     Save {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
         /// Where to.
         folder: PathBuf,
     },
@@ -165,12 +187,12 @@ pub enum Request {
     /// Run once and tell how far each output reaches.
     Observe {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
     },
     /// Let go of a case and its memory.
     Close {
         /// Which case.
-        case: CaseKey,
+        case: WorkerCase,
     },
 }
 

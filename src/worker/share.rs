@@ -3,8 +3,8 @@
 //! The copies run free once they have started together: the k-th sample of the whole is the longest of
 //! the copies' k-th runs, because a batch is done when its last share is.
 
-use super::protocol::{Measured, Reply, Request, RoundRule};
-use crate::domain::case::{CaseKey, Company, Opening, WarmUp};
+use super::protocol::{Measured, Reply, Request, RoundRule, WorkerCase};
+use crate::domain::case::{Company, Epoch, Opening, Part, WarmUp};
 use crate::domain::event::SetupReport;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
@@ -76,11 +76,12 @@ impl Place {
         own
     }
 
-    /// The key by which this one knows a case: shares of several batches may be alike.
-    fn key(self, case: CaseKey) -> CaseKey {
-        CaseKey {
-            setup: case.batch,
+    /// The case as this one knows it. What is shared out already keeps the batch that it is a share of.
+    fn case(self, case: WorkerCase) -> WorkerCase {
+        WorkerCase {
+            setup: case.setup,
             batch: self.share(case.batch),
+            whole: Some(case.whole.unwrap_or(case.batch)),
         }
     }
 
@@ -107,14 +108,14 @@ impl Place {
             } => {
                 *inputs = self.inputs(inputs, case.batch);
                 *seed += self.index as u64;
-                *case = self.key(*case);
+                *case = self.case(*case);
             }
             Request::WarmUp { case, .. }
             | Request::Measure { case, .. }
             | Request::Outputs { case }
             | Request::Save { case, .. }
             | Request::Observe { case }
-            | Request::Close { case } => *case = self.key(*case),
+            | Request::Close { case } => *case = self.case(*case),
             Request::Probe { .. }
             | Request::Examine { .. }
             | Request::Profile { .. }
@@ -145,75 +146,75 @@ pub fn together(rule: &RoundRule, starts_at_ns: u64) -> RoundRule {
 }
 
 /// What all of them said, as one answer; nothing where they said different things.
-pub fn merge(replies: Vec<Reply>, batch: Option<usize>, sharing: Sharing) -> Option<Reply> {
-    let first = replies.first()?.clone();
-    Some(match first {
-        Reply::Loaded(report) => Reply::Loaded(loaded(
-            report,
-            &all(replies, |reply| match reply {
+pub fn merge(replies: &[Reply], batch: Option<usize>, sharing: Sharing) -> Option<Reply> {
+    Some(match replies.first()? {
+        Reply::Loaded(_) => {
+            let reports = all(replies, |reply| match reply {
                 Reply::Loaded(report) => Some(report),
                 _ => None,
-            })?,
-            sharing,
-        )),
-        Reply::Opened(opening) => Reply::Opened(opened(
-            opening,
-            &all(replies, |reply| match reply {
+            })?;
+            Reply::Loaded(loaded(&reports, sharing)?)
+        }
+        Reply::Opened(_) => {
+            let openings = all(replies, |reply| match reply {
                 Reply::Opened(opening) => Some(opening),
                 _ => None,
-            })?,
-        )),
+            })?;
+            Reply::Opened(opened(&openings)?)
+        }
         Reply::Warm(_) => Reply::Warm(warmed(&all(replies, |reply| match reply {
             Reply::Warm(warm_up) => Some(warm_up),
             _ => None,
         })?)),
-        Reply::Measured(_) => Reply::Measured(measured(
-            &all(replies, |reply| match reply {
+        Reply::Measured(_) => {
+            let rounds = all(replies, |reply| match reply {
                 Reply::Measured(measured) => Some(measured),
                 _ => None,
-            })?,
-            batch?,
-            sharing,
-        )),
-        other => other,
+            })?;
+            Reply::Measured(measured(&rounds, batch?, sharing))
+        }
+        first => first.clone(),
     })
 }
 
-fn all<T>(replies: Vec<Reply>, pick: impl Fn(Reply) -> Option<T>) -> Option<Vec<T>> {
-    replies.into_iter().map(pick).collect()
+/// Every reply as the one kind that is wanted; nothing where one is of another kind.
+fn all<T>(replies: &[Reply], pick: impl Fn(&Reply) -> Option<&T>) -> Option<Vec<&T>> {
+    replies.iter().map(pick).collect()
 }
 
-fn longest<T>(of: &[T], pick: impl Fn(&T) -> u64) -> u64 {
-    of.iter().map(pick).max().unwrap_or_default()
+fn longest<T>(of: &[&T], pick: impl Fn(&T) -> u64) -> u64 {
+    of.iter().map(|one| pick(one)).max().unwrap_or_default()
 }
 
-fn loaded(first: SetupReport, all: &[SetupReport], sharing: Sharing) -> SetupReport {
+fn loaded(all: &[&SetupReport], sharing: Sharing) -> Option<SetupReport> {
+    let first = *all.first()?;
     let mut notes = first.notes.clone();
     notes.push(format!(
         "{} {} share each batch; the k-th sample is the longest of their k-th runs",
         all.len(),
         sharing.name()
     ));
-    SetupReport {
+    Some(SetupReport {
         library_ns: longest(all, |report| report.library_ns),
         load_ns: longest(all, |report| report.load_ns),
         threads: first
             .threads
             .map(|_| all.iter().filter_map(|report| report.threads).sum()),
         notes,
-        ..first
-    }
+        ..first.clone()
+    })
 }
 
-fn opened(first: Opening, all: &[Opening]) -> Opening {
-    Opening {
+fn opened(all: &[&Opening]) -> Option<Opening> {
+    let first = *all.first()?;
+    Some(Opening {
         open_ns: longest(all, |opening| opening.open_ns),
         first_run_ns: longest(all, |opening| opening.first_run_ns),
-        ..first
-    }
+        ..first.clone()
+    })
 }
 
-fn warmed(all: &[WarmUp]) -> WarmUp {
+fn warmed(all: &[&WarmUp]) -> WarmUp {
     WarmUp {
         runs: all
             .iter()
@@ -226,18 +227,11 @@ fn warmed(all: &[WarmUp]) -> WarmUp {
 }
 
 /// The whole of a round: as many samples as the slowest has, and the time in which they were done.
-fn measured(all: &[Measured], batch: usize, sharing: Sharing) -> Measured {
-    let runs = all
-        .iter()
-        .map(|one| one.samples_ns.len())
-        .min()
-        .unwrap_or_default();
-    let kth = |k: usize| {
-        all.iter()
-            .filter_map(|one| one.samples_ns.get(k).copied())
-            .max()
-    };
-    let samples_ns: Vec<u64> = (0..runs).filter_map(kth).collect();
+fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
+    let last = last_ones(all);
+    let runs = last.len();
+    let kth = |(k, one): (usize, &&Measured)| one.samples_ns.get(k).copied();
+    let samples_ns: Vec<u64> = last.iter().enumerate().filter_map(kth).collect();
     let started = all
         .iter()
         .map(|one| one.started_monotonic_ns)
@@ -264,25 +258,81 @@ fn measured(all: &[Measured], batch: usize, sharing: Sharing) -> Measured {
             // The process is one, and what it counts is of all its threads.
             Sharing::Streams => all.first().and_then(|one| one.company),
         },
+        parts: parts(&last).unwrap_or_default(),
+        epochs: epochs(all),
         starts_within_ns: Some(longest(all, |one| one.started_monotonic_ns) - started),
         device_peak_bytes: all
             .iter()
             .filter_map(|one| one.device_peak_bytes)
             .reduce(|a, b| a + b),
-        ..Measured::default()
     }
 }
 
+/// For each run of the whole, the one of them whose run took longest: the batch was done with it.
+fn last_ones<'a>(all: &[&'a Measured]) -> Vec<&'a Measured> {
+    let runs = all.iter().map(|one| one.samples_ns.len()).min();
+    let last = |k: usize| all.iter().max_by_key(|one| one.samples_ns.get(k)).copied();
+    (0..runs.unwrap_or_default()).filter_map(last).collect()
+}
+
+/// What each run of the whole consists of: the parts of the run that took longest, so that they add up to
+/// its sample. Nothing where one of them does not tell its parts, or names others.
+fn parts(last: &[&Measured]) -> Option<Vec<Part>> {
+    let first = last.first()?;
+    let of_one = |name: &str| {
+        let kth = |(k, one): (usize, &&Measured)| {
+            let part = one.parts.iter().find(|part| part.name == name)?;
+            part.samples_ns.get(k).copied()
+        };
+        last.iter()
+            .enumerate()
+            .map(kth)
+            .collect::<Option<Vec<u64>>>()
+    };
+    let is_alike = |one: &&Measured| one.parts.len() == first.parts.len();
+    let parts = first.parts.iter().map(|part| {
+        Some(Part {
+            name: part.name.clone(),
+            samples_ns: of_one(&part.name)?,
+        })
+    });
+    last.iter().all(is_alike).then(|| parts.collect())?
+}
+
+/// What was learned, epoch by epoch, over the items of all: each of them learns by itself, so the loss of
+/// the whole is the mean over its items.
+fn epochs(all: &[&Measured]) -> Vec<Epoch> {
+    let longest = all.iter().map(|one| one.epochs.len()).max();
+    let kth = |k: usize| {
+        let own: Vec<&Epoch> = all.iter().filter_map(|one| one.epochs.get(k)).collect();
+        let items: u64 = own.iter().map(|epoch| epoch.items).sum();
+        let mean = |of: &dyn Fn(&Epoch) -> Option<f64>| {
+            let weighted = own
+                .iter()
+                .map(|epoch| Some(of(epoch)? * epoch.items as f64));
+            let sum: Option<f64> = weighted.sum();
+            sum.map(|sum| sum / items.max(1) as f64)
+        };
+        Epoch {
+            items,
+            loss: mean(&|epoch| epoch.loss),
+            accuracy: mean(&|epoch| Some(epoch.accuracy)).unwrap_or_default(),
+        }
+    };
+    (0..longest.unwrap_or_default()).map(kth).collect()
+}
+
 /// Who else used the processor: the copies are no company to each other.
-fn company(all: &[Measured]) -> Option<Company> {
+fn company(all: &[&Measured]) -> Option<Company> {
     let told: Vec<Company> = all.iter().map(|one| one.company).collect::<Option<_>>()?;
     let first = *told.first()?;
     let own_ns: u64 = told.iter().map(|company| company.own_ns).sum();
+    let stolen = told.iter().map(|company| company.stolen_ns).max();
     Some(Company {
         own_ns,
         others_ns: first.others_ns.saturating_sub(own_ns - first.own_ns),
         switches: told.iter().map(|company| company.switches).sum(),
-        stolen_ns: longest(&told, |company| company.stolen_ns),
+        stolen_ns: stolen.unwrap_or_default(),
         ..first
     })
 }
@@ -343,7 +393,7 @@ mod tests {
             ..Measured::default()
         };
         let whole = measured(
-            &[one(100, &[10, 10, 10]), one(105, &[20, 12])],
+            &[&one(100, &[10, 10, 10]), &one(105, &[20, 12])],
             4,
             Sharing::Copies,
         );
@@ -365,7 +415,81 @@ mod tests {
             }),
             ..Measured::default()
         };
-        let whole = company(&[one(900, 1_000), one(800, 1_100)]).unwrap();
+        let whole = company(&[&one(900, 1_000), &one(800, 1_100)]).unwrap();
         assert_eq!((whole.own_ns, whole.others_ns), (1_700, 200));
+    }
+
+    #[test]
+    fn shares_of_several_batches_are_told_apart() {
+        let case = |batch| WorkerCase {
+            setup: 5,
+            batch,
+            whole: None,
+        };
+        let (of_three, of_four) = (place(0, 2).case(case(3)), place(0, 2).case(case(4)));
+        assert_eq!(
+            (of_three.setup, of_three.batch, of_three.whole),
+            (5, 2, Some(3))
+        );
+        assert_eq!((of_four.batch, of_four.whole), (2, Some(4)));
+        // Streams of a copy share its share.
+        let of_stream = |case| place(1, 2).case(case);
+        assert_ne!(of_stream(of_three), of_stream(of_four));
+        assert_eq!(of_stream(of_three).batch, 1);
+    }
+
+    fn trained(samples: &[u64], forward: &[u64], epochs: &[(u64, Option<f64>, f64)]) -> Measured {
+        let part = |name: &str, samples_ns: Vec<u64>| Part {
+            name: name.to_owned(),
+            samples_ns,
+        };
+        let rest = samples.iter().zip(forward).map(|(all, own)| all - own);
+        let epoch = |&(items, loss, accuracy): &(u64, Option<f64>, f64)| Epoch {
+            items,
+            loss,
+            accuracy,
+        };
+        Measured {
+            samples_ns: samples.to_vec(),
+            parts: vec![
+                part("forward", forward.to_vec()),
+                part("backward", rest.collect()),
+            ],
+            epochs: epochs.iter().map(epoch).collect(),
+            ..Measured::default()
+        }
+    }
+
+    #[test]
+    fn phases_are_those_of_the_run_that_took_longest() {
+        let one = trained(&[10, 30, 10], &[4, 9, 1], &[]);
+        let other = trained(&[20, 12], &[5, 6], &[]);
+        let whole = measured(&[&one, &other], 4, Sharing::Copies);
+        assert_eq!(whole.samples_ns, [20, 30]);
+        let of = |place: usize| {
+            (
+                whole.parts[place].name.as_str(),
+                &whole.parts[place].samples_ns,
+            )
+        };
+        assert_eq!(of(0), ("forward", &vec![5, 9]));
+        assert_eq!(of(1), ("backward", &vec![15, 21]));
+        let mut silent = trained(&[40, 1], &[1, 1], &[]);
+        silent.parts.pop();
+        let whole = measured(&[&one, &silent], 4, Sharing::Copies);
+        assert_eq!((whole.samples_ns, whole.parts), (vec![40, 30], Vec::new()));
+    }
+
+    #[test]
+    fn epochs_are_those_of_all_items() {
+        let one = trained(&[10], &[4], &[(100, Some(2.0), 0.1), (100, Some(1.0), 0.5)]);
+        let other = trained(&[10], &[4], &[(300, Some(4.0), 0.3)]);
+        let whole = measured(&[&one, &other], 4, Sharing::Copies).epochs;
+        let found = |place: usize| (whole[place].items, whole[place].loss.unwrap());
+        assert_eq!((found(0), found(1)), ((400, 3.5), (100, 1.0)));
+        assert!((whole[0].accuracy - 0.25).abs() < 1e-12, "{whole:?}");
+        let lost = trained(&[10], &[4], &[(300, None, 0.3)]);
+        let whole = measured(&[&one, &lost], 4, Sharing::Copies).epochs;
+        assert_eq!(whole[0].loss, None);
     }
 }

@@ -33,7 +33,7 @@ pub enum WorkerError {
         limit: Duration,
     },
     /// It is gone.
-    #[error("the worker died: {}", .0.how)]
+    #[error("the worker died: {0}")]
     Died(Ending),
     /// It said something else than an answer, and was ended.
     #[error("{0}")]
@@ -73,8 +73,8 @@ impl WorkerError {
             | Self::Refused(EngineError::OutOfMemory(reason)) => Outcome::OutOfMemory { reason },
             Self::Died(ending) => Outcome::Crashed {
                 phase,
+                stderr: ending.last_words(),
                 how: ending.how,
-                stderr: last_words(&ending.stderr),
             },
             Self::Garbled(reason) => Outcome::Garbled { reason },
             Self::Refused(EngineError::Unsupported(reason)) => Outcome::Unsupported { reason },
@@ -206,9 +206,19 @@ impl Worker {
         ))
     }
 
-    /// Ends it politely, or less politely where it does not listen.
-    pub fn end(mut self) {
-        self.process.end();
+    /// Ends it politely, or less politely where it does not listen; tells how it failed where it did so
+    /// meanwhile and nobody was told yet.
+    pub fn end(mut self) -> Option<Ending> {
+        if self.process.is_over() {
+            return None;
+        }
+        self.death()
+            .or_else(|| Some(self.process.end()).filter(|ending| ending.is_failure))
+    }
+
+    /// How it ended, where it did so by itself while nothing was asked of it; told once.
+    pub fn death(&mut self) -> Option<Ending> {
+        self.process.ended_by_itself()
     }
 
     /// Lets it come to its end by itself, for as long as `limit`; tells how it ended.
@@ -277,15 +287,4 @@ pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> Proce
 /// Our own executable as a worker.
 pub fn own_worker(program: &Path) -> ProcessSpec {
     ProcessSpec::new(program).args(["worker"])
-}
-
-/// The last line or two of what a process wrote to standard error, of a length that fits a message.
-fn last_words(stderr: &str) -> String {
-    let lines: Vec<&str> = stderr
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let from = lines.len().saturating_sub(3);
-    humanize::shorten(&lines[from..].join(" / "), 400)
 }

@@ -41,12 +41,12 @@ pub fn outputs(
             runtime,
         },
         Request::Open {
-            case,
+            case: case.into(),
             inputs: inputs.to_vec(),
             seed: 11,
             feed: Vec::new(),
         },
-        Request::Outputs { case },
+        Request::Outputs { case: case.into() },
     ];
     let mut last = None;
     for request in requests {

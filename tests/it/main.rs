@@ -9,6 +9,7 @@ mod claims;
 mod cli;
 mod commands;
 mod control;
+mod deaths;
 mod display;
 mod export;
 mod fake_nvml;

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use powerband::domain::profile::Profile;
 use powerband::domain::session::Session;
 use powerband::store::session_file;
 use serde_json::Value;
@@ -251,6 +252,52 @@ fn modules_of_the_users_own_run_and_their_faults_are_told() {
     );
     let notes = run.json()["setups"][1]["report"]["notes"].to_string();
     assert!(notes.contains("keeps the weights"), "{notes}");
+}
+
+/// Convolutions in the profile of each setup.
+fn convolutions(session: &Session) -> Vec<u64> {
+    let calls = |setup: usize| {
+        let is_its = |profile: &&Profile| profile.case.is_some_and(|case| case.setup == setup);
+        let profile = session.profiles.iter().find(is_its);
+        let totals = profile.expect("a profile").totals.iter();
+        let own = totals.filter(|total| total.name == "aten::convolution");
+        own.map(|total| total.calls).sum()
+    };
+    (0..session.plan.setups.len()).map(calls).collect()
+}
+
+#[test]
+fn each_setup_is_profiled_with_its_own_network() {
+    let Some(python) = support::torch_python() else {
+        return;
+    };
+    let home = Home::new();
+    let own = ",model=resnet34@cifar";
+    let setups = [torch(&python, ""), torch(&python, own)];
+    let setups = setups.each_ref().map(String::as_str);
+    let file = "profiled.ron";
+    let rest = ["--batch", "1", "--rounds", "1", "--profile", "--out", file];
+    let run = bench(&home, "resnet18@cifar", &setups, &rest);
+    assert_eq!(outcomes(&run), ["finished"; 2], "{run:#?}");
+    // Twenty and thirty-six convolutions, in ten runs.
+    assert_eq!(convolutions(&session(&home, file)), [200, 360]);
+    let head = "resnet18@cifar and resnet34@cifar: 2 setups";
+    assert!(run.err.contains(head), "{}", run.err);
+    let shown = home.run(&["show", file]).out;
+    let line = |name: &str| {
+        shown
+            .lines()
+            .find(|line| line.contains(name) && line.contains("parameters"))
+    };
+    assert!(
+        line("resnet18@cifar,").is_some_and(|line| line.starts_with("Model")),
+        "{shown}"
+    );
+    let second = line("resnet34@cifar,").unwrap_or_else(|| panic!("{shown}"));
+    assert!(
+        second.contains("21,282,122") && second.contains("model=resnet34@cifar"),
+        "{second}"
+    );
 }
 
 #[test]

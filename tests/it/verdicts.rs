@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use powerband::base::cancel::CancelToken;
-use powerband::domain::case::CaseKey;
 use powerband::domain::plan::{Load, WarmUpRule};
 use powerband::domain::setup::Setup;
 use powerband::domain::tensor::{ElementType, TensorSpec};
-use powerband::worker::protocol::{Reply, Request, RoundRule};
+use powerband::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
 use powerband::worker::supervisor::Worker;
 use serde_json::Value;
 
@@ -455,7 +454,11 @@ fn ready(home: &Home, spec: &str) -> Worker {
     worker
 }
 
-const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+const CASE: WorkerCase = WorkerCase {
+    setup: 0,
+    batch: 1,
+    whole: None,
+};
 
 fn measure_for(worker: &mut Worker, time: Duration) {
     let rule = RoundRule {

@@ -102,6 +102,16 @@ fn hanging_is_ended_after_its_time() {
 }
 
 #[test]
+fn what_takes_long_is_told_while_it_is_waited_for() {
+    let home = Home::new();
+    let run = bench(&home, "fake,fail=load-hang", &["--timeout", "8"]);
+    assert_eq!(outcomes(&run), ["timed-out"; 3]);
+    let waiting = "loading the model, for ";
+    assert!(run.err.contains(waiting), "{}", run.err);
+    assert!(run.err.contains("\nTakes "), "{}", run.err);
+}
+
+#[test]
 fn allocating_without_end_is_out_of_memory() {
     let home = Home::new();
     let run = bench(&home, "fake,at=2,fail=run-allocate,memory=256MiB", &[]);

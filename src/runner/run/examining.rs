@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Run;
 use crate::domain::case::CaseKey;
-use crate::domain::event::RunEvent;
+use crate::domain::event::{Activity, RunEvent};
 use crate::domain::examination::Examination;
 use crate::engines;
 use crate::worker::protocol::{Reply, Request};
@@ -23,6 +23,8 @@ impl Run<'_, '_> {
         let Some(request) = self.examination_of(setup) else {
             return Ok(());
         };
+        let activity = Activity::Examining { setup };
+        self.tell(RunEvent::Turned { activity });
         match self.ask_examiner(setup, &request) {
             Ok(examination) => {
                 self.unexamined.remove(&setup);
@@ -87,10 +89,12 @@ impl Run<'_, '_> {
             Worker::start(&spec, runtime.as_deref(), &program, start_limit, &self.stop)?;
         let limit = Duration::from_millis(limits.load_ms);
         let stop = self.stop.clone();
-        let answer = examiner.ask_meanwhile(request, limit, &stop, &mut || self.hand_on());
+        let answer = examiner.ask_meanwhile(request, limit, &stop, &mut || self.look_around());
         match answer? {
             Reply::Examined(examination) => {
-                examiner.end();
+                if let Some(ending) = examiner.end() {
+                    self.warn_of_death(setup, "after its graph was examined", &ending);
+                }
                 Ok(*examination)
             }
             other => Err(examiner.confused(&other)),

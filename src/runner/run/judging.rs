@@ -14,7 +14,7 @@ use crate::base::cancel::CancelToken;
 use crate::base::humanize;
 use crate::domain::accuracy::{Accuracy, Distance, Hits};
 use crate::domain::case::CaseKey;
-use crate::domain::event::RunEvent;
+use crate::domain::event::{Activity, RunEvent};
 use crate::domain::outcome::Phase;
 use crate::domain::plan::Judging;
 use crate::domain::setup::Setup;
@@ -109,6 +109,8 @@ impl Run<'_, '_> {
         let specs = specs.cloned().ok_or("no batch size fits the model")?;
         let seed = self.request.beginning.plan.seed;
         let feed = Feed::make(judging, specs, batch, seed, &folder, &self.stop)?;
+        let activity = Activity::ComputingReference;
+        self.tell(RunEvent::Turned { activity });
         let (truth, title) = self.reference_outputs(reference, &feed, folder.path())?;
         for &setup in setups {
             if self.control.is_cancelled() {
@@ -165,7 +167,7 @@ impl Run<'_, '_> {
         .map_err(|error| error.to_string())?;
         let stop = self.stop.clone();
         let mut ask = |run: &mut Self, request: &Request| {
-            let answer = worker.ask_meanwhile(request, limit, &stop, &mut || run.hand_on());
+            let answer = worker.ask_meanwhile(request, limit, &stop, &mut || run.look_around());
             answer.map_err(|error| format!("the reference does not run: {error}"))
         };
         let load = Request::Load {
@@ -197,7 +199,10 @@ impl Run<'_, '_> {
         let outputs = feed.run(case, &folder.join("reference"), |request| {
             ask(self, request)
         })?;
-        worker.end();
+        if let Some(ending) = worker.end() {
+            let text = format!("The worker of the reference died when it was ended: {ending}.");
+            self.tell(RunEvent::Warned { text });
+        }
         Ok((outputs, title))
     }
 
@@ -208,9 +213,13 @@ impl Run<'_, '_> {
         feed: &Feed,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, String> {
+        let activity = Activity::Comparing { setup };
+        self.tell(RunEvent::Turned { activity });
         let mut phase = Phase::Start;
-        self.ensure_worker(setup, &mut phase)
-            .map_err(|error| error.to_string())?;
+        if let Err(error) = self.ensure_worker(setup, &mut phase) {
+            self.forget_worker(setup);
+            return Err(error.to_string());
+        }
         let report = self.session.reports.get(setup).and_then(Option::as_ref);
         if report.is_some_and(|report| report.own_weights) {
             return Err(
@@ -225,8 +234,12 @@ impl Run<'_, '_> {
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
         let folder = folder.join(setup.to_string());
         feed.run(case, &folder, |request| {
-            let answer = self.ask(setup, request, limit);
-            answer.map_err(|error| error.to_string())
+            self.ask(setup, request, limit).map_err(|error| {
+                if !error.leaves_worker_usable() {
+                    self.forget_worker(setup);
+                }
+                error.to_string()
+            })
         })
     }
 }
@@ -340,6 +353,7 @@ impl Feed {
         mut ask: impl FnMut(&Request) -> Result<Reply, String>,
     ) -> Result<Vec<PathBuf>, String> {
         let mut firsts = Vec::with_capacity(self.batches.len());
+        let case = case.into();
         for (number, batch) in self.batches.iter().enumerate() {
             let folder = folder.join(number.to_string());
             fs::create_dir_all(&folder).map_err(|error| error.to_string())?;

@@ -50,6 +50,12 @@ impl Run<'_, '_> {
         }
     }
 
+    /// What is done a few times a second while a worker is silent.
+    pub(super) fn look_around(&mut self) {
+        self.hand_on();
+        self.notice_deaths();
+    }
+
     /// Tells what the devices said, from time to time.
     pub(super) fn hand_on(&mut self) {
         let events = self.watcher.as_mut().map(Watcher::events);

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use super::Run;
 use crate::domain::case::CaseKey;
-use crate::domain::event::RunEvent;
+use crate::domain::event::{Activity, RunEvent};
 use crate::domain::plan::Profiler;
 use crate::domain::profile::Profile;
-use crate::domain::tensor::TensorSpec;
 use crate::domain::trace::{SliceKind, Trace};
 use crate::engines::{self, PROFILE_WARM_UP};
 use crate::import::source::Limits;
@@ -70,13 +69,13 @@ impl Run<'_, '_> {
             return;
         }
         // The others would only be in the way.
-        for setup in self.workers.keys().copied().collect::<Vec<_>>() {
-            self.forget_worker(setup);
-        }
+        self.end_workers();
         for case in wanted {
             if self.control.is_cancelled() {
                 return;
             }
+            let activity = Activity::Profiling { case };
+            self.tell(RunEvent::Turned { activity });
             match self.profile_case(case) {
                 Ok(profile) => self.tell(RunEvent::Profiled {
                     profile: Box::new(profile),
@@ -167,7 +166,7 @@ impl Run<'_, '_> {
         let request = Request::Profile {
             setup: spec.clone(),
             model: self.model(case.setup),
-            name: plan.model.clone(),
+            name: self.model_name(case.setup),
             runtime: runtime.clone(),
             inputs,
             seed: plan.seed,
@@ -179,14 +178,16 @@ impl Run<'_, '_> {
         let mut worker = Worker::start(&spec, runtime.as_deref(), &program, start, &stop)
             .map_err(|error| error.to_string())?;
         let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
-        let answer = worker.ask_meanwhile(&request, limit, &stop, &mut || self.hand_on());
+        let answer = worker.ask_meanwhile(&request, limit, &stop, &mut || self.look_around());
         match answer.map_err(|error| error.to_string())? {
             Reply::Profiled {
                 files,
                 runs,
                 began_ns,
             } => {
-                worker.end();
+                if let Some(ending) = worker.end() {
+                    self.warn_of_death(case.setup, "when its profile was written", &ending);
+                }
                 Ok(Seen {
                     files,
                     runs,
@@ -195,13 +196,6 @@ impl Run<'_, '_> {
                 })
             }
             other => Err(worker.confused(&other).to_string()),
-        }
-    }
-
-    pub(super) fn inputs_of(&self, case: CaseKey) -> Result<Vec<TensorSpec>, String> {
-        match self.request.inputs.get(&case) {
-            Some(Ok(inputs)) => Ok(inputs.clone()),
-            _ => Err("its shapes are not known".to_owned()),
         }
     }
 

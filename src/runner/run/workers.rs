@@ -11,6 +11,7 @@ use crate::domain::outcome::{Outcome, Phase};
 use crate::engines;
 use crate::telemetry::{machine, process};
 use crate::worker::crew::Crew;
+use crate::worker::process::Ending;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
 
@@ -20,9 +21,11 @@ impl Run<'_, '_> {
         setup: usize,
         phase: &mut Phase,
     ) -> Result<(), WorkerError> {
+        self.notice_deaths();
         if self.workers.contains_key(&setup) {
             return Ok(());
         }
+        *phase = Phase::Start;
         let plan = &self.request.beginning.plan;
         let Some(spec) = plan.setups.get(setup).cloned() else {
             return Err(WorkerError::Start("the plan has no such setup".to_owned()));
@@ -86,8 +89,8 @@ impl Run<'_, '_> {
     pub(super) fn model_name(&self, setup: usize) -> String {
         let plan = &self.request.beginning.plan;
         let own = plan.setups.get(setup);
-        let own = own.and_then(|spec| spec.options.get(engines::MODEL_KEY).cloned());
-        own.unwrap_or_else(|| plan.model.clone())
+        let own = own.and_then(|spec| spec.own_model());
+        own.unwrap_or(&plan.model).to_owned()
     }
 
     /// What the setup's engine needs and was found for it.
@@ -128,10 +131,19 @@ impl Run<'_, '_> {
                 text: keeping::SAID.to_owned(),
             });
         }
-        let living: Vec<usize> = self.workers.keys().copied().collect();
-        for setup in living {
-            self.forget_worker(setup);
-        }
+        self.end_workers();
+    }
+
+    /// Ends the worker of a case that ran out of memory, and all others, before it is tried again.
+    pub(super) fn try_alone(&mut self, case: CaseKey, error: &WorkerError) {
+        let label = self.session.setup_label(case.setup);
+        let text = format!(
+            "{label}, batch {}: {error}; it is tried again without the other workers.",
+            case.batch
+        );
+        self.tell(RunEvent::Warned { text });
+        self.forget_worker(case.setup);
+        self.be_alone();
     }
 
     /// Whether a case that ran out of memory may do better without the other workers.
@@ -174,7 +186,7 @@ impl Run<'_, '_> {
             watcher.set_worker(worker.pids().next());
         }
         let stop = self.stop.clone();
-        let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.hand_on());
+        let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.look_around());
         self.workers.insert(setup, worker);
         answer
     }
@@ -189,18 +201,59 @@ impl Run<'_, '_> {
     /// Lets the worker give back what a case holds; one that cannot even do that is of no use.
     pub(super) fn close(&mut self, case: CaseKey) {
         self.warmed.remove(&case);
-        let request = Request::Close { case };
+        let request = Request::Close { case: case.into() };
         let limit = Duration::from_secs(10);
-        if self.opened.remove(&case) && self.ask(case.setup, &request, limit).is_err() {
-            self.forget_worker(case.setup);
+        if !self.opened.remove(&case) {
+            return;
         }
+        let Err(error) = self.ask(case.setup, &request, limit) else {
+            return;
+        };
+        if !matches!(error, WorkerError::Cancelled) {
+            let label = self.session.setup_label(case.setup);
+            let text = format!(
+                "{label}, batch {}, was not closed: {error}. The worker is started again when it is needed.",
+                case.batch
+            );
+            self.tell(RunEvent::Warned { text });
+        }
+        self.forget_worker(case.setup);
     }
 
     pub(super) fn forget_worker(&mut self, setup: usize) {
         self.opened.retain(|case| case.setup != setup);
         self.warmed.retain(|case| case.setup != setup);
-        if let Some(worker) = self.workers.remove(&setup) {
-            worker.end();
+        let Some(worker) = self.workers.remove(&setup) else {
+            return;
+        };
+        for ending in worker.end() {
+            self.warn_of_death(setup, "when it was ended", &ending);
         }
+    }
+
+    /// Ends every worker.
+    pub(super) fn end_workers(&mut self) {
+        let living: Vec<usize> = self.workers.keys().copied().collect();
+        for setup in living {
+            self.forget_worker(setup);
+        }
+    }
+
+    /// Tells of workers that died while nothing was asked of them. Each is started again when it is needed.
+    pub(super) fn notice_deaths(&mut self) {
+        let dead = self.workers.iter_mut();
+        let dead = dead.filter_map(|(setup, crew)| Some((*setup, crew.death()?)));
+        let dead: Vec<(usize, Ending)> = dead.collect();
+        for (setup, ending) in dead {
+            self.warn_of_death(setup, "while it waited for its next visit", &ending);
+            self.forget_worker(setup);
+        }
+    }
+
+    /// A death that is no outcome of a case.
+    pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &Ending) {
+        let label = self.session.setup_label(setup);
+        let text = format!("{label}: the worker died {when}: {ending}.");
+        self.tell(RunEvent::Warned { text });
     }
 }

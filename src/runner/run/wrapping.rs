@@ -59,18 +59,21 @@ impl Run<'_, '_> {
                 runtime,
             },
             Request::Open {
-                case,
+                case: case.into(),
                 inputs,
                 seed: self.request.beginning.plan.seed,
                 feed: Vec::new(),
             },
-            Request::Measure { case, rule: rule() },
+            Request::Measure {
+                case: case.into(),
+                rule: rule(),
+            },
         ];
         let mut measured: Option<Measured> = None;
         for request in requests {
             let limit = patient(limits.load_ms.max(limits.measure_ms));
             let answer = worker
-                .ask_meanwhile(&request, limit, &stop, &mut || self.hand_on())
+                .ask_meanwhile(&request, limit, &stop, &mut || self.look_around())
                 .map_err(|error| error.to_string())?;
             if let Reply::Measured(found) = answer {
                 measured = Some(found);
@@ -85,6 +88,9 @@ impl Run<'_, '_> {
                 wrapper.profiler().name(),
                 ending.how
             ));
+        }
+        if ending.is_failure {
+            self.warn_of_death(case.setup, "when its profile was written", &ending);
         }
         let samples = measured
             .as_ref()

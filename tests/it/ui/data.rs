@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use powerband::analysis::case_rows;
 use powerband::app::machine::EngineState;
@@ -136,7 +137,11 @@ impl Made<'_> {
                 tell(&mut run, RunEvent::RoundFinished { case, round });
             }
         }
-        let rows = run.session.as_ref().map(case_rows::of).unwrap_or_default();
+        let rows = run
+            .session
+            .as_deref()
+            .map(case_rows::of)
+            .unwrap_or_default();
         let text = "The processor's clock was lowered for 4 s.".to_owned();
         let warned = RunEvent::Warned { text };
         let told_ns = run
@@ -144,7 +149,7 @@ impl Made<'_> {
             .as_ref()
             .map_or(0, |session| end_ns(&session.cases));
         if let Some(session) = &mut run.session {
-            session.telemetry = devices::watched(&cases, told_ns);
+            Arc::make_mut(session).telemetry = devices::watched(&cases, told_ns);
         }
         let last = Stamped {
             at_ns: told_ns.max(at_ns) + 1,

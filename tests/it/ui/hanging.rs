@@ -1,6 +1,8 @@
 //! A worker that hangs before anything is measured: its case is named and can be left out, the window goes
 //! on painting, and the others are measured.
 
+use std::sync::Arc;
+
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::NodeT as _;
 use powerband::app::App;
@@ -59,6 +61,9 @@ fn goes_on(desk: &mut Desk) {
     assert_eq!(outcomes(desk.app()), expected);
     let run = desk.app().run.as_ref().expect("a run");
     let session = run.session.as_ref().expect("its session");
+    let became = run.became.and_then(|id| desk.app().sessions.get(id));
+    let is_shared = became.is_some_and(|open| Arc::ptr_eq(&open.session, session));
+    assert!(is_shared, "the window's thread copies no session");
     assert_eq!(session.completion, Completion::Complete);
     let rounds: Vec<usize> = session.cases.iter().map(|case| case.rounds.len()).collect();
     assert_eq!(rounds, [0, 2]);

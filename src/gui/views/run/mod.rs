@@ -354,6 +354,7 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         (Some((case, doing)), Some(session)) => {
             label::number(ui, &format!("Batch {}", case.batch), text::BIG);
             label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
+            waited(ui, run);
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
                     label::quiet(ui, "Left out after this visit.");
@@ -367,7 +368,9 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             ui.spinner();
         }
         _ if run.stage.is_going_on() => {
-            label::quiet(ui, "Between two cases.");
+            let aside = run.aside.as_deref();
+            label::quiet(ui, aside.unwrap_or("Between two cases."));
+            waited(ui, run);
         }
         _ => {}
     }
@@ -386,6 +389,13 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
         zooms: false,
     };
     chart::show(ui, "live-strip", &run.strip, look);
+}
+
+/// For how long the step of now has been going on, where it takes long.
+fn waited(ui: &mut Ui, run: &LiveRun) {
+    if let Some(time) = run.waited(clock::monotonic_ns()) {
+        label::quiet(ui, &format!("For {time} so far."));
+    }
 }
 
 fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
