@@ -44,7 +44,7 @@ impl Waiting {
     fn due(&mut self, waited: Duration) -> Option<String> {
         let next = TELL_AFTER.get(self.told as usize).copied();
         let beyond = self.told.saturating_sub(TELL_AFTER.len() as u32 - 1);
-        let next = next.unwrap_or(Duration::from_mins(1 + u64::from(beyond)));
+        let next = next.unwrap_or_else(|| Duration::from_mins(1 + u64::from(beyond)));
         if waited < next {
             return None;
         }
