@@ -12,7 +12,7 @@ pub fn in_short(accuracy: &Accuracy) -> String {
         parts.push(format!("cosine {} at worst", cosine(distance.worst_cosine)));
         parts.push(format!(
             "largest error {}",
-            humanize::significant(distance.max_error, 2)
+            humanize::value(distance.max_error)
         ));
     }
     let hits = |name: &str, hits: Hits| format!("{name} {} of {}", hits.hits, hits.of);
@@ -100,7 +100,7 @@ mod tests {
         };
         assert_eq!(
             in_short(&accuracy),
-            "cosine 0.99978 at worst, largest error 0.012, same choice for 63 of 64"
+            "cosine 0.99978 at worst, largest error 0.0123, same choice for 63 of 64"
         );
         let lost = Accuracy {
             trouble: Some("it does not run".to_owned()),

@@ -4,6 +4,7 @@ use super::energy::{self, Energy};
 use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
 use super::memory::{self, Need};
+use super::pair::NOT_KNOWN;
 use super::peak;
 use super::stated;
 use super::watched::{self, Watched};
@@ -100,32 +101,27 @@ impl CaseRow {
         }
     }
 
-    /// Half the 95 % interval of the median, in nanoseconds.
-    pub fn median_half_ns(&self) -> Option<f64> {
-        let median = self.latency_ns.as_ref()?.median;
-        Some(self.ci95_ns?.half_around(median))
-    }
-
-    /// The median in words, with the digits that its interval supports.
+    /// The median in words.
     pub fn median_words(&self) -> Option<String> {
         let median = self.latency_ns.as_ref()?.median;
-        Some(humanize::duration_within(median, self.median_half_ns()))
+        Some(humanize::duration_ns(median))
     }
 
-    /// How sure the throughput is, as a share of it: as the median, and no surer than the two ways to
-    /// count it agree.
-    pub fn rate_half(&self) -> Option<f64> {
-        let counted = self.throughput_per_s?;
-        let by_median = self.throughput_by_median?;
-        let apart = (counted / by_median - 1.0).abs();
-        Some(self.ci95_rel()?.max(apart))
+    /// How far off the median may be, in words: half its 95 % interval as a share of it; not known where
+    /// the interval reaches beyond ten times either way.
+    pub fn uncertainty_words(&self) -> Option<String> {
+        let (median, share) = (self.latency_ns.as_ref()?.median, self.ci95_rel()?);
+        let is_known = self.ci95_ns?.tells_of(median);
+        Some(if is_known {
+            humanize::uncertainty(share)
+        } else {
+            NOT_KNOWN.to_owned()
+        })
     }
 
-    /// The throughput in words, with the digits that it supports.
+    /// The throughput in words.
     pub fn rate_words(&self) -> Option<String> {
-        let rate = self.throughput_per_s?;
-        let half = self.rate_half().map(|share| share * rate);
-        Some(humanize::rate_within(rate, half))
+        self.throughput_per_s.map(humanize::rate)
     }
 
     /// Half the 95 % interval of the median as a share of it.

@@ -143,9 +143,9 @@ pub fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<S
         return None;
     }
     let size = |model: &ModelRef| {
-        let macs = model.macs.map_or_else(String::new, |macs| {
-            format!(" and {} MACs", humanize::decimal(macs))
-        });
+        let macs = model
+            .macs
+            .map_or_else(String::new, |macs| format!(" and {}", humanize::macs(macs)));
         let parameters = humanize::decimal(model.parameters);
         format!("{} has {parameters} parameters{macs}", model.name)
     };
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(is_one_network(&before.model, &after.model), Some(false));
         let told = remarks((&before, 0), (&after, 0));
         assert!(
-            told[0].contains("other has 7.98 M parameters and 2.83 G MACs"),
+            told[0].contains("other has 7.98 M parameters and 2.83 GMACs"),
             "{told:?}"
         );
         assert!(!told.join(" ").contains("The models differ"), "{told:?}");

@@ -33,7 +33,7 @@ pub fn in_short(examination: &Examination) -> String {
                     "{} on {} ({} of the time)",
                     humanize::count(share.nodes),
                     share.provider,
-                    percent(share.share_of_time)
+                    humanize::percent(share.share_of_time)
                 )
             });
             format!(": {}", told.collect::<Vec<_>>().join(", "))
@@ -115,13 +115,9 @@ fn evidence(examination: &Examination, fallback: &Fallback, is_all: bool) -> Str
         "{} of {} ran on the CPU and not on {asked}, {} of the time of all nodes: {}",
         humanize::count(fallback.nodes),
         humanize::of_many(examination.nodes.len() as u64, "node"),
-        percent(fallback.share_of_time),
+        humanize::percent(fallback.share_of_time),
         named.join(", ")
     )
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", humanize::significant(share * 100.0, 2))
 }
 
 #[cfg(test)]
@@ -151,7 +147,7 @@ mod tests {
         let mixed = ran(&[("Conv", "CUDA", 900), ("NonZero", "CPU", 100)]);
         assert_eq!(
             in_short(&mixed),
-            "4 nodes became 2: 1 on CPU (10 % of the time), 1 on CUDA (90 % of the time)"
+            "4 nodes became 2: 1 on CPU (10.0 % of the time), 1 on CUDA (90.0 % of the time)"
         );
         assert_eq!(
             in_short(&ran(&[("Conv", "CUDA", 1)])),
@@ -184,7 +180,7 @@ mod tests {
         );
         assert!(
             flag.evidence
-                .contains("10 % of the time of all nodes: 1 × NonZero")
+                .contains("10.0 % of the time of all nodes: 1 × NonZero")
         );
         session.examinations.insert(0, ran(&[("Conv", "CPU", 900)]));
         let flag = fallback(&session, &case).unwrap();

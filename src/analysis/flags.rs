@@ -211,7 +211,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
     } else if busy > CONTENDED {
         format!(
             "other programs kept {} of the {} threads busy while it was measured, {} of all",
-            humanize::significant(others / counted, 2),
+            humanize::value(others / counted),
             session.environment.cpu.threads,
             percent(busy)
         )

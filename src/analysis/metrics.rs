@@ -74,16 +74,6 @@ pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
     metrics
 }
 
-/// A ratio as people read it: `6.71 ×`, `0.60 ×`.
-pub fn times(ratio: f64) -> String {
-    let size = ratio.abs();
-    if (0.1..100.0).contains(&size) {
-        return format!("{ratio:.2} ×");
-    }
-    let digits = if size < 0.1 { 2 } else { 3 };
-    format!("{} ×", humanize::significant(ratio, digits))
-}
-
 /// Two numbers, either of which may be unknown.
 type Both = (Option<f64>, Option<f64>);
 
@@ -107,7 +97,7 @@ fn metric(
         batch,
         before: values.0.map(text),
         after: values.1.map(text),
-        change: gain.map(times),
+        change: gain.map(humanize::ratio),
         better,
         gain,
         note: None,
@@ -139,34 +129,13 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     };
     let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
     let latency = time("Latency", |summary| Some(summary.median));
-    let known = pair.ratio.filter(|ratio| ratio.ci95.is_some());
-    // The same digits as everywhere else, where it is known how many are.
-    let exact = known
-        .zip(latency.gain)
-        .map(|(ratio, gain)| ratio.as_exact(gain));
-    // The same digits for each side's median, and for its rate.
-    let median = |row: &CaseRow, items: f64| {
-        let ns = row.latency_ns.as_ref()?.median / items;
-        let half = row.median_half_ns().map(|half| half / items);
-        Some(humanize::duration_within(ns, half))
-    };
-    let throughput = metric("Throughput", batch, Better::Higher, rates, humanize::rate);
     let mut metrics = vec![
-        Metric {
-            change: exact.or(latency.change),
-            before: median(&pair.before, divisors.0),
-            after: median(&pair.after, divisors.1),
-            ..latency
-        },
+        latency,
         Metric {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
-        Metric {
-            before: pair.before.rate_words(),
-            after: pair.after.rate_words(),
-            ..throughput
-        },
+        metric("Throughput", batch, Better::Higher, rates, humanize::rate),
     ];
     metrics.extend(of_resources(pair, batch));
     metrics
@@ -414,13 +383,13 @@ mod tests {
     fn changes_are_above_one_when_better() {
         let comparison = compare(&example(), [None, None]);
         let latency = find(&comparison, "Latency, batch 1");
-        assert_eq!(latency.before.as_deref(), Some("6.710 ms"));
+        assert_eq!(latency.before.as_deref(), Some("6.71 ms"));
         assert_eq!(latency.change.as_deref(), Some("6.71 ×"));
         let throughput = find(&comparison, "Throughput, batch 1");
         assert_eq!(throughput.after.as_deref(), Some("1,000 /s"));
         assert!(throughput.gain.unwrap() > 6.0);
         let load = find(&comparison, "Load");
-        assert_eq!(load.change.as_deref(), Some("0.60 ×"));
+        assert_eq!(load.change.as_deref(), Some("0.603 ×"));
         let scaling = find(&comparison, "Scaling, batch 4");
         assert_eq!(scaling.before.as_deref(), Some("50 %"));
         assert_eq!(scaling.after.as_deref(), Some("25 %"));
@@ -456,24 +425,13 @@ mod tests {
     fn different_batches_are_compared_per_item() {
         let comparison = compare(&example(), [Some(1), Some(4)]);
         let latency = find(&comparison, "Latency per item");
-        assert_eq!(latency.after.as_deref(), Some("1.000 ms"));
+        assert_eq!(latency.after.as_deref(), Some("1.00 ms"));
         assert_eq!(latency.batch, None);
         assert!(
             comparison
                 .metrics
                 .iter()
                 .all(|metric| metric.name != "Scaling")
-        );
-    }
-
-    #[test]
-    fn ratios_as_people_read_them() {
-        let texts = [6.714, 10.39, 0.6, 0.01234, 1234.5, 1.0].map(times);
-        assert_eq!(
-            texts,
-            [
-                "6.71 ×", "10.39 ×", "0.60 ×", "0.012 ×", "1,235 ×", "1.00 ×"
-            ]
         );
     }
 }

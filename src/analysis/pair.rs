@@ -9,8 +9,13 @@ use crate::stats::bootstrap::Interval;
 use crate::stats::ratio::{self, Estimate};
 use crate::stats::summary::mean;
 
-/// Half an interval, as a share, that is narrower than anybody reads off a ratio.
-const FINEST: f64 = 0.01;
+/// Digits of the ends of an interval: one more than of the ratio, so that an end near 1 is not rounded
+/// onto it.
+const DIGITS_OF_ENDS: usize = 4;
+/// How a speed-up comes about, where it stands beside two medians.
+pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios, paired where the two took turns. It may differ from the quotient of the two medians.";
+/// What stands for an interval that says nothing of its ratio.
+pub const NOT_KNOWN: &str = "not known";
 
 /// How many times as fast the one is as the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,43 +30,27 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Half of its interval: the longer side.
-    pub fn half(&self) -> Option<f64> {
-        let half = |interval: Interval| {
-            let (below, above) = (self.speed_up - interval.low, interval.high - self.speed_up);
-            below.max(above)
-        };
-        self.ci95.map(half)
-    }
-
-    /// As people read it, with as many digits as its interval supports, and three at most: `2.98 ×`.
+    /// In words: `2.98 ×`.
     pub fn words(&self) -> String {
-        self.as_exact(self.speed_up)
+        humanize::ratio(self.speed_up)
     }
 
-    /// The ends of its interval, one digit finer than the ratio, so that an end near 1 is not rounded onto
-    /// it. Where two rounds cannot tell, nobody wants to know by how much.
+    /// Its interval in words, `2.910 to 3.040`; not known where it reaches beyond ten times either way, and
+    /// nothing where there is none.
     pub fn interval_words(&self) -> Option<String> {
-        let Interval { low, high } = self.ci95?;
-        let finer = self.supported().map(|half| half / 10.0);
-        let end = |value: f64| humanize::within(value, finer);
-        Some(if high < 100.0 {
-            format!("{} to {}", end(low), end(high))
-        } else {
-            format!("{} to over 100", end(low))
-        })
+        let interval = self.ci95?;
+        Some(interval_words(interval, self.speed_up))
     }
+}
 
-    /// Another ratio of the same two cases, no more exact than this one.
-    pub fn as_exact(&self, ratio: f64) -> String {
-        format!("{} ×", humanize::within(ratio, self.supported()))
+/// The interval of a ratio in words.
+pub(super) fn interval_words(interval: Interval, ratio: f64) -> String {
+    if !interval.tells_of(ratio) {
+        return NOT_KNOWN.to_owned();
     }
-
-    /// Half of its interval, or of one that is as narrow as anybody reads.
-    fn supported(&self) -> Option<f64> {
-        let finest = self.speed_up.abs() * FINEST;
-        self.half().map(|half| half.max(finest))
-    }
+    let [low, high] =
+        [interval.low, interval.high].map(|end| humanize::significant(end, DIGITS_OF_ENDS));
+    format!("{low} to {high}")
 }
 
 /// Two cases that belong together.
@@ -212,36 +201,35 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_an_interval_are_one_digit_finer_than_the_ratio() {
+    fn an_interval_stands_beside_its_ratio_and_takes_none_of_its_digits() {
         let told = |ratio: Ratio| (ratio.words(), ratio.interval_words().unwrap());
         let both = |ratio: &str, ends: &str| (ratio.to_owned(), ends.to_owned());
         assert_eq!(
             told(ratio(1.0912, 1.185, 1.2871)),
-            both("1.2 ×", "1.09 to 1.29")
+            both("1.19 ×", "1.091 to 1.287")
         );
         assert_eq!(
             told(ratio(0.7286, 0.75, 0.7714)),
-            both("0.75 ×", "0.729 to 0.771")
-        );
-        assert_eq!(
-            told(ratio(1.6231, 1.68, 1.7371)),
-            both("1.68 ×", "1.623 to 1.737")
+            both("0.750 ×", "0.7286 to 0.7714")
         );
         // An end that is not 1 does not read as if it were.
         assert_eq!(
-            told(ratio(1.012, 1.04, 1.068)),
-            both("1.04 ×", "1.012 to 1.068")
+            told(ratio(0.9996, 1.04, 1.068)),
+            both("1.04 ×", "0.9996 to 1.068")
         );
         let alone = Ratio {
             ci95: None,
             ..ratio(1.0, 2.0, 3.0)
         };
         assert_eq!(alone.interval_words(), None);
-        assert!(
-            ratio(0.5, 9.0, 300.0)
-                .interval_words()
-                .unwrap()
-                .ends_with("to over 100")
-        );
+    }
+
+    #[test]
+    fn an_interval_beyond_ten_times_either_way_is_not_known() {
+        let told = |low, high| ratio(low, 9.0, high).interval_words().unwrap();
+        assert_eq!(told(0.000_4, 25_376.448), NOT_KNOWN);
+        assert_eq!(told(0.8, 10.0), NOT_KNOWN);
+        assert_eq!(told(8.0, 91.0), NOT_KNOWN);
+        assert_eq!(told(1.0, 81.0), "1.000 to 81.00");
     }
 }

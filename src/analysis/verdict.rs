@@ -80,7 +80,10 @@ impl Verdict {
 pub fn of(estimate: &Estimate) -> Verdict {
     let call = call(estimate);
     let unsettled = call == Call::Inconclusive;
-    let more_rounds = unsettled.then(|| more_rounds(estimate)).flatten();
+    let is_known = estimate.interval().tells_of(estimate.ratio());
+    let more_rounds = (unsettled && is_known)
+        .then(|| more_rounds(estimate))
+        .flatten();
     Verdict {
         call,
         floor: Some(floor(estimate).exp_m1()),
@@ -135,12 +138,14 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
     } else {
         format!("{}, which is never called a change", percent(floor))
     };
-    let range = format!(
-        "after {} it may be anything from {:.3} × to {:.3} ×",
-        humanize::of_many(u64::from(estimate.rounds), "round"),
-        interval.low,
-        interval.high
-    );
+    let rounds = humanize::of_many(u64::from(estimate.rounds), "round");
+    if !interval.tells_of(estimate.ratio()) {
+        return format!(
+            "after {rounds} its 95 % interval is not known: it reaches beyond 10 × either way; measure five rounds or more, close other programs, or measure longer a round"
+        );
+    }
+    let [low, high] = [interval.low, interval.high].map(|end| humanize::significant(end, 4));
+    let range = format!("after {rounds} it may be anything from {low} × to {high} ×");
     let seen = if size <= estimate.half_width() {
         range
     } else if size <= floor {

@@ -44,16 +44,8 @@ pub fn of(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statistic) -> Vec<
 
 fn words(point: &CurvePoint, statistic: Statistic) -> String {
     let latency = point.latency_ns(statistic);
-    // The interval is that of the median, and of nothing else.
-    let interval = point.ci95_ns.filter(|_| statistic == Statistic::Median);
-    let latency = latency.map(|ns| {
-        let half = interval.map(|interval| interval.half_around(ns));
-        humanize::duration_within(ns, half)
-    });
-    let rate = point.throughput_per_s.map(|rate| {
-        let half = point.throughput_ci95.map(|ci95| ci95.half_around(rate));
-        humanize::number_within(rate, half)
-    });
+    let latency = latency.map(humanize::duration_ns);
+    let rate = point.throughput_per_s.map(humanize::value);
     let unknown = || UNKNOWN.to_owned();
     format!(
         "{}, {} items/s",

@@ -401,13 +401,9 @@ impl CurvesState {
                 entry.name.clone(),
                 humanize::count(row.batch as u64),
                 median.unwrap_or_else(|| time(latency)),
-                ci95.map_or_else(
-                    || UNKNOWN.to_owned(),
-                    |share| {
-                        let digits = usize::from(share < 1.0);
-                        format!("{:.digits$} %", share * 100.0)
-                    },
-                ),
+                row.uncertainty_words()
+                    .filter(|_| is_median)
+                    .unwrap_or_else(|| UNKNOWN.to_owned()),
                 time(min),
                 time(p99),
                 row.rate_words().unwrap_or_else(|| UNKNOWN.to_owned()),

@@ -331,24 +331,15 @@ fn error(accuracy: &Accuracy) -> (String, String) {
     let Some(distance) = accuracy.distance else {
         return unknown(accuracy.trouble.as_deref(), "the outputs were not compared");
     };
-    let mean = humanize::significant(distance.mean_error, 2);
+    let mean = humanize::value(distance.mean_error);
     let help = match distance.relative_error {
         Some(relative) => format!(
-            "{mean} on average; the largest is {} % of the reference's largest value",
-            humanize::significant(relative * 100.0, 2)
+            "{mean} on average; the largest is {} of the reference's largest value",
+            humanize::percent(relative)
         ),
         None => format!("{mean} on average"),
     };
-    (small(distance.max_error), help)
-}
-
-/// Two digits of an error, however small: `0.00012`, `3.1e-7`.
-fn small(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-4 {
-        format!("{value:.1e}")
-    } else {
-        humanize::significant(value, 2)
-    }
+    (humanize::value(distance.max_error), help)
 }
 
 fn unknown(why: Option<&str>, missing: &str) -> (String, String) {

@@ -41,13 +41,23 @@ pub fn list(names: &[&str]) -> String {
     }
 }
 
-/// A positive value to `digits` significant digits, grouped, without an exponent.
+/// Significant digits of a value.
+const DIGITS: usize = 3;
+/// The same of an uncertainty that stands beside one.
+const LEADING: usize = 2;
+/// Smaller values have an exponent, or their zeros would hide them.
+const SMALLEST_PLAIN: f64 = 1e-4;
+
+/// A value to `digits` significant digits, grouped; with an exponent where it is very small: `3.10e-7`.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return UNKNOWN.to_owned();
     }
     if value == 0.0 {
         return "0".to_owned();
+    }
+    if value.abs() < SMALLEST_PLAIN {
+        return format!("{value:.*e}", digits.saturating_sub(1));
     }
     let magnitude = value.abs().log10().floor() as i32;
     let decimals = digits as i32 - 1 - magnitude;
@@ -68,45 +78,38 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{sign}{}", count(value.abs().round() as u64))
 }
 
-/// Digits of a value of which nobody knows how sure it is.
-const DIGITS_UNSURE: i32 = 2;
-/// More digits than these serve nobody.
-const MOST_DIGITS: i32 = 4;
+/// A value with three significant digits, however sure it is: what is known of that stands beside it.
+pub fn value(value: f64) -> String {
+    significant(value, DIGITS)
+}
 
-/// A value with as many digits as its uncertainty supports: none finer than the first digit of
-/// `half_width`, and two where nobody knows how sure it is.
-pub fn within(value: f64, half_width: Option<f64>) -> String {
-    if !value.is_finite() {
-        return UNKNOWN.to_owned();
+/// A ratio: `6.71 ×`, `0.604 ×`.
+pub fn ratio(ratio: f64) -> String {
+    format!("{} ×", value(ratio))
+}
+
+/// A share in percent: `41.9 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", value(share * 100.0))
+}
+
+/// How far a value may be off, as a share of it: the leading digits in percent, `0.83 %`, `150 %`.
+pub fn uncertainty(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() || percent.abs() < 10.0 {
+        return format!("{} %", significant(percent, LEADING));
     }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = |number: f64| number.abs().log10().floor() as i32;
-    let digits = match half_width.filter(|half| half.is_finite() && *half >= 0.0) {
-        None => DIGITS_UNSURE,
-        Some(0.0) => MOST_DIGITS,
-        Some(half) => (magnitude(value) - magnitude(half) + 1).clamp(1, MOST_DIGITS),
-    };
-    let place = digits - 1 - magnitude(value);
-    if place > 0 {
-        return significant(value, digits as usize);
-    }
-    let step = 10_f64.powi(-place);
-    let rounded = (value / step).round() * step;
-    significant(rounded, digits as usize)
+    let step = 10_f64.powi(percent.abs().log10().floor() as i32 + 1 - LEADING as i32);
+    format!(
+        "{} %",
+        significant((percent / step).round() * step, LEADING)
+    )
 }
 
 /// A time in the unit that suits it: `12.4 µs`, `6.75 ms`, `1.20 s`.
 pub fn duration_ns(nanoseconds: f64) -> String {
-    duration_within(nanoseconds, None)
-}
-
-/// A time with as many digits as half its interval supports; three where it has none.
-pub fn duration_within(nanoseconds: f64, half_width: Option<f64>) -> String {
     let (ns, unit) = unit_of(nanoseconds);
-    let half = half_width.map(|half| half / ns);
-    format!("{} {unit}", number_within(nanoseconds / ns, half))
+    format!("{} {unit}", value(nanoseconds / ns))
 }
 
 /// The unit that suits a time, in nanoseconds and by name.
@@ -121,20 +124,7 @@ pub fn unit_of(nanoseconds: f64) -> (f64, &'static str) {
 
 /// Items or runs a second: `25.7 /s`.
 pub fn rate(per_s: f64) -> String {
-    format!("{} /s", significant(per_s, 3))
-}
-
-/// The same with as many digits as half its interval supports; three where it has none.
-pub fn rate_within(per_s: f64, half_width: Option<f64>) -> String {
-    format!("{} /s", number_within(per_s, half_width))
-}
-
-/// A number with as many digits as half its interval supports; three where it has none.
-pub fn number_within(value: f64, half_width: Option<f64>) -> String {
-    match half_width {
-        Some(half) => within(value, Some(half)),
-        None => significant(value, 3),
-    }
+    format!("{} /s", value(per_s))
 }
 
 /// A length of time as a clock shows it: `48 s`, `3 min 20 s`, `1 h 05 min`.
@@ -200,6 +190,13 @@ pub fn bytes(value: u64) -> String {
         return format!("{value} B");
     }
     format!("{} {}", significant(scaled, 3), UNITS[unit])
+}
+
+/// Multiply-accumulates: `4.09 GMACs`, `0 MACs`.
+pub fn macs(value: u64) -> String {
+    let text = decimal(value);
+    let is_prefixed = text.ends_with(char::is_alphabetic);
+    format!("{text}{}MACs", if is_prefixed { "" } else { " " })
 }
 
 /// A count of operations in decimal units, two decimals: `4.09 G`.
@@ -362,25 +359,39 @@ mod tests {
     }
 
     #[test]
-    fn digits_end_where_the_uncertainty_begins() {
-        assert_eq!(within(6.7512, Some(0.034)), "6.75");
-        assert_eq!(within(6.7512, Some(0.2)), "6.8");
-        assert_eq!(within(6.7512, Some(0.000_01)), "6.751");
-        assert_eq!(within(6.7512, Some(0.0)), "6.751");
-        assert_eq!(within(6.7512, None), "6.8");
-        assert_eq!(within(14_936.2, Some(210.0)), "14,900");
-        assert_eq!(within(999.999, Some(0.0)), "1,000");
-        assert_eq!(duration_within(6_751_200.0, Some(34_000.0)), "6.75 ms");
-        assert_eq!(duration_within(6_751_200.0, Some(200_000.0)), "6.8 ms");
-        assert_eq!(duration_within(6_751_200.0, None), "6.75 ms");
-        assert_eq!(rate_within(14_936.2, Some(210.0)), "14,900 /s");
-        assert_eq!(rate_within(25.71, None), "25.7 /s");
-        assert_eq!(within(14_936.2, Some(21.0)), "14,940");
-        assert_eq!(within(14_936.2, None), "15,000");
-        assert_eq!(within(3.0, Some(40.0)), "3");
-        assert_eq!(within(0.0, Some(1.0)), "0");
-        assert_eq!(within(f64::NAN, None), UNKNOWN);
-        assert_eq!(within(0.999_6, Some(0.001)), "1.00");
+    fn uncertainty_stands_beside_a_number_and_takes_none_of_its_digits() {
+        assert_eq!(value(14.57), "14.6");
+        assert_eq!(value(137.4), "137");
+        assert_eq!(
+            (ratio(1.2167), ratio(0.604)),
+            ("1.22 ×".to_owned(), "0.604 ×".to_owned())
+        );
+        assert_eq!(
+            (ratio(10.39), ratio(1234.5)),
+            ("10.4 ×".to_owned(), "1,235 ×".to_owned())
+        );
+        let shares = [0.0083, 0.1234, 0.996, 1.534, 12.34, 0.0].map(uncertainty);
+        assert_eq!(
+            shares,
+            ["0.83 %", "12 %", "100 %", "150 %", "1,200 %", "0 %"]
+        );
+        assert_eq!(percent(0.4187), "41.9 %");
+    }
+
+    #[test]
+    fn very_small_numbers_have_an_exponent() {
+        assert_eq!(significant(3.104e-19, 3), "3.10e-19");
+        assert_eq!(significant(-2.5e-5, 3), "-2.50e-5");
+        assert_eq!(significant(0.000_123_4, 3), "0.000123");
+    }
+
+    #[test]
+    fn operations_have_a_space_before_their_unit() {
+        assert_eq!(macs(4_089_184_256), "4.09 GMACs");
+        assert_eq!(
+            (macs(0), macs(20)),
+            ("0 MACs".to_owned(), "20 MACs".to_owned())
+        );
     }
 
     #[test]

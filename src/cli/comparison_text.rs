@@ -4,6 +4,7 @@ use super::session_text;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::conditions::Difference;
+use crate::analysis::pair::OVER_ROUNDS;
 use crate::analysis::verdict::Call;
 use crate::base::humanize::{self, UNKNOWN};
 
@@ -58,7 +59,7 @@ pub fn table(pairs: &[Pair]) -> String {
         "Verdict",
     ];
     let lines: Vec<Vec<String>> = pairs.iter().map(line).collect();
-    humanize::table(&header, &lines, 2)
+    humanize::table(&header, &lines, 2) + "· " + OVER_ROUNDS + "\n"
 }
 
 fn line(pair: &Pair) -> Vec<String> {

@@ -123,12 +123,7 @@ fn line(point: &Point) -> Vec<String> {
         humanize::moment(&point.created),
         point.name.clone(),
         or_unknown(point.row.median_words()),
-        or_unknown(
-            point
-                .row
-                .ci95_rel()
-                .map(|share| format!("{:.1} %", share * 100.0)),
-        ),
+        or_unknown(point.row.uncertainty_words()),
         or_unknown(last.and_then(|pair| pair.ratio).map(|ratio| ratio.words())),
         or_unknown(last.map(|pair| pair.verdict.call.name().to_owned())),
         changed.join(", "),

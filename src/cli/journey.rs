@@ -11,6 +11,7 @@ use crate::analysis::accuracy;
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::Pair;
 use crate::analysis::journey::{self, Journey, Rung};
+use crate::analysis::pair::OVER_ROUNDS;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::session::Session;
 use crate::export::comparison::pair;
@@ -86,11 +87,10 @@ fn text(journey: &Journey) -> String {
     let not_told = accuracy::not_told(accuracies);
     let remarks = journey.remarks.iter().chain(&not_told);
     let remarks = remarks.map(|remark| format!("· {remark}\n"));
-    let said: String = troubles.chain(remarks).collect();
-    if !said.is_empty() {
-        text.push('\n');
-        text.push_str(&said);
-    }
+    let told = std::iter::once(format!("· {OVER_ROUNDS}\n"));
+    let said: String = told.chain(troubles).chain(remarks).collect();
+    text.push('\n');
+    text.push_str(&said);
     text
 }
 
@@ -99,10 +99,9 @@ fn line(rung: &Rung) -> Vec<String> {
     let row = rung.row.as_ref();
     let gain = |pair: &Option<Pair>| {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
-        let interval = ratio.and_then(|ratio| ratio.ci95);
         [
             or_unknown(ratio.map(|ratio| ratio.words())),
-            or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
+            or_unknown(ratio.and_then(|ratio| ratio.interval_words())),
         ]
     };
     let [before, before_interval] = gain(&rung.over_before);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::args::ModelArgs;
 use super::{Context, output};
-use crate::base::humanize;
+use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::model::{ModelSummary, Port};
 use crate::domain::setup::Setup;
 use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
@@ -100,7 +100,7 @@ fn export(
     let close = exported.worst.map_or_else(String::new, |worst| {
         format!(
             "; its outputs differ by {} at most from those of ONNX Runtime",
-            humanize::significant(worst, 2)
+            humanize::value(worst)
         )
     });
     output::answer(&format!("Saved to {}{close}\n", to.display()))?;
@@ -139,11 +139,11 @@ fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
         humanize::bytes(summary.constant_bytes),
     );
     let macs = summary.macs.map_or_else(
-        || "unknown".to_owned(),
+        || format!("{UNKNOWN} (not counted; the notes say why)"),
         |macs| {
             format!(
-                "{}MACs at batch 1 ({})",
-                humanize::decimal(macs),
+                "{} at batch 1 ({})",
+                humanize::macs(macs),
                 humanize::count(macs)
             )
         },

@@ -45,9 +45,9 @@ pub fn peaks(session: &Session, rows: &[CaseRow]) -> String {
         let (row, share) = best?;
         let peak = peak::of(session, setup).ok()?;
         Some(format!(
-            "{}: {} % of peak at batch {}; the peak is {}\n",
+            "{}: {} of peak at batch {}; the peak is {}\n",
             row.setup_label,
-            humanize::significant(share * 100.0, 2),
+            humanize::percent(share),
             row.batch,
             peak.told
         ))

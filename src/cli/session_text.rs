@@ -81,13 +81,12 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> String {
     let mut lines: Vec<Vec<String>> = Vec::new();
     for scaling in &found {
         for gain in &scaling.gains {
-            let interval = gain.pair.ratio.and_then(|ratio| ratio.ci95);
             lines.push(vec![
                 session.setup_label(scaling.setup),
                 scaling.copies.to_string(),
                 gain.batch.to_string(),
                 or_unknown(gain.pair.ratio.map(|ratio| ratio.words())),
-                or_unknown(interval.map(|i| format!("{:.3} to {:.3}", i.low, i.high))),
+                or_unknown(gain.pair.ratio.and_then(|ratio| ratio.interval_words())),
                 gain.pair.verdict.call.name().to_owned(),
                 or_unknown(
                     gain.efficiency
@@ -150,7 +149,7 @@ fn accuracies(session: &Session) -> String {
                 session.setup_label(setup),
                 or_unknown(distance.map(|d| accuracy::cosine(d.worst_cosine))),
                 or_unknown(distance.map(|d| accuracy::cosine(d.mean_cosine))),
-                or_unknown(distance.map(|d| humanize::significant(d.max_error, 2))),
+                or_unknown(distance.map(|d| humanize::value(d.max_error))),
                 or_unknown(found.same_choice.and_then(accuracy::percent)),
                 or_unknown(found.top1.and_then(accuracy::percent)),
                 or_unknown(found.top5.and_then(accuracy::percent)),
@@ -258,7 +257,7 @@ fn networks(session: &Session) -> String {
         let model = network.model;
         let cost = model
             .macs
-            .map(|macs| format!(", {}MACs a batch of one", humanize::decimal(macs)));
+            .map(|macs| format!(", {} a batch of one", humanize::macs(macs)));
         let setups = network.setups.iter();
         let setups: Vec<String> = setups.map(|&setup| session.setup_label(setup)).collect();
         let whose = if networks.len() > 1 {
@@ -335,15 +334,6 @@ fn table(rows: &[CaseRow]) -> String {
     humanize::table(&header, &lines, 1)
 }
 
-/// Half an interval in percent. Where it is wider than the value, nobody wants to know by how much.
-pub(super) fn half_width(share: f64) -> String {
-    if share < 1.0 {
-        format!("{:.1} %", share * 100.0)
-    } else {
-        "> 100 %".to_owned()
-    }
-}
-
 fn line(row: &CaseRow) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let latency = row.latency_ns.as_ref();
@@ -356,7 +346,7 @@ fn line(row: &CaseRow) -> Vec<String> {
         row.setup_label.clone(),
         row.batch.to_string(),
         or_unknown(row.median_words()),
-        or_unknown(row.ci95_rel().map(half_width)),
+        or_unknown(row.uncertainty_words()),
         or_unknown(row.min_ns().map(humanize::duration_ns)),
         time(|s| s.p90),
         time(|s| s.p99),

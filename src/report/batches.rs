@@ -73,7 +73,6 @@ pub fn why_not(row: &CaseRow) -> String {
 fn line(row: &CaseRow, unit: Unit) -> Vec<Cell> {
     let why = why_not(row);
     let latency = row.latency_ns.as_ref();
-    let half = row.median_half_ns();
     let no_rate: &str = if row.is_stated_only() {
         NOT_STATED
     } else {
@@ -81,19 +80,18 @@ fn line(row: &CaseRow, unit: Unit) -> Vec<Cell> {
     };
     let percentile = |percent: f64, value: Option<f64>| match (latency, value) {
         (None, _) => Cell::unknown(why.as_str()),
-        // Nobody knows how sure a percentile is; it is told no finer than the median.
-        (Some(_), Some(ns)) => Cell::of(unit.text(ns, half)),
+        (Some(_), Some(ns)) => Cell::of(unit.text(ns)),
         (Some(_), None) if row.is_stated_only() => Cell::unknown(NOT_STATED),
         (Some(_), None) => Cell::unknown(few(percent)),
     };
     vec![
         Cell::of(row.setup_label.as_str()),
         Cell::of(row.batch.to_string()),
-        Cell::known(latency.map(|times| unit.text(times.median, half)), &why),
+        Cell::known(latency.map(|times| unit.text(times.median)), &why),
         match latency {
             None => Cell::unknown(why.as_str()),
             Some(_) => Cell::known(
-                row.ci95_rel().map(numbers::relative),
+                row.uncertainty_words(),
                 "one round says nothing of how rounds differ",
             ),
         },
@@ -187,7 +185,7 @@ pub fn of_setup(source: &Source<'_>, setup: usize) -> Vec<Block> {
         let median = row.latency_ns.as_ref().map(|times| times.median);
         vec![
             Cell::of(row.batch.to_string()),
-            Cell::known(median.map(|ns| unit.text(ns, row.median_half_ns())), &why),
+            Cell::known(median.map(|ns| unit.text(ns)), &why),
             Cell::known(numbers::rate(row), &why),
             efficiency(Efficiency::OfBest),
             efficiency(Efficiency::Scaling),

@@ -13,6 +13,8 @@ use crate::domain::case::CaseKey;
 
 /// So many categories of the baseline's profile are told.
 const MOST_CATEGORIES: usize = 6;
+/// How the numbers of the last table come about.
+const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two took turns, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
 /// What is said of a number that is not there.
 const NOT_MEASURED: &str = "not measured";
 /// Smaller shares would read as nothing.
@@ -92,7 +94,10 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
     };
     let items = [
         ("Setup", source.session.setup_spec(setup)),
-        ("Baseline latency", at(numbers::median(row), "", row.batch)),
+        (
+            "Baseline latency",
+            at(numbers::median_with_uncertainty(row), "", row.batch),
+        ),
         (
             "Baseline throughput",
             at(numbers::rate(busiest), " items/s", busiest.batch),
@@ -181,7 +186,11 @@ fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         .plain(" to ")
         .code(session.setup_label(last.setup))
         .plain(". Each number is compared at its own batch size only.");
-    let mut blocks = vec![Block::Paragraph(told), Block::Table(table)];
+    let mut blocks = vec![
+        Block::Paragraph(told),
+        Block::Table(table),
+        Block::Paragraph(Text::default().emphasis(OVER_ROUNDS_OR_QUOTIENT)),
+    ];
     if let Some(nothing) = &found.nothing {
         blocks.push(Block::Paragraph(nothing.as_str().into()));
     }
@@ -194,10 +203,10 @@ fn latency(pair: &Pair) -> Vec<Cell> {
     let call = pair.verdict.call;
     vec![
         Cell::of(format!("Latency, batch {}", pair.before_batch)),
-        Cell::known(numbers::median(&pair.before), NOT_MEASURED),
-        Cell::known(numbers::median(&pair.after), NOT_MEASURED),
+        Cell::known(pair.before.median_words(), NOT_MEASURED),
+        Cell::known(pair.after.median_words(), NOT_MEASURED),
         Cell::known(ratio.map(Ratio::words), why),
-        Cell::known(ratio.and_then(numbers::interval), why),
+        Cell::known(ratio.and_then(Ratio::interval_words), why),
         Cell::of(call.name()).toned(pairs::tone(call)),
     ]
 }
@@ -205,20 +214,11 @@ fn latency(pair: &Pair) -> Vec<Cell> {
 fn throughput(pair: &Pair) -> Vec<Cell> {
     let (before, after) = (&pair.before, &pair.after);
     let why = pair.verdict.reason.as_deref().unwrap_or_default();
-    let rate = |row: &CaseRow| {
-        let rate = numbers::rate(row).map(|rate| format!("{rate} /s"));
-        Cell::known(rate, NOT_MEASURED)
-    };
-    let half = before.rate_half().zip(after.rate_half());
-    let half = half.map(|(a, b)| a.hypot(b));
+    let rate = |row: &CaseRow| Cell::known(row.rate_words(), NOT_MEASURED);
     let rates = before.throughput_per_s.zip(after.throughput_per_s);
     let gain = rates
         .filter(|(before, _)| *before > 0.0 && pair.ratio.is_some())
-        .map(|(before, after)| {
-            let gain = after / before;
-            let half = half.map(|half| half * gain);
-            format!("{} ×", humanize::within(gain, half))
-        });
+        .map(|(before, after)| humanize::ratio(after / before));
     vec![
         Cell::of(format!("Throughput, batch {}", pair.before_batch)),
         rate(before),

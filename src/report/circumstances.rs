@@ -2,7 +2,6 @@
 
 use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
-use super::numbers;
 use crate::analysis::{conditions, examined};
 use crate::base::humanize::{self, UNKNOWN};
 use crate::domain::event::SetupReport;
@@ -92,7 +91,7 @@ fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
     let label = session.setup_label(setup);
     let spec = session.setup_spec(setup);
     let time = |ns: Option<u64>| {
-        let text = ns.map(|ns| numbers::time(ns as f64, None));
+        let text = ns.map(|ns| humanize::duration_ns(ns as f64));
         Cell::known(text, trouble)
     };
     let threads = |report: &SetupReport| match report.threads {
@@ -150,7 +149,7 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
         load(plan).into(),
         "Every time of a run is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and half of it is what “±” means.".into(),
         "A ratio is the geometric mean of those of paired rounds, and its 95 % interval Student's over their logarithms; Welch's where the two did not take turns. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
-        "A median, a throughput or a ratio has no more digits than its interval supports, and two where there is no interval because there was a single round or a single reading.".into(),
+        "A number has three significant digits or more, however wide its interval is. An interval stands beside its number; it is not known where it reaches beyond ten times the number either way.".into(),
     ];
     if let Some(feeding) = feeding(source) {
         items.push(format!("Inputs: {feeding}.").into());
@@ -190,7 +189,7 @@ fn rules(plan: &Plan) -> String {
     let until = rule.target_ci95_rel.map_or_else(String::new, |share| {
         format!(
             " Rounds were added until the interval was within ±{} or {} were measured.",
-            numbers::relative(share),
+            humanize::uncertainty(share),
             ms(rule.max_time_ms)
         )
     });
@@ -209,7 +208,7 @@ fn warm_up(plan: &Plan) -> String {
         rule.min_runs,
         humanize::duration_ns(rule.min_time_ms as f64 * 1e6),
         humanize::of_many(u64::from(rule.windows), "window"),
-        numbers::relative(rule.agree_within)
+        humanize::uncertainty(rule.agree_within)
     )
 }
 

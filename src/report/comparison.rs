@@ -38,7 +38,7 @@ pub fn write(material: &Material<'_>) -> Document {
     }
     document.section("Case by case", blocks);
     let is_in_table = |metric: &&Metric| {
-        // These stand in the table above, with the digits that their intervals support.
+        // These stand in the table above, with their intervals.
         ["Latency", "Throughput"]
             .iter()
             .any(|name| metric.name == *name || metric.name.ends_with(&format!(": {name}")))

@@ -45,7 +45,7 @@ fn case(row: &CaseRow, text: Text) -> Text {
 
 fn fastest(source: &Source<'_>) -> Option<Text> {
     let (fastest, busiest) = (source.fastest()?, source.busiest()?);
-    let median = numbers::median(fastest)?;
+    let median = numbers::median_with_uncertainty(fastest)?;
     let rate = numbers::rate(busiest)?;
     let text = case(
         fastest,

@@ -129,7 +129,7 @@ pub fn accuracies(source: &Source<'_>) -> Vec<Block> {
                 Cell::of(session.setup_label(setup)),
                 Cell::known(distance.map(|d| accuracy::cosine(d.worst_cosine)), why),
                 Cell::known(distance.map(|d| accuracy::cosine(d.mean_cosine)), why),
-                Cell::known(distance.map(|d| humanize::significant(d.max_error, 2)), why),
+                Cell::known(distance.map(|d| humanize::value(d.max_error)), why),
                 hits(found.same_choice),
                 hits(found.top1),
                 hits(found.top5),

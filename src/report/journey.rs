@@ -4,6 +4,7 @@ use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
 use super::{numbers, pairs};
 use crate::analysis::accuracy;
+use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Pair, Ratio};
 use crate::analysis::journey::{self, Journey, Rung};
 use crate::base::humanize;
@@ -84,7 +85,7 @@ pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
             &source.elsewhere(),
         )
         .without_empty_columns();
-    let mut blocks = vec![Block::Table(table)];
+    let mut blocks = vec![Block::Table(table), pairs::over_rounds()];
     blocks.extend(remarks(journey));
     blocks
 }
@@ -145,12 +146,12 @@ fn line(rung: &Rung) -> Vec<Cell> {
             None => Cell::unknown(none_before),
         },
         Cell::of(rung.case.batch.to_string()),
-        Cell::known(row.and_then(numbers::median), &why),
+        Cell::known(row.and_then(CaseRow::median_words), &why),
         Cell::known(row.and_then(numbers::rate), &why),
         speed_up(&rung.over_before),
         speed_up(&rung.over_start),
-        Cell::known(start.as_ref().and_then(numbers::interval), none_before),
-        Cell::known(cost.preparation_ns.map(|ns| numbers::time(ns, None)), &why),
+        Cell::known(start.as_ref().and_then(Ratio::interval_words), none_before),
+        Cell::known(cost.preparation_ns.map(humanize::duration_ns), &why),
         Cell::known(
             cost.pays_after_runs
                 .map(|runs| humanize::count(runs as u64)),
@@ -195,7 +196,7 @@ fn results(rung: &Rung) -> Vec<Text> {
         return vec![format!("Not measured: {}", ended(trouble)).into()];
     };
     let mut told = Vec::new();
-    if let Some(median) = numbers::median(row) {
+    if let Some(median) = numbers::median_with_uncertainty(row) {
         let rate = numbers::rate(row).map_or_else(String::new, |rate| format!(", {rate} items/s"));
         told.push(
             Text::from("Latency: ")
@@ -237,7 +238,7 @@ fn costs(rung: &Rung) -> impl Iterator<Item = String> {
     });
     let ready = cost
         .preparation_ns
-        .map(|ns| format!("Ready after {}{pays}", numbers::time(ns, None)));
+        .map(|ns| format!("Ready after {}{pays}", humanize::duration_ns(ns)));
     let memory = cost
         .memory
         .map(|need| format!("Memory: {}", humanize::bytes(need.bytes as u64)));

@@ -67,7 +67,7 @@ fn size(model: &ModelRef) -> String {
         size.push(format!("{} parameters", humanize::count(model.parameters)));
     }
     if let Some(macs) = model.macs {
-        size.push(format!("{}MACs an item", humanize::decimal(macs)));
+        size.push(format!("{} an item", humanize::macs(macs)));
     }
     if size.is_empty() {
         return String::new();
@@ -138,7 +138,7 @@ fn best(source: &Source<'_>, text: Text) -> Text {
     let Some(fastest) = source.fastest() else {
         return text;
     };
-    if let Some(median) = numbers::median(fastest) {
+    if let Some(median) = numbers::median_with_uncertainty(fastest) {
         text = text
             .plain("The shortest median time is ")
             .strong(median)

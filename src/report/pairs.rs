@@ -4,6 +4,7 @@ use super::document::{Block, Cell, Table, Text, Tone, Weight};
 use super::material::Source;
 use super::numbers;
 use crate::analysis::comparison::{self, Comparison, Metric, Pair, Ratio};
+use crate::analysis::pair::OVER_ROUNDS;
 use crate::analysis::verdict::Call;
 use crate::base::humanize;
 
@@ -53,7 +54,7 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
             "pair",
             elsewhere,
         );
-    let mut blocks = vec![Block::Table(table)];
+    let mut blocks = vec![Block::Table(table), over_rounds()];
     let mut reasons: Vec<Text> = Vec::new();
     for pair in pairs {
         if let Some(reason) = &pair.verdict.reason {
@@ -76,6 +77,11 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
     blocks
 }
 
+/// How a speed-up comes about, below a table that has one beside two medians.
+pub fn over_rounds() -> Block {
+    Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
+}
+
 fn line(pair: &Pair) -> Vec<Cell> {
     let batch = if pair.is_per_item() {
         format!("{} / {}", pair.before_batch, pair.after_batch)
@@ -88,10 +94,10 @@ fn line(pair: &Pair) -> Vec<Cell> {
         Cell::of(pair.before.setup_label.as_str()),
         Cell::of(pair.after.setup_label.as_str()),
         Cell::of(batch),
-        Cell::known(numbers::median(&pair.before), "not measured"),
-        Cell::known(numbers::median(&pair.after), "not measured"),
+        Cell::known(pair.before.median_words(), "not measured"),
+        Cell::known(pair.after.median_words(), "not measured"),
         Cell::known(ratio.map(Ratio::words), why),
-        Cell::known(ratio.and_then(numbers::interval), why),
+        Cell::known(ratio.and_then(Ratio::interval_words), why),
         Cell::known(ratio.map(|ratio| ratio.rounds.to_string()), why),
         Cell::of(pair.verdict.call.name()).toned(tone(pair.verdict.call)),
     ]

@@ -168,15 +168,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         })
     });
     let phases: Vec<PartRow> = case.map(parts::of).unwrap_or_default();
-    let phase = |name: &str| {
-        phase(
-            source,
-            setup,
-            &phases,
-            name,
-            row.and_then(CaseRow::median_half_ns),
-        )
-    };
+    let phase = |name: &str| phase(source, setup, &phases, name);
     let why = source
         .rows
         .iter()
@@ -211,7 +203,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         ),
         line(
             "Batch time",
-            Cell::known(row.and_then(numbers::median), &why),
+            Cell::known(row.and_then(numbers::median_with_uncertainty), &why),
         ),
         line("Forward time", phase("forward")),
         line("Backward time", phase("backward")),
@@ -236,13 +228,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
 }
 
 /// The time of a phase of a training step, or why there is none.
-fn phase(
-    source: &Source<'_>,
-    setup: usize,
-    phases: &[PartRow],
-    name: &str,
-    half_ns: Option<f64>,
-) -> Cell {
+fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> Cell {
     let spec = source.session.plan.setups.get(setup);
     let trains = spec.is_some_and(|spec| {
         let task = spec.options.get("task");
@@ -260,7 +246,7 @@ fn phase(
         let share = part
             .share
             .map_or_else(String::new, |share| format!(", {}", numbers::share(share)));
-        format!("{}{share}", numbers::time(part.median_ns, half_ns))
+        format!("{}{share}", humanize::duration_ns(part.median_ns))
     });
     Cell::known(text, why)
 }

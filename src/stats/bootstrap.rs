@@ -21,6 +21,9 @@ use super::summary::{mean, median, standard_deviation};
 /// interval is governed by the rounds, and its cost must not depend on how fast a model is.
 const MOST_PER_ROUND: usize = 200;
 
+/// An end that is further from its value than so many times says nothing of it.
+const FURTHEST: f64 = 10.0;
+
 /// An interval and the value it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -31,9 +34,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half its width around a value: the longer side.
-    pub fn half_around(self, value: f64) -> f64 {
-        (self.high - value).max(value - self.low)
+    /// Whether it says anything of the value: neither end is more than ten times away from it.
+    pub fn tells_of(self, value: f64) -> bool {
+        self.low * FURTHEST >= value && self.high <= value * FURTHEST
     }
 }
 
@@ -56,6 +59,15 @@ pub fn median_interval(rounds: &[Vec<f64>], resamples: usize, seed: u64) -> Opti
         low: back(centre - half),
         high: back(centre + half),
     })
+}
+
+/// Enough resamples for a stopping rule; what is reported is computed with more.
+const RESAMPLES_FOR_STOPPING: usize = 400;
+
+/// Half the interval of the median as a share of it, by which a run decides whether it goes on; infinite
+/// where it cannot be told.
+pub fn width_for_stopping(rounds: &[Vec<f64>]) -> f64 {
+    relative_half_width(rounds, RESAMPLES_FOR_STOPPING, 1).unwrap_or(f64::INFINITY)
 }
 
 /// Half the width of the 95 % interval of the median as a share of the median.

@@ -21,7 +21,7 @@ const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::numbers("± 95 %", 70.0)
         .with_help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number"),
     ColumnSpec::numbers("Since the last", 110.0)
-        .with_help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it"),
+        .with_help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it; it is over the rounds, and may differ from the quotient of the two medians"),
     ColumnSpec::words("Verdict", 120.0),
     ColumnSpec::words("What changed", 180.0),
 ];
@@ -202,8 +202,7 @@ fn cell(ui: &mut Ui, point: &Point, column: usize) {
             flags::mark(ui, &point.row.flags);
         }
         3 => {
-            let share = point.row.ci95_rel();
-            let words = share.map(|share| format!("{:.1} %", share * 100.0));
+            let words = point.row.uncertainty_words();
             table::known(ui, words, "An interval needs two rounds");
         }
         4 => {

@@ -56,11 +56,11 @@ const COLUMNS: [ColumnSpec; CELLS.len()] = [
     ColumnSpec::numbers("Latency", 78.0).with_help("Median time of a batch: half of the runs took less"),
     ColumnSpec::numbers("Throughput", 84.0).with_help("Items done over time spent"),
     ColumnSpec::numbers("Over before", 80.0)
-        .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ"),
+        .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians"),
     ColumnSpec::words("Verdict", 114.0)
         .with_help("Faster or slower than the step before where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive"),
     ColumnSpec::numbers("Over start", 76.0)
-        .with_help("How many times as fast it is as the first step, by the time of an item where batch sizes differ"),
+        .with_help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians"),
     ColumnSpec::numbers("Ready after", 80.0)
         .with_help("Loading and compiling the model, and the first run"),
     ColumnSpec::numbers("Pays after", 82.0)
@@ -370,10 +370,10 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
         }
         Cell::Latency => {
             let words = row.median_words();
-            let share = row.ci95_rel().map(|share| share * 100.0);
+            let uncertainty = row.uncertainty_words();
             (
                 words,
-                share.map(|share| format!("± {share:.1} %, the 95 % interval")),
+                uncertainty.map(|uncertainty| format!("± {uncertainty}, the 95 % interval")),
             )
         }
         Cell::Throughput => (row.rate_words(), None),
@@ -444,12 +444,9 @@ fn grounds(pair: &Pair) -> String {
     } else {
         String::new()
     };
-    let interval = ratio.ci95.map_or_else(
+    let interval = ratio.interval_words().map_or_else(
         || "an interval needs two rounds on either side".to_owned(),
-        |ci| {
-            let ends = [ci.low, ci.high].map(|end| humanize::significant(end, 4));
-            format!("95 % interval {} to {}", ends[0], ends[1])
-        },
+        |words| format!("95 % interval {words}"),
     );
     let times = ratio.words();
     format!("{times}{per}\n{interval}\n{}", pair.verdict.call)

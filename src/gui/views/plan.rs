@@ -267,7 +267,7 @@ fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
         .collect();
     let macs = summary
         .macs
-        .map(|macs| format!("{}MACs a batch of one", humanize::decimal(macs)))
+        .map(|macs| format!("{} a batch of one", humanize::macs(macs)))
         .unwrap_or_default();
     let parameters = format!("{} parameters", humanize::count(summary.parameters));
     let all = [parameters, macs, inputs.join(", ")];

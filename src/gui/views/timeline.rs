@@ -447,10 +447,7 @@ fn statistics(ui: &mut Ui, shown: &Shown<'_>, found: &Statistics, length: f64) {
             humanize::of_many(kind.slices, "slice"),
             humanize::duration_ns(kind.sum_ns)
         );
-        let value = format!(
-            "{time}  {:>4} %",
-            humanize::significant(share.min(100.0), 2)
-        );
+        let value = format!("{time}  {:>5} %", humanize::value(share.min(100.0)));
         line(ui, kind.kind, kind.kind.title(), &value, &help);
     }
     ui.add_space(space::SMALL);

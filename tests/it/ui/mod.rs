@@ -23,6 +23,7 @@ mod kernels;
 mod library;
 mod machine;
 mod narrow;
+mod numbers;
 mod offers;
 mod over_controls;
 mod pictures;

@@ -4,6 +4,7 @@ use eframe::egui::Ui;
 
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Better, Comparison, Metric, Ratio};
+use crate::analysis::pair::NOT_KNOWN;
 use crate::app::App;
 use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::theme::space;
@@ -27,7 +28,7 @@ const PAIRS: [ColumnSpec; 6] = [
     ColumnSpec::words("Batch", 54.0).growing(),
     ColumnSpec::numbers("Before", 88.0).with_help("Median latency before"),
     ColumnSpec::numbers("After", 88.0).with_help("Median latency after"),
-    ColumnSpec::numbers("Speed-up", 84.0).with_help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two took turns"),
+    ColumnSpec::numbers("Speed-up", 84.0).with_help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two took turns, so that it may differ from the quotient of the two medians"),
     ColumnSpec::numbers("95 % interval", 138.0).with_help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the rounds' ratios, Welch's where the two took no turns"),
     ColumnSpec::words("Verdict", 108.0).with_help("Faster or slower where the whole interval lies beyond the noise floor, same where it lies within, else inconclusive"),
 ];
@@ -82,7 +83,9 @@ pub(super) fn pairs(ui: &mut Ui, app: &App, comparison: &Comparison) {
             2 => flags::mark(ui, &pair.after.flags),
             _ => {}
         }
-        if words == UNKNOWN {
+        if words == NOT_KNOWN {
+            response.on_hover_text("The interval reaches beyond 10 × either way");
+        } else if words == UNKNOWN {
             response.on_hover_text(match place {
                 1 | 2 => "It was not measured",
                 3 => "Numbers that must not be compared have no ratio; why is at the verdict",

@@ -298,6 +298,6 @@ fn percent(share: f64) -> String {
     match percent {
         percent if percent <= 0.0 => "0 %".to_owned(),
         percent if percent < 0.1 => "< 0.1 %".to_owned(),
-        percent => format!("{} %", humanize::significant(percent, 2)),
+        percent => format!("{} %", humanize::value(percent)),
     }
 }

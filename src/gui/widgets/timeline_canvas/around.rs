@@ -140,7 +140,7 @@ impl Canvas<'_> {
             let busy = if busy < 0.05 {
                 String::new()
             } else {
-                format!("{} %", humanize::significant(busy, 2))
+                format!("{} %", humanize::value(busy))
             };
             let at = pos2(column.right() - 10.0, y);
             let drawn = self.painter.with_clip_rect(column).text(

@@ -389,7 +389,7 @@ impl Hand<'_> {
     fn about(&self, strand: &Strand, name: &str) -> String {
         let (busy, all) = (strand.busy_ns as f64, self.shown.timeline.length_ns as f64);
         let slices = humanize::of_many(strand.slices as u64, "slice");
-        let share = humanize::significant(busy / all.max(1.0) * 100.0, 2);
+        let share = humanize::value(busy / all.max(1.0) * 100.0);
         let busy = humanize::duration_ns(busy);
         format!("{name}\n{slices}\nBusy {busy}, {share} % of the whole trace")
     }
