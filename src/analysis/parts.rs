@@ -2,11 +2,13 @@
 //! device's; and what training came to.
 
 use crate::base::humanize;
-use crate::domain::case::{Case, Epoch};
+use crate::domain::case::{Case, Epoch, Round};
 use crate::stats::summary::median;
 
 /// The host's time of a run whose samples are a device's: beside the whole, and no part of it.
 const HOST: &str = "host";
+/// What of a run is in none of its parts.
+const REST: &str = "rest";
 
 /// One part over all rounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,11 +17,18 @@ pub struct PartRow {
     pub name: String,
     /// Its median, in nanoseconds.
     pub median_ns: f64,
-    /// Its time over that of all parts; nothing for what is beside them.
+    /// Its median over the sum of all parts' medians, the rest included; nothing for what is beside them.
     pub share: Option<f64>,
 }
 
-/// The parts of a case's runs, in the worker's order.
+impl PartRow {
+    /// Whether it is a part that the worker names, and not what is left over.
+    pub fn is_named(&self) -> bool {
+        self.share.is_some() && self.name != REST
+    }
+}
+
+/// The parts of a case's runs, in the worker's order, and the rest of the runs where there is one.
 pub fn of(case: &Case) -> Vec<PartRow> {
     let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
     for part in case.rounds.iter().flat_map(|round| &round.parts) {
@@ -29,20 +38,42 @@ pub fn of(case: &Case) -> Vec<PartRow> {
             None => found.push((&part.name, samples.collect())),
         }
     }
-    let is_part = |name: &str| name != HOST;
-    let all: f64 = found
+    if found.iter().any(|(name, _)| *name != HOST) {
+        found.push((REST, case.rounds.iter().flat_map(rests).collect()));
+    }
+    let medians: Vec<(&str, f64)> = found
         .iter()
-        .filter(|(name, _)| is_part(name))
-        .flat_map(|(_, samples)| samples)
-        .sum();
-    let rows = found.iter().filter_map(|(name, samples)| {
-        Some(PartRow {
-            name: (*name).to_owned(),
-            median_ns: median(samples)?,
-            share: (is_part(name) && all > 0.0).then(|| samples.iter().sum::<f64>() / all),
-        })
+        .filter_map(|(name, samples)| Some((*name, median(samples)?)))
+        .filter(|(name, median)| *name != REST || *median > 0.0)
+        .collect();
+    let is_part = |name: &str| name != HOST;
+    let parts = medians.iter().filter(|(name, _)| is_part(name));
+    let all: f64 = parts.map(|(_, median)| median).sum();
+    let rows = medians.iter().map(|(name, median)| PartRow {
+        name: (*name).to_owned(),
+        median_ns: *median,
+        share: (is_part(name) && all > 0.0).then(|| median / all),
     });
     rows.collect()
+}
+
+/// What of each run of a round is in none of its parts; nothing where a part has other runs.
+fn rests(round: &Round) -> Vec<f64> {
+    let parts: Vec<&[u64]> = round
+        .parts
+        .iter()
+        .filter(|part| part.name != HOST)
+        .map(|part| part.samples_ns.as_slice())
+        .collect();
+    let is_of_same_runs = |part: &&[u64]| part.len() == round.samples_ns.len();
+    if !parts.iter().all(is_of_same_runs) {
+        return Vec::new();
+    }
+    let rest = |(run, &whole): (usize, &u64)| {
+        let named: u64 = parts.iter().filter_map(|part| part.get(run)).sum();
+        whole.saturating_sub(named) as f64
+    };
+    round.samples_ns.iter().enumerate().map(rest).collect()
 }
 
 /// The parts in a line: `forward 12.1 ms (31 %), backward 22 ms (57 %)`; nothing for a case without.
@@ -82,7 +113,7 @@ pub fn learned(case: &Case) -> Option<String> {
 mod tests {
     use super::*;
     use crate::analysis::testing::session;
-    use crate::domain::case::{Part, Round};
+    use crate::domain::case::Part;
 
     fn trained() -> Case {
         let part = |name: &str, samples: &[u64]| Part {
@@ -127,6 +158,30 @@ mod tests {
             learned(&case).as_deref(),
             Some("2 epochs: loss 2.31 → 0.420, accuracy 10 % → 88 %")
         );
+    }
+
+    #[test]
+    fn shares_and_times_have_one_base_and_the_rest_is_named() {
+        let mut case = trained();
+        // One slow forward pass is far off the others: it changes no median, so it changes no share.
+        let part = |name: &str, samples: &[u64]| Part {
+            name: name.to_owned(),
+            samples_ns: samples.to_vec(),
+        };
+        case.rounds = vec![Round {
+            samples_ns: vec![420_000_000, 421_000_000, 1_420_000_000],
+            parts: vec![
+                part("forward", &[136_000_000, 136_000_000, 1_136_000_000]),
+                part("backward", &[281_000_000, 281_000_000, 281_000_000]),
+            ],
+            ..Round::default()
+        }];
+        assert_eq!(
+            in_short(&case).as_deref(),
+            Some("forward 136 ms (32 %), backward 281 ms (67 %), rest 3.00 ms (1 %)")
+        );
+        let shares: f64 = of(&case).iter().filter_map(|row| row.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
     }
 
     #[test]
