@@ -9,6 +9,7 @@ mod cautions;
 pub mod claims;
 pub mod comparison;
 pub mod conditions;
+mod countdown;
 pub mod counters;
 pub mod device_flags;
 pub mod energy;

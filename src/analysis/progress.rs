@@ -1,75 +1,249 @@
 //! How far a run has come, and how long it will still take.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use super::countdown::{Countdown, Left};
 use crate::base::humanize;
-use crate::domain::case::{Case, CaseKey};
+use crate::domain::case::{Case, CaseKey, Round};
 use crate::domain::outcome::Outcome;
+use crate::domain::plan::MOST_ROUNDS_FACTOR;
 use crate::domain::session::{Completion, Session};
+use crate::stats::bootstrap;
 use crate::stats::summary::median;
+
+/// The share of the time of a run that is not over: more is not promised before the end.
+const MOST_SHARE: f64 = 0.99;
 
 /// How far a run has come. A visit is one round of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Visits that were made.
     pub done_visits: u64,
-    /// Visits that will have been made in the end, as far as can be told: rounds that are added until
-    /// an interval is narrow enough only count once they are made.
+    /// Visits that will have been made in the end, as far as can be told.
     pub planned_visits: u64,
-    /// Share of the time that has passed, by the estimate that also tells what is still to come.
+    /// Those of them that are beyond the plan, because intervals are not narrow enough yet.
+    pub added_visits: u64,
+    /// Share of the time that has passed, by the estimate that also tells what is still to come: warm-ups
+    /// and first runs are in it.
     pub share: f64,
+    /// Whether everything is over.
+    pub is_over: bool,
     /// Cases that are over, well or badly.
     pub done_cases: usize,
     /// Cases in all.
     pub cases: usize,
-    /// Seconds that are still to come; not known before the first round is over.
+    /// Seconds that are still to come; not known before the first round is over, nor once all rounds are.
     pub remaining_s: Option<f64>,
+    /// Why that has grown, or is not known.
+    pub note: Option<String>,
     /// The case that is being warmed up or visited for the first time. In later rounds a session does
     /// not tell; whoever sees the events knows it from `RoundStarted`.
     pub current: Option<CaseKey>,
 }
 
-/// How far the run has come at a moment, in nanoseconds since it began.
-pub fn of(session: &Session, now_ns: u64) -> Progress {
-    let planned_rounds = u64::from(session.plan.measure.rounds);
-    let done = |case: &Case| case.rounds.len() as u64;
-    let planned = |case: &Case| {
-        if case.outcome.is_final() {
-            done(case)
-        } else {
-            done(case).max(planned_rounds)
+impl Progress {
+    /// The share of the time in whole percent; 100 only where everything is over.
+    pub fn percent(&self) -> u8 {
+        // What is a whole number but for the last bit of a float stays it.
+        (self.share * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
+    }
+
+    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it.
+    pub fn time_words(&self) -> String {
+        format!("{} % of the time", self.percent())
+    }
+
+    /// `4 of 42 rounds, 6 of them added`.
+    pub fn rounds_words(&self) -> String {
+        let rounds = humanize::of_many(self.planned_visits, "round");
+        let added = match self.added_visits {
+            0 => String::new(),
+            added => format!(", {} of them added", humanize::count(added)),
+        };
+        format!("{} of {rounds}{added}", humanize::count(self.done_visits))
+    }
+}
+
+/// The time that is left in words: `about 20 s left (2 rounds added)`, or why there is none.
+pub fn left_words(remaining_s: Option<f64>, note: Option<&str>) -> Option<String> {
+    match (remaining_s, note) {
+        (Some(left), None) => Some(format!("about {} left", humanize::clock_time(left))),
+        (Some(left), Some(note)) => {
+            let left = humanize::clock_time(left);
+            Some(format!("about {left} left ({note})"))
         }
-    };
-    let done_visits: u64 = session.cases.iter().map(done).sum();
-    let planned_visits: u64 = session.cases.iter().map(planned).sum();
-    let done_cases = session
-        .cases
-        .iter()
-        .filter(|case| case.outcome.is_final())
-        .count();
-    let is_over = session.completion != Completion::Interrupted;
-    let pace = Pace::of(session).filter(|_| !is_over);
-    let times = pace.map(|pace| pace.times(session, now_ns));
-    Progress {
-        done_visits,
-        planned_visits,
-        share: times
-            .as_ref()
-            .map_or_else(|| f64::from(u8::from(is_over)), Times::share),
-        done_cases,
-        cases: session.cases.len(),
-        remaining_s: if is_over {
-            Some(0.0)
-        } else {
-            times.map(|times| times.left_ns / 1e9)
-        },
-        current: session
+        (None, note) => note.map(str::to_owned),
+    }
+}
+
+/// Tells how far a run is, from its beginning to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Meter {
+    /// Rounds that a session gets beyond those that it has; nothing for a new session.
+    more_rounds: Option<u32>,
+    /// How wide the interval of a case is, with the number of rounds that it had then.
+    widths: BTreeMap<CaseKey, (usize, f64)>,
+    countdown: Countdown,
+}
+
+impl Meter {
+    /// For a run that adds so many rounds to a session, or makes a new one.
+    pub fn new(more_rounds: Option<u32>) -> Self {
+        Self {
+            more_rounds,
+            ..Self::default()
+        }
+    }
+
+    /// The run rests; its time does not go on.
+    pub fn rest(&mut self) {
+        self.countdown.forget();
+    }
+
+    /// How far the run has come at a moment, in nanoseconds since it began.
+    pub fn read(&mut self, session: &Session, now_ns: u64) -> Progress {
+        let planned = self.planned_rounds(session);
+        let visits: BTreeMap<CaseKey, Visits> = session
             .cases
             .iter()
-            .find(|case| {
-                !case.outcome.is_final() && case.opening.is_some() && case.rounds.is_empty()
-            })
-            .map(Case::key),
+            .map(|case| (case.key(), self.visits(session, case, planned)))
+            .collect();
+        let sum = |count: fn(&Visits) -> u64| visits.values().map(count).sum::<u64>();
+        let (done_visits, planned_visits) = (sum(|v| v.done), sum(|v| v.done + v.left));
+        let done_cases = session.cases.iter().filter(|c| c.outcome.is_final());
+        let is_over = session.completion != Completion::Interrupted;
+        let times = Pace::of(session)
+            .filter(|_| !is_over)
+            .map(|pace| pace.times(session, &visits, now_ns));
+        let left = self.left(session, times.as_ref(), planned_visits, now_ns);
+        let share = times.as_ref().map_or(0.0, Times::share);
+        Progress {
+            done_visits,
+            planned_visits,
+            added_visits: sum(|v| (v.done + v.left).saturating_sub(v.planned)),
+            share: if is_over { 1.0 } else { share.min(MOST_SHARE) },
+            is_over,
+            done_cases: done_cases.count(),
+            cases: session.cases.len(),
+            remaining_s: if is_over { Some(0.0) } else { left.seconds },
+            note: left.note.filter(|_| !is_over),
+            current: session
+                .cases
+                .iter()
+                .find(|case| {
+                    !case.outcome.is_final() && case.opening.is_some() && case.rounds.is_empty()
+                })
+                .map(Case::key),
+        }
+    }
+
+    fn left(
+        &mut self,
+        session: &Session,
+        times: Option<&Times>,
+        planned_visits: u64,
+        now_ns: u64,
+    ) -> Left {
+        match times {
+            None => Left {
+                seconds: None,
+                note: None,
+            },
+            Some(times) if times.is_measured => {
+                self.countdown.forget();
+                Left {
+                    seconds: None,
+                    note: Some(what_follows(session).to_owned()),
+                }
+            }
+            Some(times) => self
+                .countdown
+                .show(times.left_ns / 1e9, planned_visits, now_ns),
+        }
+    }
+
+    fn planned_rounds(&self, session: &Session) -> u64 {
+        u64::from(self.more_rounds.unwrap_or(session.plan.measure.rounds))
+    }
+
+    fn visits(&mut self, session: &Session, case: &Case, planned: u64) -> Visits {
+        let done = rounds_of_run(session, case).count() as u64;
+        if case.outcome.is_final() {
+            return Visits {
+                done,
+                left: 0,
+                planned: done,
+            };
+        }
+        let left = match planned.saturating_sub(done) {
+            0 if self.more_rounds.is_none() => self.rounds_to_add(session, case),
+            left => left,
+        };
+        Visits {
+            done,
+            left,
+            planned,
+        }
+    }
+
+    /// Rounds beyond the plan until the interval of a case is narrow enough, as wide as it is now: it
+    /// narrows by the root of their number. Their time and their number are limited.
+    fn rounds_to_add(&mut self, session: &Session, case: &Case) -> u64 {
+        let rule = &session.plan.measure;
+        let Some(target) = rule.target_ci95_rel.filter(|target| *target > 0.0) else {
+            return 0;
+        };
+        let done = case.rounds.len();
+        let width = self.width(case);
+        if width <= target {
+            return 0;
+        }
+        let wanted = (done as f64 * ((width / target).powi(2) - 1.0))
+            .ceil()
+            .max(1.0);
+        let most = (rule.rounds * MOST_ROUNDS_FACTOR) as usize;
+        let round_ns = median(&round_times(case)).unwrap_or_default().max(1.0);
+        let room_ns = (rule.max_time_ms * 1_000_000).saturating_sub(case.spent_ns());
+        let by_time = (room_ns as f64 / round_ns).ceil();
+        wanted.min(by_time).min(most.saturating_sub(done) as f64) as u64
+    }
+
+    /// Half the interval of a case as a share of its median; computed once for each round.
+    fn width(&mut self, case: &Case) -> f64 {
+        let done = case.rounds.len();
+        let known = self.widths.get(&case.key());
+        if let Some((_, width)) = known.filter(|(rounds, _)| *rounds == done) {
+            return *width;
+        }
+        let width = bootstrap::width_for_stopping(&super::case_rows::rounds(case));
+        self.widths.insert(case.key(), (done, width));
+        width
+    }
+}
+
+/// The visits of a case in this run.
+#[derive(Clone, Copy, Debug)]
+struct Visits {
+    done: u64,
+    left: u64,
+    planned: u64,
+}
+
+/// The rounds of a case that this run measures: those before the last sitting were there already.
+fn rounds_of_run<'a>(session: &Session, case: &'a Case) -> impl Iterator<Item = &'a Round> {
+    let first = session.sittings.last().map_or(0, |last| last.first_round);
+    case.rounds.iter().filter(move |round| round.round >= first)
+}
+
+/// What is done once all rounds are measured.
+fn what_follows(session: &Session) -> &'static str {
+    let plan = &session.plan;
+    match (plan.judging.is_some(), plan.profiling.is_some()) {
+        (true, true) => "all rounds are measured; outputs are compared and profiles taken",
+        (true, false) => "all rounds are measured; outputs are compared",
+        (false, true) => "all rounds are measured; profiles are taken",
+        (false, false) => "all rounds are measured",
     }
 }
 
@@ -124,6 +298,8 @@ impl fmt::Display for Tally {
 struct Times {
     done_ns: f64,
     left_ns: f64,
+    /// Whether no round is left.
+    is_measured: bool,
 }
 
 impl Times {
@@ -163,11 +339,14 @@ impl Pace {
         })
     }
 
-    fn times(&self, session: &Session, now_ns: u64) -> Times {
-        let open = session.cases.iter().filter(|case| !case.outcome.is_final());
-        let total: f64 = open.map(|case| self.remaining_of_case(session, case)).sum();
+    fn times(&self, session: &Session, visits: &BTreeMap<CaseKey, Visits>, now_ns: u64) -> Times {
+        let left_of = |case: &Case| visits.get(&case.key()).map_or(0, |visits| visits.left);
         let cases = session.cases.iter();
-        let done: f64 = cases.map(|case| self.done_of_case(case)).sum();
+        let total: f64 = cases
+            .map(|case| self.remaining_of_case(session, case, left_of(case)))
+            .sum();
+        let cases = session.cases.iter();
+        let done: f64 = cases.map(|case| self.done_of_case(session, case)).sum();
         // What has passed since the last round ended was spent on one of these, but a rest or a
         // slow start must not use up the time of all others.
         let one_visit = self.round + self.between + self.opening;
@@ -175,30 +354,32 @@ impl Pace {
         Times {
             done_ns: done + passed,
             left_ns: total - passed,
+            is_measured: visits.values().all(|visits| visits.left == 0),
         }
     }
 
     /// What a case has taken; rests are no part of it.
-    fn done_of_case(&self, case: &Case) -> f64 {
-        let rounds = round_times(case);
-        let between = rounds.len() as f64 * self.between;
-        rounds.iter().chain(&opening_time(case)).sum::<f64>() + between
+    fn done_of_case(&self, session: &Session, case: &Case) -> f64 {
+        let rounds = rounds_of_run(session, case).map(|round| round.spent_ns as f64 + self.between);
+        rounds.chain(opening_time(case)).sum()
     }
 
-    fn remaining_of_case(&self, session: &Session, case: &Case) -> f64 {
-        let planned = session.plan.measure.rounds as usize;
-        let rounds = planned.saturating_sub(case.rounds.len()) as f64;
+    fn remaining_of_case(&self, session: &Session, case: &Case, left: u64) -> f64 {
+        if left == 0 {
+            return 0.0;
+        }
         let pick = |of_setup: &[Option<f64>], any: f64| {
             of_setup.get(case.setup).copied().flatten().unwrap_or(any)
         };
         let own = median(&round_times(case));
         let round = own.unwrap_or_else(|| pick(&self.round_of_setup, self.round));
-        let opening = if case.warm_up.is_some() || !case.rounds.is_empty() {
+        let is_open = case.warm_up.is_some() || rounds_of_run(session, case).next().is_some();
+        let opening = if is_open {
             0.0
         } else {
             pick(&self.opening_of_setup, self.opening)
         };
-        rounds * (round + self.between) + opening
+        left as f64 * (round + self.between) + opening
     }
 }
 
@@ -255,91 +436,4 @@ fn between_rounds(session: &Session) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::testing::{add_round, end, failed, session};
-    use crate::domain::case::{Opening, WarmUp};
-
-    const SECOND: u64 = 1_000_000_000;
-
-    /// Two cases of three rounds: the first has two of a second each, the second is warm.
-    fn half_way() -> Session {
-        let mut session = session(&["ort:cpu"], &[1, 2]);
-        add_round(&mut session, 0, 1, 0, &[SECOND]);
-        add_round(&mut session, 0, 1, 1, &[SECOND]);
-        session.cases[1].opening = Some(Opening::default());
-        session.cases[1].warm_up = Some(WarmUp::default());
-        session
-    }
-
-    #[test]
-    fn a_run_that_has_not_begun_knows_no_time() {
-        let progress = of(&session(&["ort:cpu"], &[1, 2]), 5);
-        assert_eq!((progress.done_visits, progress.planned_visits), (0, 6));
-        assert_eq!((progress.share, progress.remaining_s), (0.0, None));
-        assert_eq!(progress.current, None);
-    }
-
-    #[test]
-    fn what_is_left_follows_from_what_was_measured() {
-        let progress = of(&half_way(), 2 * SECOND);
-        assert_eq!((progress.done_visits, progress.planned_visits), (2, 6));
-        assert_eq!(progress.current, Some(CaseKey { setup: 0, batch: 2 }));
-        let remaining = progress.remaining_s.unwrap();
-        assert!((remaining - 4.0).abs() < 1e-9, "{remaining}");
-        assert!((progress.share - 2.0 / 6.0).abs() < 1e-9);
-        let later = of(&half_way(), 2 * SECOND + SECOND / 2)
-            .remaining_s
-            .unwrap();
-        assert!((later - 3.5).abs() < 1e-9, "{later}");
-        let paused = of(&half_way(), 1_000 * SECOND).remaining_s.unwrap();
-        assert!((paused - 3.0).abs() < 1e-9, "{paused}");
-    }
-
-    #[test]
-    fn warming_up_counts_for_cases_that_are_cold() {
-        let mut session = half_way();
-        session.cases[1].opening = None;
-        session.cases[1].warm_up = None;
-        session.cases[0].opening = Some(Opening::default());
-        session.cases[0].warm_up = Some(WarmUp {
-            spent_ns: 7 * SECOND,
-            ..WarmUp::default()
-        });
-        let progress = of(&session, 2 * SECOND);
-        let remaining = progress.remaining_s.unwrap();
-        assert!((remaining - 11.0).abs() < 1e-9, "{remaining}");
-        // Seven seconds of warming up and two of measuring are over: of the time, and not of the visits.
-        assert!((progress.share - 9.0 / 20.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_could_not_run_is_not_counted_as_measured() {
-        let mut session = session(&["ort:cpu"], &[1, 2, 4, 8]);
-        assert_eq!(Tally::of(&session).to_string(), "0 of 4 cases measured");
-        end(&mut session, 0, 1, Outcome::Finished);
-        end(&mut session, 0, 2, failed());
-        end(&mut session, 0, 4, Outcome::Cancelled);
-        assert_eq!(
-            Tally::of(&session).to_string(),
-            "1 of 4 cases measured, 1 could not run, 1 left out"
-        );
-        for case in &mut session.cases {
-            case.outcome = Outcome::Finished;
-        }
-        assert_eq!(Tally::of(&session).to_string(), "4 cases measured");
-    }
-
-    #[test]
-    fn cases_that_are_over_take_no_more_time() {
-        let mut session = half_way();
-        end(&mut session, 0, 2, failed());
-        let progress = of(&session, 2 * SECOND);
-        assert_eq!((progress.planned_visits, progress.done_cases), (3, 1));
-        assert!((progress.remaining_s.unwrap() - 1.0).abs() < 1e-9);
-        end(&mut session, 0, 1, Outcome::Finished);
-        session.completion = Completion::Complete;
-        let over = of(&session, 9 * SECOND);
-        assert_eq!((over.share, over.remaining_s), (1.0, Some(0.0)));
-    }
-}
+mod tests;

@@ -101,8 +101,8 @@ pub enum Message {
     Summed(TraceId, Measured, Box<Statistics>),
     /// The run's plan is prepared.
     RunBegan(Box<Beginning>),
-    /// A run that was over goes on.
-    RunWentOn(Box<Session>),
+    /// A run that was over goes on, with so many rounds more.
+    RunWentOn(Box<Session>, u32),
     /// The run could not begin.
     RunRefused(String),
     /// The run broke off by a fault of this program.

@@ -243,7 +243,9 @@ impl App {
         };
         match message {
             Message::RunBegan(beginning) => run.begin(*beginning, clock::monotonic_ns()),
-            Message::RunWentOn(session) => run.go_on(*session, clock::monotonic_ns()),
+            Message::RunWentOn(session, rounds) => {
+                run.go_on(*session, rounds, clock::monotonic_ns());
+            }
             Message::RunRefused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::sessions::{Findings, LIVE, SessionId, series};
-use crate::analysis::progress::{self, Progress, Tally};
+use crate::analysis::progress::{self, Meter, Progress, Tally};
 use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
 use crate::chart::curves::{self, CurveOptions, Overlay};
@@ -107,6 +107,7 @@ pub struct LiveRun {
     pub aside: Option<String>,
     /// Since when the step of now is waited for, in nanoseconds since the run began; nothing in a round.
     waits_since_ns: Option<u64>,
+    meter: Meter,
     visits: Visits,
 }
 
@@ -131,6 +132,7 @@ impl LiveRun {
             close_after: false,
             aside: None,
             waits_since_ns: None,
+            meter: Meter::default(),
             visits: Visits::default(),
         }
     }
@@ -146,8 +148,9 @@ impl LiveRun {
         self.session = Some(Arc::new(Session::begin(beginning)));
     }
 
-    /// A session gets more rounds.
-    pub fn go_on(&mut self, session: Session, now_ns: u64) {
+    /// A session gets so many more rounds.
+    pub fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
+        self.meter = Meter::new(Some(rounds));
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
         self.stage = Stage::Measuring;
         self.title.clone_from(&session.name);
@@ -199,7 +202,11 @@ impl LiveRun {
         let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
             return;
         };
-        self.progress = Some(progress::of(session, now_ns.saturating_sub(self.began_ns)));
+        if self.stage != Stage::Measuring {
+            self.meter.rest();
+        }
+        let passed_ns = now_ns.saturating_sub(self.began_ns);
+        self.progress = Some(self.meter.read(session, passed_ns));
     }
 
     /// How its cases ended so far.
@@ -217,6 +224,13 @@ impl LiveRun {
         let progress = self.progress.as_ref()?;
         let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
         progress.remaining_s.filter(|_| is_moving)
+    }
+
+    /// The time until its end in words, or why it is not told.
+    pub fn left_words(&self) -> Option<String> {
+        let note = self.progress.as_ref()?.note.as_deref();
+        let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
+        progress::left_words(self.remaining_s(), note.filter(|_| is_moving))
     }
 
     /// Nanoseconds since it began.
@@ -521,7 +535,7 @@ mod tests {
     #[test]
     fn a_rest_that_is_to_come_is_known_and_no_end_is_promised() {
         let mut run = measuring();
-        let mut progress = progress::of(&testing::session(&["ort:cpu"], &[1]), 0);
+        let mut progress = Meter::default().read(&testing::session(&["ort:cpu"], &[1]), 0);
         progress.remaining_s = Some(60.0);
         run.progress = Some(progress);
         assert_eq!((run.is_pausing(), run.remaining_s()), (false, Some(60.0)));

@@ -305,7 +305,7 @@ fn carry_out(
         None => Message::RunBegan(Box::new(request.beginning.clone())),
         Some(earlier) => {
             let session = earlier.session.clone().reopened(&earlier.created);
-            Message::RunWentOn(Box::new(session))
+            Message::RunWentOn(Box::new(session), earlier.rounds)
         }
     });
     let mut rows = Vec::new();

@@ -3,13 +3,14 @@
 //! One reader of the event stream. It repaints when something happened, which is never while a
 //! sample is being taken in this process, and at most four times a second.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::heartbeat::Heartbeat;
 use super::output;
+use crate::analysis::progress::{Meter, left_words};
 use crate::analysis::{accuracy, examined, profiled};
 use crate::base::humanize;
 use crate::domain::case::CaseKey;
@@ -27,6 +28,7 @@ pub struct Progress {
     visits: Cell<Visits>,
     /// Nothing where no thread could be started for it.
     heartbeat: Option<Heartbeat>,
+    meter: RefCell<Meter>,
 }
 
 impl Progress {
@@ -36,13 +38,12 @@ impl Progress {
         let plan = &beginning.plan;
         let earlier = request.earlier.as_ref();
         let rounds = earlier.map_or(plan.measure.rounds, |earlier| earlier.rounds);
-        let visits = plan.cases().len() as u64 * u64::from(rounds);
-        let bar = io::stderr().is_terminal().then(|| bar(visits));
-        let visits = Cell::default();
+        let bar = io::stderr().is_terminal().then(bar);
         let progress = Self {
             heartbeat: heartbeat(bar.clone()).ok(),
             bar,
-            visits,
+            visits: Cell::default(),
+            meter: RefCell::new(Meter::new(earlier.map(|earlier| earlier.rounds))),
         };
         progress.line(&format!(
             "{}: {} × {} × {}{}, preset {}",
@@ -63,6 +64,7 @@ impl Progress {
     /// Takes one event in.
     pub fn tell(&self, stamped: &Stamped, session: &Session) {
         self.follow_visits(&stamped.event, session);
+        self.measure_progress(stamped, session);
         match &stamped.event {
             RunEvent::SetupReady { setup, report } => self.line(&format!(
                 "{}: {} loaded the model in {}",
@@ -128,6 +130,26 @@ impl Progress {
         }
     }
 
+    /// The bar has the share of the time; the rounds, which take unequal times, stand beside it.
+    fn measure_progress(&self, stamped: &Stamped, session: &Session) {
+        let Some(bar) = &self.bar else {
+            return;
+        };
+        let mut meter = self.meter.borrow_mut();
+        if matches!(stamped.event, RunEvent::Paused | RunEvent::Resumed) {
+            meter.rest();
+        }
+        let progress = meter.read(session, stamped.at_ns);
+        let left = left_words(progress.remaining_s, progress.note.as_deref());
+        let left = left.map_or_else(String::new, |left| format!(", {left}"));
+        bar.set_position(u64::from(progress.percent()));
+        bar.set_prefix(format!(
+            "{}, {}{left}",
+            progress.rounds_words(),
+            progress.time_words()
+        ));
+    }
+
     fn round_done(&self, session: &Session, case: CaseKey, round: u32) {
         let samples: Vec<f64> = session
             .case(case)
@@ -137,20 +159,12 @@ impl Progress {
         let found = median(&samples)
             .map(humanize::duration_ns)
             .unwrap_or_default();
-        match &self.bar {
-            Some(bar) => {
-                // Rounds beyond the plan's are not in the length yet.
-                if round >= session.plan.measure.rounds {
-                    bar.inc_length(1);
-                }
-                bar.inc(1);
-                bar.set_style(style(", about {eta} left"));
-            }
-            None => output::note(&format!(
+        if self.bar.is_none() {
+            output::note(&format!(
                 "{} round {}: {found}",
                 label(session, case),
                 round + 1
-            )),
+            ));
         }
     }
 
@@ -161,12 +175,6 @@ impl Progress {
                 label(session, case),
                 outcome.name()
             ));
-        }
-        if let (Some(bar), true) = (&self.bar, outcome.is_trouble()) {
-            let measured = session
-                .case(case)
-                .map_or(0, |case| case.rounds.len() as u64);
-            bar.inc(u64::from(session.plan.measure.rounds).saturating_sub(measured));
         }
     }
 
@@ -202,20 +210,15 @@ fn words(step: &Step, session: &Session) -> String {
     }
 }
 
-fn bar(visits: u64) -> ProgressBar {
-    ProgressBar::with_draw_target(Some(visits), ProgressDrawTarget::stderr_with_hz(4))
-        .with_style(style(""))
-}
-
-/// The bar's look; the time that is left can only be told once a round is done.
-fn style(time_left: &str) -> ProgressStyle {
-    let template = format!(
-        "{{bar:16.yellow/black}} {{pos}}/{{len}} rounds  {{elapsed}} passed{time_left}  {{wide_msg}}"
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template(
+        "{bar:16.yellow/black} {elapsed} passed, {prefix}  {wide_msg}",
     );
-    let style = ProgressStyle::with_template(&template);
-    style
+    let style = style
         .unwrap_or_else(|_broken| ProgressStyle::default_bar())
-        .progress_chars("━━─")
+        .progress_chars("━━─");
+    ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr_with_hz(4))
+        .with_style(style)
 }
 
 fn label(session: &Session, case: CaseKey) -> String {

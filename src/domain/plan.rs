@@ -25,6 +25,8 @@ use super::setup::Setup;
 /// on one core, and Linux was seen to take 60 to 120 ms until it had spread them again; till then each
 /// run took more than twice its time.
 pub const WAKE_UP_MS: u64 = 150;
+/// Rounds are added until the interval is narrow enough, but never more than this many times the plan's.
+pub const MOST_ROUNDS_FACTOR: u32 = 4;
 
 /// How carefully a case is measured, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

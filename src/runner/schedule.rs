@@ -6,14 +6,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::domain::case::{Case, CaseKey};
-use crate::domain::plan::{Load, MeasureRule, Plan, WAKE_UP_MS};
+use crate::domain::plan::{Load, MOST_ROUNDS_FACTOR, MeasureRule, Plan, WAKE_UP_MS};
 use crate::stats::bootstrap;
 use crate::worker::protocol::RoundRule;
 
-/// Rounds are added until the interval is narrow enough, but never more than this many times the plan's.
-const MOST_ROUNDS_FACTOR: u32 = 4;
-/// Enough for a stopping rule; what is reported is computed with more.
-const RESAMPLES: usize = 400;
 /// Runs before the first sample of a visit, however long they take: one fills the caches again.
 const WAKE_UP_RUNS: u64 = 1;
 
@@ -115,7 +111,7 @@ fn relative_half_width(case: &Case) -> f64 {
         .iter()
         .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
         .collect();
-    bootstrap::relative_half_width(&rounds, RESAMPLES, 1).unwrap_or(f64::INFINITY)
+    bootstrap::width_for_stopping(&rounds)
 }
 
 #[cfg(test)]

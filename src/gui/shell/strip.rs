@@ -127,14 +127,8 @@ fn parts(run: &LiveRun) -> Vec<Part> {
     let mut parts = Vec::new();
     if let Some(progress) = &run.progress {
         parts.push(Part::Bar(progress.share as f32));
-        parts.push(Part::Number(format!(
-            "{:.0} % done",
-            progress.share * 100.0
-        )));
-        if let Some(left) = run.remaining_s() {
-            let words = format!("about {} left", humanize::clock_time(left));
-            parts.push(Part::Words(words));
-        }
+        parts.push(Part::Number(progress.time_words()));
+        parts.extend(run.left_words().map(Part::Words));
         parts.push(Part::Line);
     }
     parts.extend(busy_words(run).into_iter().map(Part::Number));

@@ -216,7 +216,9 @@ fn the_strip_leaves_out_what_there_is_no_room_for() {
             "{places:?}"
         );
         assert!(
-            places.iter().any(|(name, _)| name.ends_with("% done")),
+            places
+                .iter()
+                .any(|(name, _)| name.ends_with("% of the time")),
             "{places:?}"
         );
         assert_eq!(are_apart(&places), Ok(()), "{size:?}: {places:?}");

@@ -199,8 +199,8 @@ fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
 fn state_words(run: &LiveRun) -> String {
     let elapsed = humanize::clock_time(run.elapsed_ns(clock::monotonic_ns()) as f64 / 1e9);
     let left = run
-        .remaining_s()
-        .map(|left| format!(", about {} left", humanize::clock_time(left)))
+        .left_words()
+        .map(|left| format!(", {left}"))
         .unwrap_or_default();
     let cases = done_so_far(run);
     match &run.stage {
@@ -229,10 +229,9 @@ fn done_so_far(run: &LiveRun) -> String {
             lost.push_str(&format!(", {cases} {how}"));
         }
     }
-    let done = humanize::count(progress.done_visits);
-    let rounds = humanize::of_many(progress.planned_visits, "round");
+    let rounds = progress.rounds_words();
     let cases = humanize::of_many(tally.cases as u64, "case");
-    format!("{done} of {rounds} of {cases}{lost}, ")
+    format!("{rounds} of {cases}{lost}, ")
 }
 
 /// How a run that is over ended.
