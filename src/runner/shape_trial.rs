@@ -108,7 +108,8 @@ fn try_all(
             case: CaseKey {
                 setup: number,
                 batch,
-            },
+            }
+            .into(),
             inputs,
             seed: 0,
             feed: Vec::new(),

@@ -3,7 +3,7 @@
 //! A session's name, notes, plan and model stand before its environment; the samples, which may be
 //! megabytes, stand behind. Whatever cannot be read so is read whole.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -229,6 +229,8 @@ fn is_closed(file: &mut (impl Read + Seek)) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::super::testing;
     use super::*;
 
