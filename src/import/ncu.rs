@@ -20,10 +20,13 @@ use crate::domain::trace::SliceKind;
 #[derive(Debug)]
 pub struct Ncu;
 
-/// What a table's header begins with.
-const START: &str = "\"ID\",";
+/// What a table's header begins with; tables that went through a spreadsheet have no quotation marks.
+const STARTS: [&str; 2] = ["\"ID\",", "ID,"];
 /// How long a kernel took, by the names of old and new versions and of the hardware.
 const DURATIONS: [&str; 2] = ["Duration", "gpu__time_duration.sum"];
+/// How many cycles it took, and how many of them a second has: what is left where no duration was measured.
+const CYCLES: [&str; 2] = ["Elapsed Cycles", "gpc__cycles_elapsed.max"];
+const CLOCKS: [&str; 2] = ["SM Frequency", "gpc__cycles_elapsed.avg.per_second"];
 /// Rows between two looks at whether somebody wants it stopped.
 const TICK: usize = 8192;
 
@@ -61,7 +64,7 @@ impl Importer for Ncu {
                 continue;
             }
             match &mut header {
-                Some(header) if line.starts_with('"') => sums.row(header, line),
+                Some(header) if header.has_row(line) => sums.row(header, line),
                 _ => talk(line, into),
             }
         }
@@ -105,7 +108,7 @@ struct Header {
 impl Header {
     fn of(line: &str) -> Option<Self> {
         let line = line.trim_start_matches('\u{feff}');
-        if !line.starts_with(START) {
+        if !STARTS.iter().any(|start| line.starts_with(start)) {
             return None;
         }
         let columns = lines::fields(line, ',');
@@ -118,6 +121,32 @@ impl Header {
             units: None,
             columns,
         })
+    }
+
+    /// Whether a line is one of the table's, and no word of ncu or of the program.
+    fn has_row(&self, line: &str) -> bool {
+        let first = line.split(',').next().unwrap_or_default();
+        let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
+        // The row of units has no number.
+        let is_units = self.is_wide && self.units.is_none() && line.starts_with(',');
+        line.starts_with('"') || is_units || is_number && line.contains(',')
+    }
+
+    /// The fields of a row. Without quotation marks, a name with commas is more than one field: what stands
+    /// before it is taken from the left, what follows from the right.
+    fn fields(&self, line: &str) -> Vec<String> {
+        let mut fields = lines::fields(line, ',');
+        let name = self
+            .columns
+            .iter()
+            .position(|column| column == "Kernel Name");
+        if let (false, Some(place)) = (line.contains('"'), name)
+            && let Some(more) = fields.len().checked_sub(self.columns.len())
+        {
+            let parts: Vec<String> = fields.drain(place..=place + more).collect();
+            fields.insert(place, parts.join(", "));
+        }
+        fields
     }
 
     fn cell<'a>(&self, fields: &'a [String], name: &str) -> Option<&'a str> {
@@ -164,12 +193,37 @@ struct Sums {
     seen: HashSet<(Launch, String, String)>,
     launches: HashSet<Launch>,
     without_time: HashSet<Launch>,
+    /// Cycles, and cycles of a nanosecond, by launch and kernel.
+    clocked: HashMap<Launch, Clocked>,
     unread: u64,
+}
+
+/// What a launch's time can be worked out from.
+#[derive(Debug, Default)]
+struct Clocked {
+    kernel: String,
+    cycles: Option<f64>,
+    cycles_per_ns: Option<f64>,
+}
+
+/// Cycles of a nanosecond: `1.2 cycle/nsecond`, `1200000000 cycle/second`, `1.2 Ghz`.
+fn cycles_per_ns(value: f64, unit: &str) -> Option<f64> {
+    if let Some(time) = unit.strip_prefix("cycle/") {
+        return Some(value / lines::unit_ns(time)?);
+    }
+    let ns = match unit.to_ascii_lowercase().as_str() {
+        "hz" => 1e9,
+        "khz" => 1e6,
+        "mhz" => 1e3,
+        "ghz" => 1.0,
+        _ => return None,
+    };
+    Some(value / ns)
 }
 
 impl Sums {
     fn row(&mut self, header: &mut Header, line: &str) {
-        let fields = lines::fields(line, ',');
+        let fields = header.fields(line);
         let id = header.cell(&fields, "ID").unwrap_or_default();
         // Under a header with a column for each metric stands a row with their units.
         if header.is_wide && header.units.is_none() && id.is_empty() {
@@ -253,6 +307,7 @@ impl Sums {
             }
             return;
         }
+        self.clock(launch, kernel, (metric, value, unit));
         let key = (kernel.to_owned(), metric.to_owned(), unit.to_owned());
         let place = *self.counted.entry(key).or_insert_with(|| {
             self.counters.push(Counter {
@@ -268,6 +323,41 @@ impl Sums {
             counter.launches += 1;
             counter.sum += value;
         }
+    }
+
+    /// Keeps what a launch's time can be worked out from.
+    fn clock(&mut self, launch: &Launch, kernel: &str, (metric, value, unit): (&str, f64, &str)) {
+        let is_cycles = CYCLES.contains(&metric) && unit == "cycle";
+        let per_ns = cycles_per_ns(value, unit).filter(|_| CLOCKS.contains(&metric));
+        if !is_cycles && per_ns.is_none() {
+            return;
+        }
+        let clocked = self.clocked.entry(launch.clone()).or_default();
+        kernel.clone_into(&mut clocked.kernel);
+        if is_cycles {
+            clocked.cycles = Some(value);
+        }
+        clocked.cycles_per_ns = clocked.cycles_per_ns.or(per_ns);
+    }
+
+    /// Works out the times of launches that have none; says of how many.
+    fn derive_times(&mut self) -> u64 {
+        let mut derived: Vec<(Launch, String, u64)> = Vec::new();
+        for launch in &self.without_time {
+            if let Some(clocked) = self.clocked.get(launch)
+                && let (Some(cycles), Some(per_ns)) = (clocked.cycles, clocked.cycles_per_ns)
+                && per_ns > 0.0
+            {
+                let time_ns = lines::ns(cycles / per_ns, 1.0);
+                derived.push((launch.clone(), clocked.kernel.clone(), time_ns));
+            }
+        }
+        derived.sort();
+        for (launch, kernel, time_ns) in &derived {
+            self.without_time.remove(launch);
+            self.time(kernel, *time_ns);
+        }
+        derived.len() as u64
     }
 
     fn time(&mut self, kernel: &str, time_ns: u64) {
@@ -292,8 +382,14 @@ impl Sums {
         }
     }
 
-    fn finish(self, file: &str, into: &mut Imported) {
+    fn finish(mut self, file: &str, into: &mut Imported) {
         let launches = self.launches.len();
+        let derived = self.derive_times();
+        if derived > 0 {
+            into.note(format!(
+                "{derived} of {launches} launches have no Duration: their times are Elapsed Cycles divided by SM Frequency, which ncu rounds, and so are only about right"
+            ));
+        }
         if launches > 0 {
             into.note("ncu runs each kernel alone and several times over, at a clock that it holds: its times are not those of a run by itself");
         } else {

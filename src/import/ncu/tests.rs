@@ -102,3 +102,56 @@ fn times_that_were_not_measured_are_missed() {
     let half = bytes("a.log", &whole[..whole.len() / 2]).unwrap();
     assert_eq!(half.totals[0].total_ns, 406240);
 }
+
+#[test]
+fn a_table_without_quotation_marks_is_read() {
+    let text = "\u{feff}ID,Process ID,Process Name,Host Name,Kernel Name,Kernel Time,Context,Stream,Section Name,Metric Name,Metric Unit,Metric Value\r
+0,5,a.exe,127.0.0.1,gemm,2020-Jul-01 10:00:00,1,7,GPU Speed Of Light,Duration,usecond,14.5\r
+0,5,a.exe,127.0.0.1,gemm,2020-Jul-01 10:00:00,1,7,GPU Speed Of Light,SOL SM,%,61.25\r
+1,5,a.exe,127.0.0.1,f(int, float*, long),2020-Jul-01 10:00:01,1,7,GPU Speed Of Light,Duration,usecond,2\r
+1,5,a.exe,127.0.0.1,f(int, float*, long),2020-Jul-01 10:00:01,1,7,Launch,Registers Per Thread,register/thread,32\r
+3 words, of the program\r
+";
+    let read = bytes("a.csv", text.as_bytes()).unwrap();
+    assert_eq!(read.format, "ncu");
+    let times: Vec<(&str, u64)> = read
+        .totals
+        .iter()
+        .map(|total| (total.name.as_str(), total.total_ns))
+        .collect();
+    assert_eq!(times, [("gemm", 14_500), ("f(int, float*, long)", 2_000)]);
+    assert_eq!(mean(&read, "SOL SM", "%"), Some(61.25));
+    assert_eq!(
+        mean(&read, "Registers Per Thread", "register/thread"),
+        Some(32.0)
+    );
+    let wide = "ID,Process ID,Kernel Name,gpu__time_duration.sum,sm__warps_active.avg\r\n,,,usecond,%\r\n0,9,g,12.5,50\r\n";
+    let read = bytes("a.csv", wide.as_bytes()).unwrap();
+    assert_eq!((read.totals[0].calls, read.totals[0].total_ns), (1, 12_500));
+    assert_eq!(mean(&read, "sm__warps_active.avg", "%"), Some(50.0));
+}
+
+#[test]
+fn times_that_are_worked_out_are_said_to_be() {
+    let text =
+        "\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"
+\"0\",\"9\",\"g\",\"Elapsed Cycles\",\"cycle\",\"12,000\"
+\"0\",\"9\",\"g\",\"SM Frequency\",\"cycle/nsecond\",\"1.20\"
+\"1\",\"9\",\"g\",\"Elapsed Cycles\",\"cycle\",\"500\"
+\"2\",\"9\",\"g\",\"SM Frequency\",\"Mhz\",\"600\"
+\"2\",\"9\",\"g\",\"Elapsed Cycles\",\"cycle\",\"600\"
+";
+    let read = bytes("a.csv", text.as_bytes()).unwrap();
+    assert_eq!((read.totals[0].calls, read.totals[0].total_ns), (2, 11_000));
+    let says = |words: &str| read.notes.iter().any(|note| note.contains(words));
+    assert!(
+        says("2 of 3 launches have no Duration: their times are Elapsed Cycles"),
+        "{:?}",
+        read.notes
+    );
+    assert!(
+        says("1 of 3 launches have no Duration: profile"),
+        "{:?}",
+        read.notes
+    );
+}
