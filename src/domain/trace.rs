@@ -2,7 +2,9 @@
 //!
 //! Traces have millions of slices, so they are kept in columns and every name once.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher as _;
+
+use rustc_hash::FxBuildHasher;
 
 /// What a slice is. Times of different kinds lie over each other and are never added.
 #[derive(
@@ -74,51 +76,101 @@ impl SliceKind {
 }
 
 /// Names, each once; the first one is empty and stands for none.
-#[derive(Clone, Debug)]
+///
+/// A trace may have as many names as slices, so they lie one behind the other in one text, and the table that
+/// finds them holds their numbers alone.
+#[derive(Clone, Debug, Default)]
 pub struct Names {
-    list: Vec<Box<str>>,
-    places: FxHashMap<Box<str>, u32>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self {
-            list: vec!["".into()],
-            places: FxHashMap::from_iter([("".into(), 0)]),
-        }
-    }
+    text: String,
+    /// Where each name ends in the text, from the first that is not empty.
+    ends: Vec<usize>,
+    /// Numbers of names at the places that their hashes give, 0 where nothing is. Its length is a power of two.
+    places: Vec<u32>,
 }
 
 impl Names {
     /// The number of a name, a new one where it was not seen before.
     pub fn number(&mut self, name: &str) -> u32 {
-        if let Some(&place) = self.places.get(name) {
-            return place;
+        if name.is_empty() {
+            return 0;
         }
-        let place = self.list.len() as u32;
-        self.list.push(name.into());
-        self.places.insert(name.into(), place);
-        place
+        // Three quarters full, at most.
+        if (self.ends.len() + 1) * 4 > self.places.len() * 3 {
+            self.grow();
+        }
+        let place = self.place_of(name);
+        let found = self.places.get(place).copied().unwrap_or_default();
+        if found != 0 {
+            return found;
+        }
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        let number = self.ends.len() as u32;
+        if let Some(empty) = self.places.get_mut(place) {
+            *empty = number;
+        }
+        number
     }
 
     /// The number of a name that was seen before.
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.places.get(name).copied()
+        if name.is_empty() {
+            return Some(0);
+        }
+        let found = self.places.get(self.place_of(name)).copied();
+        found.filter(|number| *number != 0)
     }
 
     /// The name with a number.
     pub fn get(&self, number: u32) -> &str {
-        self.list.get(number as usize).map_or("", |name| name)
+        let Some(place) = (number as usize).checked_sub(1) else {
+            return "";
+        };
+        let begin = place
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before));
+        let end = self.ends.get(place).copied().unwrap_or_default();
+        let begin = begin.copied().unwrap_or_default();
+        self.text.get(begin..end).unwrap_or_default()
     }
 
     /// How many there are, the empty one included.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.ends.len() + 1
     }
 
     /// Whether there is none but the empty one.
     pub fn is_empty(&self) -> bool {
-        self.list.len() == 1
+        self.ends.is_empty()
+    }
+
+    /// Where a name stands in the table, or where it would stand.
+    fn place_of(&self, name: &str) -> usize {
+        let Some(mask) = self.places.len().checked_sub(1) else {
+            return 0;
+        };
+        let hash = FxBuildHasher.hash_one(name);
+        let mut place = (hash ^ (hash >> 32)) as usize & mask;
+        // Some place is always empty, so this ends.
+        while let Some(&number) = self.places.get(place)
+            && number != 0
+            && self.get(number) != name
+        {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        let length = (self.places.len() * 2).max(16);
+        self.places.clear();
+        self.places.resize(length, 0);
+        for number in 1..=self.ends.len() as u32 {
+            let place = self.place_of(self.get(number));
+            if let Some(empty) = self.places.get_mut(place) {
+                *empty = number;
+            }
+        }
     }
 }
 
@@ -299,6 +351,11 @@ impl Trace {
         self.op[index]
     }
 
+    /// Makes a slice another kind.
+    pub fn set_kind(&mut self, index: usize, kind: SliceKind) {
+        self.kinds[index] = kind;
+    }
+
     /// Names the operator that a slice carries out.
     pub fn set_op(&mut self, index: usize, op: u32) {
         self.op[index] = op;
@@ -349,17 +406,27 @@ impl Trace {
     }
 
     /// Takes another trace in, which counts its time from the same point. Its numbers of names and tracks
-    /// become others, and what is returned knows which.
-    pub fn append(&mut self, other: &Self) -> Renumbered {
-        let names: Vec<u32> = (0..other.names.len() as u32)
+    /// become others, and what is returned knows which. A trace that has nothing yet becomes the other one.
+    pub fn append(&mut self, other: Self) -> Renumbered {
+        let has_nothing = self.is_empty()
+            && self.memory.is_empty()
+            && self.names.is_empty()
+            && self.tracks.is_empty();
+        if has_nothing {
+            *self = other;
+            return Renumbered::default();
+        }
+        let names = (0..other.names.len() as u32)
             .map(|number| self.names.number(other.names.get(number)))
             .collect();
-        let tracks: Vec<u32> = other
+        let tracks = other
             .tracks
             .iter()
             .map(|track| self.track(track.clone()))
             .collect();
-        let numbers = Renumbered { names, tracks };
+        let numbers = Renumbered {
+            by_old: Some((names, tracks)),
+        };
         for slice in other.slices() {
             self.push(numbers.slice(slice));
         }
@@ -370,10 +437,10 @@ impl Trace {
 }
 
 /// What the names and tracks of a trace became in another one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Renumbered {
-    names: Vec<u32>,
-    tracks: Vec<u32>,
+    /// The new numbers of names and of tracks, by the old ones; nothing where they stayed what they were.
+    by_old: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl Renumbered {
@@ -397,11 +464,15 @@ impl Renumbered {
     }
 
     fn name(&self, old: u32) -> u32 {
-        self.names.get(old as usize).copied().unwrap_or_default()
+        self.by_old.as_ref().map_or(old, |(names, _)| {
+            names.get(old as usize).copied().unwrap_or_default()
+        })
     }
 
     fn track(&self, old: u32) -> u32 {
-        self.tracks.get(old as usize).copied().unwrap_or_default()
+        self.by_old.as_ref().map_or(old, |(_, tracks)| {
+            tracks.get(old as usize).copied().unwrap_or_default()
+        })
     }
 }
 
@@ -424,8 +495,8 @@ mod tests {
     #[test]
     fn names_and_tracks_are_kept_once() {
         let mut one = trace("conv", 5);
-        one.append(&trace("gemm", 20));
-        one.append(&trace("conv", 40));
+        one.append(trace("gemm", 20));
+        one.append(trace("conv", 40));
         assert_eq!((one.names.len(), one.tracks.len(), one.len()), (3, 1, 3));
         let names: Vec<&str> = one
             .slices()
@@ -433,5 +504,31 @@ mod tests {
             .collect();
         assert_eq!(names, ["conv", "gemm", "conv"]);
         assert_eq!(one.extent(), Some((5, 50)));
+    }
+
+    #[test]
+    fn each_of_many_names_is_found_again() {
+        let mut names = Names::default();
+        let name = |number: u32| format!("kernel_{number}");
+        assert_eq!((names.find("kernel_1"), names.find("")), (None, Some(0)));
+        for number in 1..=5_000 {
+            assert_eq!(names.number(&name(number)), number);
+        }
+        for number in (1..=5_000).rev() {
+            assert_eq!(names.number(&name(number)), number);
+            assert_eq!(names.find(&name(number)), Some(number));
+            assert_eq!(names.get(number), name(number));
+        }
+        assert_eq!(
+            (names.number(""), names.get(0), names.get(5_001)),
+            (0, "", "")
+        );
+        assert_eq!((names.len(), names.find("other")), (5_001, None));
+        // A name is kept once: its text, where that ends, and its number.
+        assert_eq!(
+            names.text.len(),
+            (1..=5_000).map(|n| name(n).len()).sum::<usize>()
+        );
+        assert!(names.places.len() <= 4 * 5_000);
     }
 }

@@ -94,6 +94,7 @@ pub const ALL: &[&dyn Importer] = &[
     &rocprofv3_json::Rocprofv3Json,
     &rocprof_json::RocprofJson,
     &chrome::OnnxRuntime,
+    &chrome::Xla,
     &chrome::PyTorch,
     // Tables.
     &rocprof_input::RocprofInput,
@@ -170,14 +171,25 @@ pub struct Imported {
     pub memory: Vec<MemoryUse>,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
-    /// Types of layers by their names, for files of the same run that have times alone.
-    pub layer_types: Vec<(String, String)>,
+    /// Layers of an engine, for files of the same run that have times alone.
+    pub layers: Vec<Layer>,
     /// Runs of the network that a profile covers.
     pub runs: Option<u64>,
     /// Cards, flags and versions, as the file names them.
     pub facts: Vec<(String, String)>,
     /// What the user should know.
     pub notes: Vec<String>,
+}
+
+/// A layer of an engine, without a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// Its type; empty where the file does not tell.
+    pub kind: String,
+    /// Its outputs, each with shape and format; empty where the file does not tell.
+    pub outputs: String,
 }
 
 impl Imported {

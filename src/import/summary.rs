@@ -1,8 +1,12 @@
 //! A trace added up: each name with its times, each device with its pauses, launches, memory.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
+use super::trtexec_layers::facts_of_layers;
 use super::{Imported, nesting};
+use crate::base::humanize;
 use crate::domain::profile::{DeviceTime, Launches, MemoryUse, Profile, Total};
 use crate::domain::trace::{SliceKind, Trace};
 
@@ -12,11 +16,15 @@ const GAPS: usize = 10;
 const LARGEST: usize = 20;
 /// Points that a curve of memory has at most.
 const POINTS: usize = 1000;
+/// Names with times of their own that a profile has at most; the others are added up.
+const NAMES: usize = 20_000;
 
 /// Where the time went in what was read.
 pub fn profile(imported: &Imported, name: &str) -> Profile {
     let trace = &imported.trace;
-    let mut totals = totals(trace);
+    let (mut totals, left_out) = totals(trace, NAMES);
+    let mut notes = imported.notes.clone();
+    notes.extend(left_out.note(NAMES));
     totals.extend(imported.totals.iter().cloned());
     totals.sort_by(|a, b| {
         b.total_ns
@@ -37,8 +45,8 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         launches: launches(trace),
         counters: imported.counters.clone(),
         memory,
-        facts: imported.facts.clone(),
-        notes: imported.notes.clone(),
+        facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
+        notes,
         trace_file: None,
         began_ns: None,
     }
@@ -49,8 +57,53 @@ fn is_added_up(kind: SliceKind) -> bool {
     !matches!(kind, SliceKind::Script | SliceKind::Other)
 }
 
-fn totals(trace: &Trace) -> Vec<Total> {
-    let own = [SliceKind::Operator, SliceKind::Kernel].map(|kind| nesting::self_times(trace, kind));
+/// Times of one name, one operator and one place, by their numbers.
+#[derive(Clone, Copy)]
+struct Sum {
+    kind: SliceKind,
+    name: u32,
+    op: u32,
+    place: u32,
+    /// How many names are in it.
+    names: u64,
+    calls: u64,
+    total_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.names += other.names;
+        self.calls += other.calls;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// What has no row of its own, because there are too many names.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct LeftOut {
+    names: u64,
+    total_ns: u64,
+}
+
+impl LeftOut {
+    fn note(&self, most: usize) -> Option<String> {
+        (self.names > 0).then(|| {
+            format!(
+                "{} have no rows of their own, since a profile lists the {} with most time: {} in all are added up in rows that say how many they stand for. The timeline has every name",
+                humanize::of_many(self.names, "further name"),
+                humanize::count(most as u64),
+                humanize::duration_ns(self.total_ns as f64)
+            )
+        })
+    }
+}
+
+/// Every name with its times, at most so many, and one row for each kind and place of those left out.
+fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
     // Tracks of one device or one process are one place.
     let mut places: Vec<&str> = Vec::new();
     let place_of: Vec<u32> = trace
@@ -64,7 +117,36 @@ fn totals(trace: &Trace) -> Vec<Total> {
             }) as u32
         })
         .collect();
-    let mut sums: FxHashMap<(SliceKind, u32, u32, u32), Total> = FxHashMap::default();
+    let mut sums = sums(trace, &place_of);
+    let (left_out, rest) = fold(&mut sums, most);
+    let total = |sum: &Sum| Total {
+        kind: sum.kind,
+        name: match sum.names {
+            1 => trace.names.get(sum.name).to_owned(),
+            names => humanize::of_many(names, &format!("other {}", sum.kind.title())),
+        },
+        op: trace.names.get(sum.op).to_owned(),
+        place: places
+            .get(sum.place as usize)
+            .map_or_else(String::new, |place| (*place).to_owned()),
+        calls: sum.calls,
+        total_ns: sum.total_ns,
+        min_ns: Some(sum.min_ns),
+        max_ns: Some(sum.max_ns),
+    };
+    let mut totals: Vec<Total> = sums.iter().chain(&rest).map(total).collect();
+    // The order of a table of numbers by chance is the order of nothing.
+    totals.sort_by(|a, b| {
+        (&a.name, &a.op, &a.place, a.kind).cmp(&(&b.name, &b.op, &b.place, b.kind))
+    });
+    (totals, left_out)
+}
+
+/// Slices added up.
+fn sums(trace: &Trace, place_of: &[u32]) -> Vec<Sum> {
+    let own = [SliceKind::Operator, SliceKind::Kernel].map(|kind| nesting::self_times(trace, kind));
+    let mut rows: FxHashMap<(SliceKind, u32, u32, u32), u32> = FxHashMap::default();
+    let mut sums: Vec<Sum> = Vec::new();
     for (index, slice) in trace.slices().enumerate() {
         if !is_added_up(slice.kind) {
             continue;
@@ -76,35 +158,66 @@ fn totals(trace: &Trace) -> Vec<Total> {
             _ => None,
         };
         let time = time.copied().unwrap_or(slice.duration_ns);
-        let place = place_of
-            .get(slice.track as usize)
-            .copied()
-            .unwrap_or_default();
-        let total = sums
+        let place = place_of.get(slice.track as usize).copied();
+        let place = place.unwrap_or_default();
+        let sum = Sum {
+            kind: slice.kind,
+            name: slice.name,
+            op: slice.op,
+            place,
+            names: 1,
+            calls: 1,
+            total_ns: time,
+            min_ns: time,
+            max_ns: time,
+        };
+        let row = *rows
             .entry((slice.kind, slice.name, slice.op, place))
-            .or_insert_with(|| Total {
-                kind: slice.kind,
-                name: trace.names.get(slice.name).to_owned(),
-                op: trace.names.get(slice.op).to_owned(),
-                place: places
-                    .get(place as usize)
-                    .map_or_else(String::new, |place| (*place).to_owned()),
-                calls: 0,
-                total_ns: 0,
-                min_ns: Some(u64::MAX),
-                max_ns: Some(0),
-            });
-        total.calls += 1;
-        total.total_ns = total.total_ns.saturating_add(time);
-        total.min_ns = total.min_ns.map(|least| least.min(time));
-        total.max_ns = total.max_ns.map(|most| most.max(time));
+            .or_insert(sums.len() as u32);
+        match sums.get_mut(row as usize) {
+            Some(known) => {
+                known.add(&sum);
+                known.names = 1;
+            }
+            None => sums.push(sum),
+        }
     }
-    let mut totals: Vec<Total> = sums.into_values().collect();
-    // The order of a table of numbers by chance is the order of nothing.
-    totals.sort_by(|a, b| {
-        (&a.name, &a.op, &a.place, a.kind).cmp(&(&b.name, &b.op, &b.place, b.kind))
-    });
-    totals
+    sums
+}
+
+/// Leaves the sums with most time, at most so many, and adds up the others by kind and place, and by operator
+/// too where operators are few.
+fn fold(sums: &mut Vec<Sum>, most: usize) -> (LeftOut, Vec<Sum>) {
+    if sums.len() <= most {
+        return (LeftOut::default(), Vec::new());
+    }
+    let rank = |sum: &Sum| (Reverse(sum.total_ns), sum.name, sum.op, sum.place, sum.kind);
+    sums.select_nth_unstable_by_key(most, rank);
+    let others = sums.split_off(most);
+    sums.shrink_to_fit();
+    let by = |tells_op: bool| {
+        let mut rest: FxHashMap<(SliceKind, u32, u32), Sum> = FxHashMap::default();
+        for other in &others {
+            let op = if tells_op { other.op } else { 0 };
+            let sum = Sum { op, ..*other };
+            rest.entry((sum.kind, op, sum.place))
+                .and_modify(|known| known.add(&sum))
+                .or_insert(sum);
+        }
+        rest
+    };
+    let mut rest = by(true);
+    if rest.len() > most {
+        rest = by(false);
+    }
+    let left_out = LeftOut {
+        names: others.len() as u64,
+        total_ns: others
+            .iter()
+            .filter(|sum| sum.kind.is_work())
+            .fold(0, |sum, other| sum.saturating_add(other.total_ns)),
+    };
+    (left_out, rest.into_values().collect())
 }
 
 /// What one device did: from when to when, kernels and all.
@@ -159,7 +272,7 @@ impl Spans<'_> {
             _ => None,
         });
         let mut gaps: Vec<(u64, u64)> = between.collect();
-        gaps.sort_by_key(|(at, length)| (std::cmp::Reverse(*length), *at));
+        gaps.sort_by_key(|(at, length)| (Reverse(*length), *at));
         gaps.truncate(GAPS);
         let ends = all.first().zip(all.last());
         DeviceTime {
@@ -298,6 +411,7 @@ fn thinned(points: &[(u64, u64)]) -> Vec<(u64, u64)> {
 mod tests {
     use super::super::testing::fixture;
     use super::*;
+    use crate::domain::trace::Slice;
 
     #[test]
     fn pauses_lie_between_the_unions() {
@@ -338,6 +452,34 @@ mod tests {
         let summed = profile(&imported, "").summed_ns(SliceKind::Operator);
         let (first, last) = trace.extent().unwrap();
         assert!(summed <= last.abs_diff(first), "{summed}");
+    }
+
+    #[test]
+    fn names_beyond_the_most_are_added_up_and_counted() {
+        let mut trace = Trace::default();
+        let track = trace.track(crate::domain::trace::Track {
+            device: Some(0),
+            group: "GPU 0".to_owned(),
+            name: "stream 7".to_owned(),
+        });
+        for number in 0..10_u32 {
+            let name = trace.names.number(&format!("kernel_{number}"));
+            let time = 100 + u64::from(number);
+            trace.push(Slice::new(SliceKind::Kernel, name, track, 0, time));
+        }
+        let whole = 1_045;
+        let summed = |totals: &[Total]| totals.iter().map(|total| total.total_ns).sum::<u64>();
+        let (all, left_out) = totals(&trace, 10);
+        assert_eq!((all.len(), summed(&all)), (10, whole));
+        assert_eq!((left_out.note(10), left_out), (None, LeftOut::default()));
+        let (some, left_out) = totals(&trace, 4);
+        assert_eq!((some.len(), summed(&some)), (5, whole));
+        let rest = some.iter().find(|total| total.name == "6 other kernels");
+        let rest = rest.map(|rest| (rest.calls, rest.total_ns, rest.min_ns, rest.max_ns));
+        assert_eq!(rest, Some((6, 615, Some(100), Some(105))));
+        assert!(some.iter().any(|total| total.name == "kernel_9"));
+        let note = left_out.note(4).unwrap();
+        assert!(note.starts_with("6 further names have no rows"), "{note}");
     }
 
     #[test]

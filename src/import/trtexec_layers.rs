@@ -10,7 +10,7 @@ use super::json::{self, Object};
 use super::source::Source;
 use super::trtexec_profile::PLACE;
 use super::watch::Watch;
-use super::{ImportError, Imported, Importer, benchmark};
+use super::{ImportError, Imported, Importer, Layer, benchmark};
 
 /// The format.
 #[derive(Debug)]
@@ -54,22 +54,15 @@ impl Importer for TrtexecLayers {
             .unwrap_or(&empty);
         watch.tick(source.bytes())?;
         into.fact("layers", layers.len().to_string());
-        let mut types: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut types: BTreeMap<String, u64> = BTreeMap::new();
         let mut bare = 0;
-        for layer in layers {
-            let told = layer.as_object().and_then(|layer| {
-                Some((
-                    json::text_of(layer, "Name")?,
-                    json::text_of(layer, "LayerType")?,
-                ))
-            });
-            match told {
-                Some((name, kind)) => {
-                    *types.entry(kind).or_default() += 1;
-                    into.layer_types.push((name.to_owned(), kind.to_owned()));
-                }
-                None => bare += 1,
+        for layer in layers.iter().filter_map(layer_of) {
+            if layer.kind.is_empty() {
+                bare += 1;
+            } else {
+                *types.entry(layer.kind.clone()).or_default() += 1;
             }
+            into.layers.push(layer);
         }
         for (kind, count) in types {
             into.fact(&format!("layers of type {kind}"), count.to_string());
@@ -84,7 +77,7 @@ impl Importer for TrtexecLayers {
         join(into);
         if into.totals.is_empty() {
             into.note(format!(
-                "{} has no times; read it together with the file of --exportProfile",
+                "{} has no times: its layers are listed without them. Read it together with the file of --exportProfile",
                 source.name()
             ));
         }
@@ -92,16 +85,43 @@ impl Importer for TrtexecLayers {
     }
 }
 
+/// One layer: an object, or a name alone.
+fn layer_of(value: &Value) -> Option<Layer> {
+    if let Some(name) = value.as_str() {
+        return Some(Layer {
+            name: name.to_owned(),
+            ..Layer::default()
+        });
+    }
+    let layer = value.as_object()?;
+    let outputs = layer.get("Outputs").and_then(Value::as_array);
+    let outputs: Vec<String> = outputs
+        .into_iter()
+        .flatten()
+        .filter_map(|tensor| shape_of(tensor.as_object()?))
+        .collect();
+    Some(Layer {
+        name: json::text_of(layer, "Name")?.to_owned(),
+        kind: json::text_of(layer, "LayerType")
+            .unwrap_or_default()
+            .to_owned(),
+        outputs: outputs.join(" and "),
+    })
+}
+
+/// Shape and format of a tensor: `[32, 3, 224, 224] Row major linear FP32`.
+fn shape_of(tensor: &Object) -> Option<String> {
+    let dims = json::words(tensor.get("Dimensions")?);
+    let kind = json::text_of(tensor, "Format/Datatype").unwrap_or_default();
+    Some(format!("[{dims}] {kind}").trim().to_owned())
+}
+
 /// Inputs and outputs of the engine, with their shapes where a layer tells them.
 fn bindings(value: &Value, layers: &[Value], into: &mut Imported) {
     let mut shapes: HashMap<&str, String> = HashMap::new();
     for tensor in layers.iter().flat_map(tensors) {
-        if let (Some(name), Some(dims)) = (json::text_of(tensor, "Name"), tensor.get("Dimensions"))
-        {
-            let kind = json::text_of(tensor, "Format/Datatype").unwrap_or_default();
-            shapes
-                .entry(name)
-                .or_insert_with(|| format!("[{}] {kind}", json::words(dims)));
+        if let (Some(name), Some(shape)) = (json::text_of(tensor, "Name"), shape_of(tensor)) {
+            shapes.entry(name).or_insert(shape);
         }
     }
     let names = value.get("Bindings").and_then(Value::as_array);
@@ -120,11 +140,28 @@ fn tensors(layer: &Value) -> impl Iterator<Item = &Object> {
         .filter_map(Value::as_object)
 }
 
+/// What a profile says of layers that no time is known of: name, type and outputs of each.
+pub fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
+    let has_times = imported.totals.iter().any(|total| total.place == PLACE);
+    let layers = imported.layers.iter().filter(|_| !has_times);
+    let fact = |layer: &Layer| {
+        let told = [layer.kind.as_str(), layer.outputs.as_str()];
+        let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
+        let told = match told.as_slice() {
+            [] => "type not told".to_owned(),
+            told => told.join(", "),
+        };
+        (format!("layer {}", layer.name), told)
+    };
+    layers.map(fact).collect()
+}
+
 /// Gives layers whose times are known the types that another file of the run tells.
 pub fn join(into: &mut Imported) {
     let mut types: HashMap<&str, &str> = HashMap::new();
     let mut is_double = false;
-    for (name, kind) in &into.layer_types {
+    let told = into.layers.iter().filter(|layer| !layer.kind.is_empty());
+    for Layer { name, kind, .. } in told {
         is_double |= *types.entry(name).or_insert(kind) != kind;
     }
     if types.is_empty() {
@@ -182,6 +219,14 @@ mod tests {
         );
         assert!(bindings[1].starts_with("191"));
         assert!(imported.notes[0].contains("--exportProfile"));
+        let facts = facts_of_layers(&imported);
+        assert_eq!(facts.len(), 36);
+        let expected = (
+            "layer MaxPool_2".to_owned(),
+            "CudaPooling, [32, 64, 56, 56] Channel major FP16 format where channel % 8 == 0"
+                .to_owned(),
+        );
+        assert_eq!(facts[2], expected);
     }
 
     #[test]
@@ -193,6 +238,7 @@ mod tests {
                 crate::import::add(&path, Limits::default(), &Watch::default(), &mut both).unwrap();
             }
             assert_eq!(both.totals.len(), 36);
+            assert!(facts_of_layers(&both).is_empty());
             let of = |op: &str| -> Vec<u64> {
                 let some = both.totals.iter().filter(|total| total.op == op);
                 some.map(|total| total.total_ns).collect()

@@ -147,10 +147,13 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
     fill(&mut session, &reported);
     let mut traces = Vec::new();
     for (name, mut imported) in parts {
-        session.warnings.append(&mut imported.notes.clone());
         let profile = summary::profile(&imported, &name);
-        if !profile.totals.is_empty() || !profile.counters.is_empty() || !profile.memory.is_empty()
-        {
+        session.warnings.extend(profile.notes.iter().cloned());
+        let has_something = !profile.totals.is_empty()
+            || !profile.counters.is_empty()
+            || !profile.memory.is_empty()
+            || !imported.layers.is_empty();
+        if has_something {
             session.profiles.push(profile);
             traces.push(std::mem::take(&mut imported.trace));
         }

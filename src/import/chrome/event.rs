@@ -138,6 +138,10 @@ pub(super) struct Args<'a> {
     pub output_bytes: Value<'a>,
     pub device: Value<'a>,
     pub detail: Value<'a>,
+    pub hlo_op: Value<'a>,
+    pub tf_op: Value<'a>,
+    /// All of them, as they stand in the file.
+    whole: &'a [u8],
 }
 
 /// The text is not an object of fields.
@@ -170,10 +174,11 @@ impl<'a> Event<'a> {
 impl<'a> Args<'a> {
     fn parse(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
         let mut args = Self::default();
+        let begin = cursor.at;
         cursor.object(|cursor, key| {
             let value = cursor.value()?;
             match key {
-                b"correlation" => args.correlation = value,
+                b"correlation" | b"correlation_id" => args.correlation = value,
                 b"External id" | b"external id" => args.external_id = value,
                 b"name" => args.name = value,
                 b"labels" => args.labels = value,
@@ -188,11 +193,28 @@ impl<'a> Args<'a> {
                 b"detail" => args.detail = value,
                 b"output_size" => args.output_bytes = value,
                 b"mem_bytes_in_use" => args.bytes_in_use = value,
+                b"hlo_op" => args.hlo_op = value,
+                b"tf_op" => args.tf_op = value,
                 _ => {}
             }
             Ok(())
         })?;
+        args.whole = cursor.bytes.get(begin..cursor.at).unwrap_or_default();
         Ok(args)
+    }
+
+    /// Calls `visit` with the name and the value of each.
+    pub(super) fn each(&self, mut visit: impl FnMut(&'a [u8], Value<'a>)) {
+        let mut cursor = Cursor {
+            bytes: self.whole,
+            at: 0,
+        };
+        let gone_through = cursor.object(|cursor, key| {
+            visit(key, cursor.value()?);
+            Ok(())
+        });
+        // They were gone through once already, when the event was taken apart.
+        debug_assert!(gone_through.is_ok() || self.whole.is_empty());
     }
 }
 

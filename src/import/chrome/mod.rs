@@ -1,14 +1,17 @@
-//! Chrome traces: PyTorch's profiler, ONNX Runtime's, and whoever else writes lists of events.
+//! Chrome traces: PyTorch's profiler, ONNX Runtime's, XLA's, and whoever else writes lists of events.
 //!
 //! Files have hundreds of megabytes, so one thread cuts them into events while it reads, others take the
 //! events apart, and no tree is built.
 
 mod event;
 mod pour;
+mod ranges;
 mod split;
 #[cfg(test)]
 mod tests;
+mod xla;
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,7 +25,9 @@ use super::watch::Watch;
 use super::{ImportError, Imported, Importer, nesting};
 use crate::domain::trace::{Slice, SliceKind, Trace};
 use pour::Pour;
+use ranges::Ranges;
 use split::Splitter;
+pub use xla::Xla;
 
 /// Bytes that are cut into events at once.
 const PIECE: usize = 4 << 20;
@@ -34,6 +39,8 @@ const WORKERS: usize = 2;
 enum Dialect {
     PyTorch,
     OnnxRuntime,
+    /// XLA's: the events of devices, and rows that are derived from them.
+    Xla,
     /// Our own, which says everything as we would.
     Own,
     Any,
@@ -195,13 +202,13 @@ fn read(
 ) -> Result<(), ImportError> {
     let (sender, receiver) = sync_channel::<Piece>(WORKERS + 1);
     let receiver = Mutex::new(receiver);
-    let poured: Mutex<Vec<(usize, Pour)>> = Mutex::new(Vec::new());
+    let gathered: Mutex<Gathered> = Mutex::default();
     let (splitter, is_cut) = thread::scope(|scope| {
         for number in 0..WORKERS {
             let named = thread::Builder::new().name(format!("events {number}"));
-            let (receiver, poured) = (&receiver, &poured);
+            let (receiver, gathered) = (&receiver, &gathered);
             named
-                .spawn_scoped(scope, move || take_apart(receiver, poured, dialect))
+                .spawn_scoped(scope, move || take_apart(receiver, gathered, dialect))
                 .map_err(|error| source.io(error))?;
         }
         let cut = cut(source, watch, &sender);
@@ -209,13 +216,12 @@ fn read(
         drop(sender);
         cut
     })?;
-    let mut poured = poured.into_inner().unwrap_or_default();
-    poured.sort_unstable_by_key(|(index, _)| *index);
-    let poured = poured.into_iter().map(|(_, pour)| pour);
-    let broken = splitter.broken;
-    let is_cut = is_cut || !splitter.is_complete();
-    let harm = Harm { broken, is_cut };
-    if !collect(poured, harm, (source, dialect), into) {
+    let gathered = gathered.into_inner().unwrap_or_default();
+    let harm = Harm {
+        broken: splitter.broken,
+        is_cut: is_cut || !splitter.is_complete(),
+    };
+    if !collect(gathered, harm, (source, dialect), into) {
         return Err(source.unusable(title, "there is no event in it that can be read"));
     }
     about(&splitter.around(), into);
@@ -269,11 +275,7 @@ fn cut(
 }
 
 /// Takes pieces apart until there are no more.
-fn take_apart(
-    receiver: &Mutex<Receiver<Piece>>,
-    poured: &Mutex<Vec<(usize, Pour)>>,
-    dialect: Dialect,
-) {
+fn take_apart(receiver: &Mutex<Receiver<Piece>>, gathered: &Mutex<Gathered>, dialect: Dialect) {
     loop {
         let piece = match receiver.lock() {
             Ok(receiver) => receiver.recv(),
@@ -289,8 +291,11 @@ fn take_apart(
                 pour.take(event);
             }
         }
-        if let Ok(mut poured) = poured.lock() {
-            poured.push((piece.index, pour));
+        let index = piece.index;
+        // The text goes before its events are put with the others.
+        drop(piece);
+        if let Ok(mut gathered) = gathered.lock() {
+            gathered.take(index, pour);
         }
     }
 }
@@ -301,43 +306,80 @@ struct Harm {
     is_cut: bool,
 }
 
-/// Puts what was poured together and tells what went wrong. Says whether there was anything.
+/// What was poured so far, put together in the order of the file as soon as it can be, so that no name and
+/// no slice is held twice.
+#[derive(Default)]
+struct Gathered {
+    /// Pieces that wait for an earlier one.
+    waiting: BTreeMap<usize, Pour>,
+    /// How many pieces are put together.
+    pieces: usize,
+    trace: Trace,
+    edges: Vec<pour::Edge>,
+    names: Described,
+    ranges: Ranges,
+    broken: u64,
+    timeless: u64,
+    negative: u64,
+    runs: u64,
+    has_kernels: bool,
+}
+
+impl Gathered {
+    /// Takes the events of a piece in.
+    fn take(&mut self, index: usize, pour: Pour) {
+        self.waiting.insert(index, pour);
+        while let Some(pour) = self.waiting.remove(&self.pieces) {
+            self.pieces += 1;
+            self.put(pour);
+        }
+    }
+
+    fn put(&mut self, pour: Pour) {
+        self.broken += pour.broken;
+        self.timeless += pour.timeless;
+        self.negative += pour.negative;
+        self.runs += pour.runs;
+        self.has_kernels |= pour.has_kernels;
+        self.names.processes.extend(pour.process_names);
+        self.names.threads.extend(pour.thread_names);
+        self.ranges.extend(pour.ranges);
+        let mapped = self.trace.append(pour.trace);
+        let edges = pour.edges.into_iter().map(|edge| pour::Edge {
+            slice: mapped.slice(edge.slice),
+            ..edge
+        });
+        self.edges.extend(edges);
+    }
+}
+
+/// Names the tracks and tells what went wrong. Says whether there was anything.
 fn collect(
-    poured: impl Iterator<Item = Pour>,
+    gathered: Gathered,
     Harm { broken, is_cut }: Harm,
     (source, dialect): (&Source, Dialect),
     into: &mut Imported,
 ) -> bool {
-    let mut names = Described::default();
-    let (mut broken, mut timeless, mut negative) = (broken, 0, 0);
-    let mut runs = 0;
-    let mut has_kernels = false;
-    let mut trace = Trace::default();
-    let mut edges = Vec::new();
-    let mut pieces = 0;
-    for pour in poured {
-        pieces += 1;
-        broken += pour.broken;
-        timeless += pour.timeless;
-        negative += pour.negative;
-        runs += pour.runs;
-        has_kernels |= pour.has_kernels;
-        names.processes.extend(pour.process_names);
-        names.threads.extend(pour.thread_names);
-        let mapped = trace.append(&pour.trace);
-        edges.extend(pour.edges.iter().map(|edge| pour::Edge {
-            slice: mapped.slice(edge.slice),
-            ..*edge
-        }));
-    }
-    if pieces == 0 {
+    if gathered.pieces == 0 {
         return false;
     }
+    let Gathered {
+        mut trace,
+        edges,
+        names,
+        ranges,
+        timeless,
+        negative,
+        runs,
+        has_kernels,
+        ..
+    } = gathered;
+    let broken = broken + gathered.broken;
     let unpaired = pair(&mut trace, &edges);
-    if dialect == Dialect::Own {
-        names.put_as_they_are(&mut trace);
-    } else {
-        names.put(&mut trace);
+    match dialect {
+        Dialect::Own => names.put_as_they_are(&mut trace),
+        Dialect::Xla => xla::sort(&mut trace, &names),
+        Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.put(&mut trace),
     }
     if has_kernels {
         trace.relabel(SliceKind::Operator, |slice, tracks| {
@@ -371,7 +413,8 @@ fn collect(
     if runs > 0 {
         into.runs = Some(into.runs.unwrap_or_default() + runs);
     }
-    drop(into.trace.append(&trace));
+    ranges.finish(&file, into);
+    drop(into.trace.append(trace));
     true
 }
 
@@ -405,6 +448,21 @@ struct Described {
 }
 
 impl Described {
+    /// What a process is called; empty where the file does not tell.
+    fn process(&self, id: &str) -> &str {
+        let mut known = self.processes.iter().rev();
+        known
+            .find(|(known, _)| known == id)
+            .map_or("", |(_, name)| name)
+    }
+
+    /// What a thread is called; empty where the file does not tell.
+    fn thread(&self, process: &str, id: &str) -> &str {
+        let mut known = self.threads.iter().rev();
+        let found = known.find(|((of, thread), _)| of == process && thread == id);
+        found.map_or("", |(_, name)| name)
+    }
+
     /// Gives tracks the names that we gave them when we wrote them.
     fn put_as_they_are(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Dialect;
 use super::event::{Event, Value};
+use super::ranges::{self, Ranges};
+use super::{Dialect, xla};
 use crate::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
 
 /// What a node's event of ONNX Runtime ends in.
@@ -29,6 +30,8 @@ pub(super) struct Pour {
     /// Names of processes and threads, by what the file calls them.
     pub process_names: Vec<(String, String)>,
     pub thread_names: Vec<((String, String), String)>,
+    /// What was counted in ranges.
+    pub ranges: Ranges,
     /// Runs of a network that ended.
     pub runs: u64,
     /// Whether kernels of a device are among the events of a runtime that also tells of its nodes.
@@ -51,6 +54,7 @@ impl Pour {
             edges: Vec::new(),
             process_names: Vec::new(),
             thread_names: Vec::new(),
+            ranges: Ranges::default(),
             runs: 0,
             has_kernels: false,
             broken: 0,
@@ -82,6 +86,10 @@ impl Pour {
     }
 
     fn slice(&mut self, event: &Event<'_>) {
+        if event.category == ranges::CATEGORY {
+            self.ranges.take(event);
+            return;
+        }
         let (Some(start_ns), Some(duration)) = (event.start.us_as_ns(), event.duration.us_as_ns())
         else {
             self.timeless += 1;
@@ -96,6 +104,10 @@ impl Pour {
         }
         if self.dialect == Dialect::Own {
             self.own(event, start_ns, duration.max(0) as u64);
+            return;
+        }
+        if self.dialect == Dialect::Xla {
+            self.xla(event, start_ns, duration.max(0) as u64);
             return;
         }
         let (kind, on_device) = self.kind(event);
@@ -127,6 +139,25 @@ impl Pour {
                 kind.unwrap_or(SliceKind::Other),
                 self.name(event.name),
                 self.track_on(event.process, event.thread, device),
+                start_ns,
+                duration_ns,
+            )
+        };
+        self.trace.push(slice);
+    }
+
+    /// An event of XLA. Whether its row is a device's is known when the names of all rows are.
+    fn xla(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+        let name = event.name.text();
+        let kind = xla::host_kind(&name, &event.args);
+        let op = self.trace.names.number(&xla::operator(&event.args));
+        let slice = Slice {
+            link: event.args.correlation.whole().unwrap_or_default(),
+            op,
+            ..Slice::new(
+                kind,
+                self.trace.names.number(&name),
+                self.track(event.process, event.thread, false),
                 start_ns,
                 duration_ns,
             )
@@ -265,7 +296,7 @@ impl Pour {
                 (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
                 // Whatever a program calls its stretches, they nest as operators do.
                 (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
-                (Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Own, _) => {
+                (Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Xla | Dialect::Own, _) => {
                     (SliceKind::Other, false)
                 }
             }

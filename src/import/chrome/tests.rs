@@ -300,3 +300,41 @@ fn order_does_not_depend_on_threads() {
     };
     assert_eq!(names(), names());
 }
+
+#[test]
+fn counters_of_ranges_are_counters() {
+    let text = r#"{"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 9, "args": {}},
+        {"ph": "X", "cat": "cuda_profiler_range", "name": "gemm", "pid": 0, "tid": 0, "ts": 0, "dur": 500,
+         "args": {"External id": 4, "smsp__inst_executed.sum": 86114304, "sm__warps_active.avg": 12.5}},
+        {"ph": "X", "cat": "cuda_profiler_range", "name": "gemm", "pid": 0, "tid": 0, "ts": 500, "dur": 500,
+         "args": {"smsp__inst_executed.sum": 2.0, "sm__warps_active.avg": "nan"}},
+        {"ph": "X", "cat": "cuda_profiler_range", "name": "add", "pid": 0, "tid": 0, "ts": 1000, "dur": 500}
+    ]}"#;
+    let imported = super::super::testing::text("t.json", text);
+    let counted: Vec<_> = imported
+        .counters
+        .iter()
+        .map(|one| {
+            (
+                one.kernel.as_str(),
+                one.name.as_str(),
+                one.launches,
+                one.sum,
+            )
+        })
+        .collect();
+    let expected = [
+        ("gemm", "smsp__inst_executed.sum", 2, 86_114_306.0),
+        ("gemm", "sm__warps_active.avg", 1, 12.5),
+    ];
+    assert_eq!(counted, expected);
+    // The operator alone took a time of its own.
+    assert_eq!(imported.trace.len(), 1);
+    let notes = imported.notes.join("\n");
+    assert!(
+        notes.contains("2 events of t.json came from CUPTI's range profiler, which"),
+        "{notes}"
+    );
+    assert!(notes.contains("1 event of t.json came from CUPTI's range profiler without any value"));
+}
