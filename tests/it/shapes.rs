@@ -164,7 +164,7 @@ fn decoder() -> Vec<u8> {
     joined.attribute.push(AttributeProto {
         name: "axis".to_owned(),
         r#type: 2,
-        i: 1,
+        i: Some(1),
         ..AttributeProto::default()
     });
     models::model(

@@ -126,7 +126,7 @@ fn told(imported: &Imported) -> String {
         about(imported.counters.len()),
         about(imported.memory.len()),
         about(imported.reported.len()),
-        about(imported.layer_types.len()),
+        about(imported.layers.len()),
         about(imported.facts.len()),
         imported.notes,
     )
