@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::head::Head;
 use super::source::Source;
@@ -192,7 +192,7 @@ struct Sums {
     /// Metrics that were met, with their units.
     seen: HashSet<(Launch, String, String)>,
     launches: HashSet<Launch>,
-    without_time: HashSet<Launch>,
+    without_time: BTreeSet<Launch>,
     /// Cycles, and cycles of a nanosecond, by launch and kernel.
     clocked: HashMap<Launch, Clocked>,
     unread: u64,

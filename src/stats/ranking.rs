@@ -122,9 +122,11 @@ impl Ranking {
     }
 }
 
-/// How many classes an output of this shape has scores for: one row of at least two scores for each of
-/// so many items, whatever dimensions of size 1 stand between and behind. Nothing for maps, sequences and
-/// single numbers, whose largest value is no choice between classes.
+/// How many classes an output of this shape has scores for.
+///
+/// There is one row of at least two scores for each of so many items, whatever dimensions of size 1 stand
+/// between and behind. Nothing for maps, sequences and single numbers, whose largest value is no choice
+/// between classes.
 pub fn classes_of(dims: &[usize], items: usize) -> Option<usize> {
     let (first, rest) = dims.split_first()?;
     let mut long = rest.iter().filter(|&&size| size != 1);

@@ -1,7 +1,7 @@
-//! Traces of XLA, which JAX and TensorFlow write for XProf and TensorBoard (`*.trace.json.gz`).
+//! Traces of XLA, which JAX and `TensorFlow` write for `XProf` and `TensorBoard` (`*.trace.json.gz`).
 //!
 //! A process is a device, `/device:GPU:0`, or the host, `/host:CPU`. What a device executed is on its streams
-//! (`Stream #13(Compute)`), or on the row `XLA Ops` where it has none. XProf derives the other rows of a device
+//! (`Stream #13(Compute)`), or on the row `XLA Ops` where it has none. `XProf` derives the other rows of a device
 //! from these (modules, steps, name scopes, lines of source): they lie over the work and are ranges.
 
 use std::cmp::Reverse;
@@ -20,10 +20,10 @@ const DEVICE: &str = "/device:";
 const STREAM: &str = "Stream #";
 /// The rows of instructions, of devices without streams.
 const INSTRUCTIONS: [&str; 2] = ["XLA Ops", "Sparse Core Ops"];
-/// XProf writes no more events than this into such a file.
+/// `XProf` writes no more events than this into such a file.
 const MOST_EVENTS: usize = 1_000_000;
 
-/// XProf and TensorBoard's plug-in.
+/// The plug-in of `XProf` and `TensorBoard`.
 #[derive(Debug)]
 pub struct Xla;
 
@@ -80,7 +80,7 @@ pub(super) fn host_kind(name: &str, args: &Args<'_>) -> SliceKind {
 }
 
 /// The instruction that an event carries out, without the number that tells it from others of its kind.
-/// TensorFlow without XLA has operators in place of instructions: `name:Type`.
+/// `TensorFlow` without XLA has operators in place of instructions: `name:Type`.
 pub(super) fn operator(args: &Args<'_>) -> String {
     let instruction = args.hlo_op.text();
     if instruction.is_empty() {
