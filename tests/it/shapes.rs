@@ -20,35 +20,41 @@ fn recurrent(first: Dim, second: Dim) -> Vec<u8> {
     )
 }
 
-/// The shape that is measured, and the batch sizes.
+/// The shape that is measured at the largest batch size, the batch sizes, and what is said.
+type Planned = (Vec<usize>, Vec<usize>, Vec<String>);
+
+/// What a plan makes of a shape, batch sizes and a batch axis.
 fn planned(
     home: &Home,
     shape: Option<&str>,
     batches: Option<&[usize]>,
     axis: &[&str],
-) -> Result<(Vec<usize>, Vec<usize>, Vec<String>), PrepareError> {
+) -> Result<Planned, PrepareError> {
     let place = Place::new(
         Paths::under(&home.path("folders")),
         &Settings::default(),
         "powerband".into(),
     );
     let wish = Wish {
-        setups: vec!["fake".parse().unwrap()],
+        setups: vec!["fake".parse().expect("a setup")],
         shapes: shape
             .iter()
-            .map(|text| parse_override(text).unwrap())
+            .map(|text| parse_override(text).expect("a shape"))
             .collect(),
         batches: batches.map(<[usize]>::to_vec),
-        batch_axis: axis.iter().map(|text| text.parse().unwrap()).collect(),
+        batch_axis: axis
+            .iter()
+            .map(|text| text.parse().expect("an axis"))
+            .collect(),
         ..Wish::new(&home.path("net.onnx").display().to_string())
     };
     let request = prepare(&place, &wish)?;
     let batches = request.beginning.plan.batches.clone();
     let case = CaseKey {
         setup: 0,
-        batch: *batches.last().unwrap(),
+        batch: *batches.last().expect("batches"),
     };
-    let inputs = request.inputs[&case].as_ref().unwrap();
+    let inputs = request.inputs[&case].as_ref().expect("inputs");
     Ok((inputs[0].dims.clone(), batches, request.beginning.warnings))
 }
 
