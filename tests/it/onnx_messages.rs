@@ -68,12 +68,12 @@ fn standard() -> Described {
                 let known = described.enums.entry(name.to_owned()).or_default();
                 known.insert(
                     value.replace('_', "").to_lowercase(),
-                    number.parse().unwrap(),
+                    number.parse().expect("a well-formed table"),
                 );
             }
             [message, field, number, label, kind, _, packed, oneof] => {
                 let said = (
-                    number.parse().unwrap(),
+                    number.parse().expect("a well-formed table"),
                     kind.to_owned(),
                     label == "repeated",
                     packed == "packed",
@@ -135,7 +135,7 @@ fn ours() -> Described {
             attribute = Some(inside.trim_end_matches(")]").to_owned());
         } else if let Some(said) = attribute.take() {
             let name = word("pub ").map_or_else(
-                || snake(line.split('(').next().unwrap()),
+                || snake(line.split('(').next().expect("a well-formed table")),
                 |name| name.trim_start_matches("r#").to_owned(),
             );
             let parts: Vec<&str> = said.split(", ").collect();
@@ -143,19 +143,25 @@ fn ours() -> Described {
             let Some(tag) = tag else {
                 continue;
             };
-            let kind = parts[0].split(' ').next().unwrap();
+            let kind = parts[0].split(' ').next().expect("a well-formed table");
             let repeated = parts.contains(&"repeated");
             let is_number = matches!(kind, "float" | "double" | "int32" | "int64" | "uint64");
             let packed = repeated && is_number && !parts.contains(&"packed = \"false\"");
             let kind = kind.replace("enumeration", "enum");
-            let tag = tag.trim_end_matches('"').parse().unwrap();
+            let tag = tag
+                .trim_end_matches('"')
+                .parse()
+                .expect("a well-formed table");
             let known = described.fields.entry(current.clone()).or_default();
             known.insert(name, (tag, kind, repeated, packed, in_enum));
         } else if let Some((name, number)) = line.trim_end_matches(',').split_once(" = ")
             && in_enum
         {
             let known = described.enums.entry(current.clone()).or_default();
-            known.insert(name.to_lowercase(), number.parse().unwrap());
+            known.insert(
+                name.to_lowercase(),
+                number.parse().expect("a well-formed table"),
+            );
         }
     }
     described
