@@ -49,8 +49,12 @@ impl Progress {
         (self.share * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 
-    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it.
+    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it. Nothing is
+    /// estimated before the first round is over.
     pub fn time_words(&self) -> String {
+        if self.done_visits == 0 && !self.is_over {
+            return "estimated after the first round".to_owned();
+        }
         format!("{} % of the time", self.percent())
     }
 

@@ -27,6 +27,7 @@ fn a_run_that_has_not_begun_knows_no_time() {
     assert_eq!((progress.done_visits, progress.planned_visits), (0, 6));
     assert_eq!((progress.share, progress.remaining_s), (0.0, None));
     assert_eq!(progress.current, None);
+    assert_eq!(progress.time_words(), "estimated after the first round");
 }
 
 #[test]
