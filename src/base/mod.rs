@@ -11,3 +11,4 @@ pub mod paths;
 pub mod process_spec;
 pub mod regular_file;
 pub mod spaced;
+pub mod version;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::base::version;
 use crate::domain::input_sizes::BatchAxis;
 use crate::domain::plan::{PresetName, Profiler};
 use crate::onnx::rewrite::Precision;
@@ -15,7 +16,7 @@ pub use out::{ExportArgs, ReportArgs};
 #[derive(Debug, Parser)]
 #[command(
     name = "powerband",
-    version,
+    version = version::TEXT.as_str(),
     max_term_width = 100,
     arg_required_else_help = false,
     args_conflicts_with_subcommands = true,

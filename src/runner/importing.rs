@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::clock;
+use crate::base::{clock, version};
 use crate::domain::case::{Case, CaseKey, Round};
 use crate::domain::event::Beginning;
 use crate::domain::model::ModelRef;
@@ -136,7 +136,7 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
             fixed_batch: None,
         },
         environment: crate::domain::environment::Environment {
-            program: env!("CARGO_PKG_VERSION").to_owned(),
+            program: version::VERSION.to_owned(),
             ..Default::default()
         },
         warnings: Vec::new(),

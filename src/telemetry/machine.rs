@@ -6,6 +6,7 @@ use std::thread;
 
 use sysinfo::System;
 
+use crate::base::version;
 use crate::domain::device::{Cpu, Memory};
 use crate::domain::environment::Environment;
 
@@ -25,8 +26,8 @@ const FEATURES: [&str; 9] = [
 /// The circumstances of a run that starts now.
 pub fn environment() -> Environment {
     Environment {
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("POWERBAND_COMMIT").map(ToOwned::to_owned),
+        program: version::VERSION.to_owned(),
+        commit: version::COMMIT.map(ToOwned::to_owned),
         optimised_build: !cfg!(debug_assertions),
         os: System::long_os_version().unwrap_or_default(),
         kernel: System::kernel_version().unwrap_or_default(),

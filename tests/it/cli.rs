@@ -10,6 +10,15 @@ fn bench<'a>(rest: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
+fn the_version_tells_commit_and_features() {
+    let run = Home::new().run(&["--version"]);
+    let expect = concat!("powerband ", env!("CARGO_PKG_VERSION"), " (commit ");
+    assert!(run.out.starts_with(expect), "{run:#?}");
+    assert!(run.out.contains(", features: "), "{run:#?}");
+    assert_eq!(run.out.contains("tract"), cfg!(feature = "tract"));
+}
+
+#[test]
 fn a_session_is_measured_saved_and_shown() {
     let home = Home::new();
     let made = home.run(&bench(&[
