@@ -330,7 +330,7 @@ mod tests {
         let mut machine = MachineState::default();
         assert_eq!(machine.used(Pointed::OnnxRuntime), None);
         machine.engines = Some(vec![
-            ready("tract", &["cpu"]),
+            ready("rten", &["cpu"]),
             from("/second.so", false),
             from("/first.so", true),
         ]);
@@ -344,19 +344,19 @@ mod tests {
         let machine = MachineState {
             engines: Some(vec![
                 ready("torch", &["cpu", "cuda:0"]),
-                ready("tract", &["cpu"]),
+                ready("rten", &["cpu"]),
             ]),
             ..MachineState::default()
         };
         let next = |planned: &[&str]| machine.next_setup(planned.iter().copied());
         assert_eq!(next(&[]), "torch:cpu");
-        assert_eq!(next(&["torch:cpu"]), "tract:cpu");
-        assert_eq!(next(&["torch:cpu", "tract"]), "torch:cuda:0");
+        assert_eq!(next(&["torch:cpu"]), "rten:cpu");
+        assert_eq!(next(&["torch:cpu", "rten"]), "torch:cuda:0");
         for card in ["torch:cuda:0", "torch:cuda,mode=compile"] {
-            assert_eq!(next(&["torch:cpu", "tract", card]), "torch:cpu");
+            assert_eq!(next(&["torch:cpu", "rten", card]), "torch:cpu");
         }
         let nothing = MachineState::default();
-        assert_eq!(nothing.next_setup(std::iter::empty()), "tract:cpu");
+        assert_eq!(nothing.next_setup(std::iter::empty()), "rten:cpu");
     }
 
     #[test]

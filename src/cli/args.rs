@@ -81,7 +81,7 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A SETUP is ENGINE[:DEVICE][,key=value]…, for example
-  tract,threads=1
+  rten,threads=1
   ort:cpu,opt=none
   ort:cpu,threads=2,runtime=1.22
   ort:cpu,memory=4GiB
@@ -189,7 +189,7 @@ pub enum Arrivals {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
   powerband compare r50.ron                              the first setup against the others
-  powerband compare r50.ron --before tract --after ort   two of its setups
+  powerband compare r50.ron --before rten --after ort    two of its setups
   powerband compare before.ron after.ron                 setups that are spelled alike
   powerband compare main.ron branch.ron --fail-if-slower=2
 

@@ -141,14 +141,10 @@ fn document(found: &Found) -> Value {
 
 fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitCode> {
     if !["onnxruntime", "ort"].contains(&args.engine.as_str()) {
-        let always = if cfg!(feature = "tract") {
-            ", and tract is always there"
-        } else {
-            ""
-        };
         bail!(
-            "\"{}\" cannot be installed; onnxruntime can{always}",
-            args.engine
+            "\"{}\" cannot be installed; onnxruntime can, and {} is always there",
+            args.engine,
+            engines::LAST_RESORT
         );
     }
     let request = InstallRequest {

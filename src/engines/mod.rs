@@ -7,8 +7,10 @@ pub mod command;
 mod common;
 pub mod fake;
 pub mod install;
+mod node_events;
 pub mod onnxruntime;
 pub mod pytorch;
+pub mod rten;
 pub mod runtimes;
 #[cfg(feature = "tract")]
 pub mod tract;
@@ -30,6 +32,7 @@ pub use common::{copies, devices, memory_limit, recipe, streams};
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[
     &onnxruntime::OnnxRuntime,
+    &self::rten::Rten,
     #[cfg(feature = "tract")]
     &tract::Tract,
     &pytorch::PyTorch,
@@ -37,13 +40,8 @@ pub const ALL: &[&dyn Engine] = &[
     &fake::Fake,
 ];
 
-/// Whom to name where no engine was found: the one that is always there; in a build without it, the one that can
-/// be fetched.
-pub const LAST_RESORT: &str = if cfg!(feature = "tract") {
-    "tract"
-} else {
-    "ort"
-};
+/// The engine that is always there, for where no other was found.
+pub const LAST_RESORT: &str = "rten";
 
 /// Keys that every engine's setup may have, because the worker itself heeds them.
 pub const COMMON_KEYS: &[Key] = &[
@@ -224,6 +222,8 @@ pub struct Loaded {
     pub threads: Option<usize>,
     /// Loading the engine's own library, in nanoseconds.
     pub library_ns: u64,
+    /// Looking the file over before the engine reads it, in nanoseconds; no part of loading.
+    pub check_ns: u64,
     /// How inputs reach the model and whether outputs are read back.
     pub feeding: &'static str,
     /// What the user should know.
@@ -302,6 +302,11 @@ pub trait Engine: Sync {
     /// Whether it can watch where the time of a run goes.
     fn profiles(&self) -> bool {
         false
+    }
+
+    /// What is said to have watched, where the files are in the format of another program.
+    fn watcher(&self) -> Option<&'static str> {
+        None
     }
 
     /// Runs a model a few times, watched, and leaves what was seen in a folder: files that importers
@@ -523,21 +528,21 @@ mod tests {
                 .map(|e| e.to_string())
                 .unwrap_or_default()
         };
-        assert_eq!(fault("tract:cpu,threads=2,memory=4GiB"), "");
+        assert_eq!(fault("rten:cpu,threads=2,memory=4GiB"), "");
         assert!(
-            fault("trect").contains("there are ort, tract, torch"),
+            fault("rtem").contains("there are ort, rten, tract, torch"),
             "{}",
-            fault("trect")
+            fault("rtem")
         );
-        assert!(!fault("trect").contains("fake"));
+        assert!(!fault("rtem").contains("fake"));
         assert!(
-            fault("tract,speed=11").contains("it knows threads, memory, precision, keep_float"),
+            fault("rten,speed=11").contains("it knows threads, memory, precision, keep_float"),
             "{}",
-            fault("tract,speed=11")
+            fault("rten,speed=11")
         );
-        assert!(fault("tract,threads=0").contains("threads=0"));
+        assert!(fault("rten,threads=0").contains("threads=0"));
         assert!(fault("ort,opt=most").contains("opt=most"));
-        assert!(fault("tract,memory=lots").contains("4GiB"));
-        assert!(fault("tract:cuda:0").contains("cpu"));
+        assert!(fault("rten,memory=lots").contains("4GiB"));
+        assert!(fault("rten:cuda:0").contains("cpu"));
     }
 }

@@ -121,6 +121,7 @@ impl Engine for OnnxRuntime {
                 library: request.runtime.map(|path| path.display().to_string()),
                 threads: options.threads,
                 library_ns,
+                check_ns: 0,
                 feeding: feeding(request.setup),
                 notes,
             },

@@ -3,11 +3,10 @@
 //! A network is optimised anew for each batch size, because tract does its best work on fixed shapes.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use half::f16;
 use serde_json::{Value, json};
@@ -20,7 +19,7 @@ use tract_onnx::tract_core::plan;
 
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
-    PROFILE_WARM_UP, Runnable, Watched, positive,
+    PROFILE_WARM_UP, Runnable, Watched, node_events, positive,
 };
 use crate::base::clock;
 use crate::domain::setup::Setup;
@@ -29,9 +28,6 @@ use crate::onnx::{agreement, file, inspect};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.23.9";
-
-/// What ONNX Runtime writes behind the name of a node whose run was timed.
-const KERNEL_TIME: &str = "_kernel_time";
 
 /// The engine.
 pub struct Tract;
@@ -75,6 +71,10 @@ impl Engine for Tract {
         true
     }
 
+    fn watcher(&self) -> Option<&'static str> {
+        Some("tract")
+    }
+
     fn profile(
         &self,
         request: &LoadRequest<'_>,
@@ -97,13 +97,9 @@ impl Engine for Tract {
             multithread_tract_scope(executor.clone(), || watched.run(&plan, &values))
                 .map_err(|error| explain(&error))?;
         }
-        let file = folder.join("tract.json");
         watched.name_operators(&Origins::of(request.model));
-        fs::write(&file, watched.document()).map_err(|error| {
-            EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
-        })?;
         Ok(Watched {
-            files: vec![file],
+            files: vec![node_events::write(folder, watched.events)?],
             began_ns,
         })
     }
@@ -161,28 +157,14 @@ impl Recorder {
             let begun = Instant::now();
             let outputs = plan::eval(context, state, node, inputs);
             let took = begun.elapsed();
-            self.events.push(json!({
-                "cat": "Node",
-                "ph": "X",
-                "pid": 1,
-                "tid": 1,
-                "name": format!("{}{KERNEL_TIME}", node.name),
-                "ts": us(begun - self.began),
-                "dur": us(took),
-                "args": {"op_name": node.op.name(), "provider": "tract"},
-            }));
+            let event = node_events::node("tract", &node.name, &node.op.name());
+            self.events
+                .push(node_events::at(event, begun - self.began, took));
             outputs
         })?;
-        self.events.push(json!({
-            "cat": "Session",
-            "ph": "X",
-            "pid": 1,
-            "tid": 1,
-            "name": "model_run",
-            "ts": us(began - self.began),
-            "dur": us(began.elapsed()),
-            "args": {},
-        }));
+        let event = node_events::run();
+        self.events
+            .push(node_events::at(event, began - self.began, began.elapsed()));
         Ok(())
     }
 
@@ -191,15 +173,13 @@ impl Recorder {
     fn name_operators(&mut self, origins: &Origins) {
         for event in &mut self.events {
             let name = event["name"].as_str().unwrap_or_default();
-            let node = name.strip_suffix(KERNEL_TIME).unwrap_or_default();
+            let node = name
+                .strip_suffix(node_events::KERNEL_TIME)
+                .unwrap_or_default();
             if let Some(operator) = origins.operator(node) {
                 event["args"]["op_name"] = json!(operator);
             }
         }
-    }
-
-    fn document(&self) -> String {
-        Value::Array(self.events.clone()).to_string()
     }
 }
 
@@ -229,11 +209,6 @@ impl Origins {
         let mut names = std::iter::once(node).chain(parents);
         names.find_map(|name| self.operators.get(name).map(String::as_str))
     }
-}
-
-/// Microseconds with the nanoseconds behind the point.
-fn us(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e3
 }
 
 struct Model {

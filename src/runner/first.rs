@@ -15,7 +15,7 @@ const ON_CARDS: [(DeviceKind, &str, &str); 3] = [
     (DeviceKind::Amd, "ROCm", "ort:rocm"),
 ];
 /// Engines on the processor, fastest first.
-const ON_THE_PROCESSOR: [&str; 2] = ["ort", "tract"];
+const ON_THE_PROCESSOR: [&str; 2] = ["ort", "rten"];
 
 /// Where there is a card that an engine can use: that engine on it, and the processor beside it, so that
 /// what the card gains is seen. Else every engine there is.
@@ -61,7 +61,7 @@ mod tests {
             engines: vec![
                 ("ort", info(&["cpu"], providers)),
                 ("torch", info(torch, &[])),
-                ("tract", info(&["cpu"], &[])),
+                ("rten", info(&["cpu"], &[])),
             ],
         }
     }

@@ -6,7 +6,7 @@
 
 use crate::domain::plan::{Judging, Look};
 use crate::domain::setup::Setup;
-use crate::engines::{self, EngineInfo};
+use crate::engines::EngineInfo;
 use crate::runner::prepare::Wish;
 
 /// A plan that comes ready.
@@ -207,7 +207,8 @@ fn everything(here: &Here) -> Vec<Rung> {
             built_in.map(|(title, device, word)| (title, format!("ort:{device},provider={word}"))),
         );
     }
-    if engines::find("tract").is_some() {
+    rungs.push(("rten", "rten".to_owned()));
+    if here.has("tract") {
         rungs.push(("tract", "tract".to_owned()));
     }
     rungs
@@ -216,6 +217,7 @@ fn everything(here: &Here) -> Vec<Rung> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engines;
 
     fn here(devices: &[&str], providers: &[&str]) -> Here {
         let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();

@@ -341,7 +341,7 @@ fn floats(tensor: &Tensor) -> Vec<f32> {
 }
 
 /// Who is trusted with a network in floats: ONNX Runtime without rewriting the graph where it is here,
-/// else the engine that always is, in a build that has it.
+/// else the engine that always is.
 pub(super) fn trusted(place: &Place) -> (Setup, Option<PathBuf>) {
     let named = |name: &str| Setup {
         engine: name.to_owned(),

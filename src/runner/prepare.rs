@@ -434,7 +434,7 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
     }
     if cfg!(debug_assertions) {
         warnings.push(
-            "This Powerband was built without optimisation; tract is slower in it. Use cargo run --release.".to_owned(),
+            "This Powerband was built without optimisation; rten is slower in it. Use cargo run --release.".to_owned(),
         );
     }
     if plan.setups.len() * plan.batches.len() > 1 && plan.measure.rounds < 2 {

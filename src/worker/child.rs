@@ -169,7 +169,7 @@ impl State {
             threads: loaded.threads,
             start_ns: 0,
             library_ns: loaded.library_ns,
-            load_ns: whole_ns.saturating_sub(loaded.library_ns),
+            load_ns: whole_ns.saturating_sub(loaded.library_ns + loaded.check_ns),
             empty_run_ns: measure::empty_run_ns(),
             clock_ns: measure::clock_ns(),
             own_weights: false,

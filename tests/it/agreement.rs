@@ -1,4 +1,4 @@
-//! The engines compute the same: outputs of tract and ONNX Runtime on the same inputs.
+//! The engines compute the same: outputs of rten, tract and ONNX Runtime on the same inputs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,15 +23,22 @@ pub fn outputs(
     model: &Path,
     inputs: &[TensorSpec],
 ) -> Vec<f64> {
+    outputs_at(BATCH, setup, runtime, model, inputs)
+}
+
+fn outputs_at(
+    batch: usize,
+    setup: &str,
+    runtime: Option<PathBuf>,
+    model: &Path,
+    inputs: &[TensorSpec],
+) -> Vec<f64> {
     let cancel = CancelToken::default();
     let limit = Duration::from_mins(5);
     let setup = setup.parse().expect("a setup");
     let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
     let mut worker = Worker::start(&setup, None, program, limit, &cancel).expect("a worker");
-    let case = CaseKey {
-        setup: 0,
-        batch: BATCH,
-    };
+    let case = CaseKey { setup: 0, batch };
     let model = model.to_path_buf();
     let requests = [
         Request::Load {
@@ -60,18 +67,37 @@ pub fn outputs(
 }
 
 #[test]
+fn rten_and_onnxruntime_agree_on_every_built_in_network() {
+    agree_with_onnxruntime("rten", &[2, 8]);
+}
+
+#[test]
 fn tract_and_onnxruntime_agree_on_every_built_in_network() {
+    agree_with_onnxruntime("tract", &[BATCH]);
+}
+
+fn agree_with_onnxruntime(setup: &str, batches: &[usize]) {
     let Some(library) = support::onnxruntime() else {
         return;
     };
     let cache = tempfile::tempdir().unwrap();
-    for name in ["resnet18", "resnet34", "resnet50", "densenet121"] {
+    let networks = ["resnet18", "resnet34", "resnet50", "densenet121"];
+    let cases = networks
+        .iter()
+        .flat_map(|name| batches.iter().map(move |batch| (*name, *batch)));
+    for (name, batch) in cases {
         let model = source::open(name, cache.path()).unwrap();
         let ports = inspect::inputs(&model.proto).unwrap();
-        let inputs = shapes::resolve(&ports, BATCH, &InputSizes::default()).unwrap();
-        let reference = outputs("ort:cpu", Some(library.clone()), &model.path, &inputs);
-        let ours = outputs("tract", None, &model.path, &inputs);
-        assert_eq!((reference.len(), ours.len()), (2000, 2000), "{name}");
+        let inputs = shapes::resolve(&ports, batch, &InputSizes::default()).unwrap();
+        let runtime = Some(library.clone());
+        let reference = outputs_at(batch, "ort:cpu", runtime, &model.path, &inputs);
+        let ours = outputs_at(batch, setup, None, &model.path, &inputs);
+        let expected = 1000 * batch;
+        assert_eq!(
+            (reference.len(), ours.len()),
+            (expected, expected),
+            "{name}"
+        );
         let scale = reference
             .iter()
             .fold(0.0_f64, |most, value| most.max(value.abs()));
@@ -85,7 +111,7 @@ fn tract_and_onnxruntime_agree_on_every_built_in_network() {
         );
         assert_ne!(
             reference[..1000],
-            reference[1000..],
+            reference[1000..2000],
             "{name}: two images, two answers"
         );
     }

@@ -304,8 +304,17 @@ fn share_of_runs(profile: &Value) -> f64 {
 }
 
 #[test]
+fn nodes_of_rten_are_timed_one_by_one() {
+    nodes_are_timed_one_by_one("rten");
+}
+
+#[test]
 fn nodes_of_tract_are_timed_one_by_one() {
-    let profile = profiled(&Home::new(), "tract", &[]);
+    nodes_are_timed_one_by_one("tract");
+}
+
+fn nodes_are_timed_one_by_one(setup: &str) {
+    let profile = profiled(&Home::new(), setup, &[]);
     assert_eq!(kernels(&profile).1 % 10, 0);
     let timed = profile["kernels"].as_array().cloned().unwrap_or_default();
     let convolutions = timed.iter().filter(|kernel| kernel["op"] == "Conv");

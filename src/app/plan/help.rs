@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn an_engine_alone_has_every_key_before_it() {
-        let help = setup_help(" tract").expect("help");
+        let help = setup_help(" rten").expect("help");
         assert!(help.named.is_empty());
         assert!(!help.others.is_empty());
         assert!(setup_help("nobody:cpu").is_none());

@@ -120,8 +120,11 @@ impl Run<'_, '_> {
         let setup = self.request.beginning.plan.setups.get(case.setup);
         let plan = &self.request.beginning.plan;
         let own = plan.profiling == Some(Profiler::Engine);
-        if let Some(setup) = setup.filter(|setup| own && setup.engine == "tract") {
-            profile.tool.name.clone_from(&setup.engine);
+        let engine = setup
+            .filter(|_| own)
+            .and_then(|setup| engines::find(&setup.engine));
+        if let Some(name) = engine.and_then(|engine| engine.watcher()) {
+            name.clone_into(&mut profile.tool.name);
         }
         let report = self
             .session
