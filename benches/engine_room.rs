@@ -56,7 +56,7 @@ fn main() -> Result<()> {
     for batch in [1, 8] {
         truth(&place, batch)?;
     }
-    for setup in [ORT, "tract:cpu"] {
+    for setup in [ORT, "rten:cpu"] {
         start(&place, setup)?;
     }
     open_a_million(&place)?;
@@ -444,7 +444,7 @@ fn make_resnet50() -> Result<()> {
 fn million_samples() -> Result<Session> {
     let plan = Plan {
         model: "resnet50".to_owned(),
-        setups: vec![ORT.parse()?, "tract:cpu".parse()?],
+        setups: vec![ORT.parse()?, "rten:cpu".parse()?],
         looks: Vec::new(),
         batches: (0..10).map(|n| 1 << n).collect(),
         ladder: Vec::new(),

@@ -221,13 +221,13 @@ fn disturbance(places: &Places, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A worker that has ResNet-18 warm: on ONNX Runtime where `ORT_DYLIB_PATH` names it, else on tract.
+/// A worker that has ResNet-18 warm: on ONNX Runtime where `ORT_DYLIB_PATH` names it, else on rten.
 fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
     let runtime = env::var_os("ORT_DYLIB_PATH").map(PathBuf::from);
     let (spec, name) = if runtime.is_some() {
         ("ort:cpu", "ONNX Runtime")
     } else {
-        ("tract:cpu", "tract")
+        ("rten:cpu", "rten")
     };
     let setup: Setup = spec.parse()?;
     let cancel = CancelToken::default();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{COPIES_KEY, DEVICES_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
+use super::{COPIES_KEY, DEVICES_KEY, Key, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
 use crate::base::humanize;
 use crate::domain::setup::Setup;
 use crate::onnx::rewrite::Precision;
@@ -109,4 +109,22 @@ pub(super) fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String
         .filter(|n| (1..=4096).contains(n))
         .map(Some)
         .ok_or_else(|| format!("{key}={text} is not a whole number from 1 to 4096"))
+}
+
+/// The key for threads, where their number is that of the hardware threads unless a setup says otherwise.
+pub(super) const THREADS: Key = Key {
+    name: "threads",
+    values: "1 to 4096",
+    help: "threads that share the matrix products (default: the hardware threads this process may use)",
+};
+
+/// Refuses what an engine that knows the processor and threads alone cannot be told.
+pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
+    if setup.device != "cpu" {
+        return Err(format!(
+            "{} runs on the cpu alone, not on {}",
+            setup.engine, setup.device
+        ));
+    }
+    positive(setup, "threads").map(drop)
 }

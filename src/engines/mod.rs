@@ -14,6 +14,8 @@ pub mod rten;
 pub mod runtimes;
 #[cfg(feature = "tract")]
 pub mod tract;
+#[cfg(not(feature = "tract"))]
+mod without_tract;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,7 @@ use crate::domain::examination::Examination;
 pub use crate::domain::setup::MODEL_KEY;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::Tensor;
-use common::positive;
+use common::{THREADS, check_cpu_alone, positive};
 pub use common::{copies, devices, memory_limit, recipe, streams};
 
 /// Every engine. Help, `--setup` and the engines page read this list.
@@ -35,6 +37,8 @@ pub const ALL: &[&dyn Engine] = &[
     &self::rten::Rten,
     #[cfg(feature = "tract")]
     &tract::Tract,
+    #[cfg(not(feature = "tract"))]
+    &without_tract::Tract,
     &pytorch::PyTorch,
     &command::Command,
     &fake::Fake,

@@ -19,7 +19,7 @@ use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPoo
 use self::values::{Outputs, from_rten, refused, to_rten};
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
-    PROFILE_WARM_UP, Runnable, Watched, node_events, positive,
+    PROFILE_WARM_UP, Runnable, Watched, check_cpu_alone, node_events, positive,
 };
 use crate::base::clock;
 use crate::domain::setup::Setup;
@@ -50,13 +50,7 @@ impl Engine for Rten {
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
-        if setup.device != "cpu" {
-            return Err(format!(
-                "rten runs on the cpu alone, not on {}",
-                setup.device
-            ));
-        }
-        positive(setup, "threads").map(drop)
+        check_cpu_alone(setup)
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -93,13 +87,13 @@ impl Engine for Rten {
             }
             let began = start.elapsed();
             let report = printed(folder, || bound.run())?;
-            let mut ended = began;
+            let mut took = Duration::ZERO;
             for node in node_times(&report) {
                 let event = node_events::node("rten", &node.name, &node.operator);
-                events.push(node_events::at(event, ended, node.took));
-                ended += node.took;
+                events.push(node_events::at(event, began + took, node.took));
+                took += node.took;
             }
-            events.push(node_events::at(node_events::run(), began, ended - began));
+            events.push(node_events::at(node_events::run(), began, took));
         }
         Ok(Watched {
             files: vec![node_events::write(folder, events)?],
@@ -322,18 +316,23 @@ fn node_times(report: &str) -> Vec<NodeTime> {
                 output[..end].clone_into(name);
             }
         } else if let Some(took) = line.strip_prefix("  time: ") {
-            let took = took.strip_suffix("ms").and_then(|ms| ms.parse().ok());
+            let took = took.strip_suffix("ms").and_then(milliseconds);
             // What a loop or a branch takes is what the nodes within it take, which come before it.
             let timed = node.take().zip(took);
             let timed = timed.filter(|((operator, _), _)| operator != "If" && operator != "Loop");
-            times.extend(timed.map(|((operator, name), ms): (_, f64)| NodeTime {
+            times.extend(timed.map(|((operator, name), took)| NodeTime {
                 operator,
                 name,
-                took: Duration::from_secs_f64(ms / 1e3),
+                took,
             }));
         }
     }
     times
+}
+
+fn milliseconds(text: &str) -> Option<Duration> {
+    let ms: f64 = text.parse().ok()?;
+    Duration::try_from_secs_f64(ms / 1e3).ok()
 }
 
 /// Operator and name in `3 Conv (conv1)`.

@@ -19,7 +19,7 @@ use tract_onnx::tract_core::plan;
 
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
-    PROFILE_WARM_UP, Runnable, Watched, node_events, positive,
+    PROFILE_WARM_UP, Runnable, THREADS, Watched, check_cpu_alone, node_events, positive,
 };
 use crate::base::clock;
 use crate::domain::setup::Setup;
@@ -42,21 +42,11 @@ impl Engine for Tract {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[Key {
-            name: "threads",
-            values: "1 to 4096",
-            help: "threads that share the matrix products (default: the hardware threads this process may use)",
-        }]
+        &[THREADS]
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
-        if setup.device != "cpu" {
-            return Err(format!(
-                "tract runs on the cpu alone, not on {}",
-                setup.device
-            ));
-        }
-        positive(setup, "threads").map(drop)
+        check_cpu_alone(setup)
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {

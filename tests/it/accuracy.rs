@@ -40,7 +40,7 @@ fn coarser_numbers_are_further_from_the_network_in_floats() {
         return;
     };
     let home = Home::new();
-    let setups = ["ort", "ort,precision=fp16", "ort,precision=int8", "tract"];
+    let setups = ["ort", "ort,precision=fp16", "ort,precision=int8", "rten"];
     let rest = ["--batch", "1", "--accuracy=6", "--out", "a.ron", "--json"];
     let args = arguments("resnet18@cifar", &setups, &rest);
     let run = home.run_with(&args, &[("ORT_DYLIB_PATH", &library)]);
@@ -65,8 +65,8 @@ fn coarser_numbers_are_further_from_the_network_in_floats() {
         assert_eq!((&one["top1"], &one["top5"]), (&Value::Null, &Value::Null));
     }
     let error = |setup: usize| number(&found[setup], "/distance/relative_error");
-    let [float, half, whole, tract] = [0, 1, 2, 3].map(error);
-    assert!(float < 1e-4 && tract < 1e-4, "{float}, {tract}");
+    let [float, half, whole, rten] = [0, 1, 2, 3].map(error);
+    assert!(float < 1e-4 && rten < 1e-4, "{float}, {rten}");
     assert!(float < half && half < whole, "{float}, {half}, {whole}");
     assert!(whole > 1e-3 && whole < 0.5, "{whole}");
     let cosine = |setup: usize| number(&found[setup], "/distance/worst_cosine");
@@ -143,7 +143,7 @@ fn labelled_pictures_tell_how_often_a_network_is_right() {
     let home = Home::new();
     home.write("colours.onnx", colours());
     write_pictures(&home);
-    let mut setups = vec!["tract".to_owned()];
+    let mut setups = vec!["rten".to_owned()];
     if let Some(library) = support::onnxruntime() {
         setups.push(format!("ort,runtime={}", library.display()));
     }
@@ -276,7 +276,7 @@ fn outputs_that_are_no_numbers_are_not_compared() {
         models::one_node("Sqrt", &[("x", FLOAT, &dims)], (FLOAT, &dims)),
     );
     let rest = ["--batch", "2", "--accuracy=4", "--out", "n.ron", "--json"];
-    let run = bench(&home, "root.onnx", &["tract"], &rest);
+    let run = bench(&home, "root.onnx", &["rten"], &rest);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let found = accuracy(&run.json(), 0);
     assert_eq!(found["distance"], Value::Null, "{found:#}");

@@ -72,6 +72,7 @@ fn rten_and_onnxruntime_agree_on_every_built_in_network() {
 }
 
 #[test]
+#[cfg(feature = "tract")]
 fn tract_and_onnxruntime_agree_on_every_built_in_network() {
     agree_with_onnxruntime("tract", &[BATCH]);
 }

@@ -42,7 +42,7 @@ fn an_operator_that_the_engine_lacks() {
         "odd.onnx",
         models::one_node("Frobnicate", &[("x", FLOAT, &dims())], (FLOAT, &dims())),
     );
-    let mut setups = vec!["tract".to_owned()];
+    let mut setups = vec!["rten".to_owned()];
     if let Some(library) = support::onnxruntime() {
         setups.push(format!("ort,runtime={}", library.display()));
     }
@@ -101,7 +101,7 @@ fn a_batch_that_does_not_fit_into_memory_is_an_outcome() {
         "wide.onnx",
         &[
             "--setup",
-            "tract,threads=1,memory=256MiB",
+            "rten,threads=1,memory=256MiB",
             "--batch",
             "1,4096",
             "--json",
@@ -175,11 +175,11 @@ fn setups_that_make_no_sense() {
     let home = Home::new();
     home.write("good.onnx", good_model());
     let with = |setup: &str| bench(&home, "good.onnx", &["--setup", setup, "--batch", "1"]);
-    with("tract,speed=11").fails_saying(&["speed", "threads, memory"]);
-    with("tensorrt").fails_saying(&["tensorrt", "ort, tract"]);
-    with("tract:cuda:0").fails_saying(&["cpu alone"]);
-    with("tract,threads=many").fails_saying(&["threads=many"]);
-    with("tract,threads").fails_saying(&["key=value"]);
+    with("rten,speed=11").fails_saying(&["speed", "threads, memory"]);
+    with("tensorrt").fails_saying(&["tensorrt", "ort, rten"]);
+    with("rten:cuda:0").fails_saying(&["cpu alone"]);
+    with("rten,threads=many").fails_saying(&["threads=many"]);
+    with("rten,threads").fails_saying(&["key=value"]);
     with("ort,opt=most").fails_saying(&["opt=most", "none, basic, extended, all"]);
 }
 

@@ -96,18 +96,18 @@ fn without_a_place_a_session_goes_into_the_library() {
     );
     let overview = home.run(&[]);
     assert!(
-        overview.out.contains("powerband show") && overview.out.contains("tract"),
+        overview.out.contains("powerband show") && overview.out.contains("rten"),
         "{overview:#?}"
     );
 }
 
 #[test]
-fn tract_measures_a_network_for_real() {
+fn rten_measures_a_network_for_real() {
     let home = Home::new();
     let args = [
         "resnet18@cifar",
         "--setup",
-        "tract,threads=1",
+        "rten,threads=1",
         "--batch",
         "1",
         "--json",
@@ -153,7 +153,7 @@ fn engines_take_files_with_inputs_of_every_kind() {
             (INT64, &batch()),
         ),
     );
-    let mut setups = vec!["tract,threads=1".to_owned()];
+    let mut setups = vec!["rten,threads=1".to_owned()];
     setups
         .extend(support::onnxruntime().map(|library| format!("ort,runtime={}", library.display())));
     for setup in setups {
@@ -180,7 +180,7 @@ fn onnxruntime_measures_and_is_described() {
         "--setup",
         &setup,
         "--setup",
-        "tract",
+        "rten",
         "--batch",
         "1,2",
         "--json",

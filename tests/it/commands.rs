@@ -183,8 +183,8 @@ fn streams_share_a_batch_and_begin_together() {
 
 fn share(how: &str) {
     let home = Home::new();
-    let several = format!("tract,threads=1,{how}");
-    let specs = ["tract,threads=1", &several];
+    let several = format!("rten,threads=1,{how}");
+    let specs = ["rten,threads=1", &several];
     let mut args = vec!["bench", "resnet18@cifar", "--batch", "1,2", "--rounds", "2"];
     args.extend(["--preset", "quick", "--out", "c.ron", "--json"]);
     for spec in &specs {

@@ -309,6 +309,7 @@ fn nodes_of_rten_are_timed_one_by_one() {
 }
 
 #[test]
+#[cfg(feature = "tract")]
 fn nodes_of_tract_are_timed_one_by_one() {
     nodes_are_timed_one_by_one("tract");
 }

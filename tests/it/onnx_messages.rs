@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use powerband::onnx::{pb, zoo};
+use powerband::onnx::pb;
+#[cfg(feature = "tract")]
+use powerband::onnx::zoo;
 use prost::Message as _;
 
 /// What onnx.proto says of each field, from the descriptors of the Python package `onnx`.
@@ -26,6 +28,7 @@ fn field(number: u64, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+#[cfg(feature = "tract")]
 fn another_reader_finds_everything_in_what_is_written() {
     let network = zoo::find("resnet18@cifar").expect("a built-in network");
     let network = zoo::build(network);

@@ -84,7 +84,7 @@ fn setups_ask_for_numbers_and_take_turns() {
         "--setup",
         "ort,precision=int8",
         "--setup",
-        "tract,precision=fp16",
+        "rten,precision=fp16",
         "--batch",
         "1",
         "--preset",
@@ -114,7 +114,7 @@ fn setups_ask_for_numbers_and_take_turns() {
 #[test]
 fn what_cannot_be_rewritten_says_why_and_holds_nobody_up() {
     let home = Home::new();
-    home.run(&["bench", "resnet18@cifar", "--setup", "tract,precision=int4"])
+    home.run(&["bench", "resnet18@cifar", "--setup", "rten,precision=int4"])
         .fails_saying(&["precision", "int4", "fp16 or int8"]);
     let shape = [Dim::Name("batch"), Dim::Size(4)];
     let nothing = models::one_node("Relu", &[("x", FLOAT, &shape)], (FLOAT, &shape));

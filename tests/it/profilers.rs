@@ -31,7 +31,7 @@ fn bench(home: &Home, search: &Path, profiler: &str) -> Run {
         "bench",
         "resnet18@cifar",
         "--setup",
-        "tract",
+        "rten",
         "--batch",
         "2",
         "--preset",

@@ -43,7 +43,7 @@ fn what_onnx_runtime_makes_of_a_network_is_looked_at() {
     let home = Home::new();
     let setup = |rest: &str| format!("ort,runtime={}{rest}", library.display());
     let setups = [setup(""), setup(",opt=none")];
-    let run = bench(&home, &[&setups[0], &setups[1], "tract"]);
+    let run = bench(&home, &[&setups[0], &setups[1], "rten"]);
     let (all, none) = (examination(&run, 0), examination(&run, 1));
     for found in [&all, &none] {
         assert_eq!(found["asked"], "CPU");

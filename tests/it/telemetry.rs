@@ -305,7 +305,7 @@ fn the_memory_of_each_batch_is_told_and_grows() {
         "--rounds",
         "1",
         "--setup",
-        "tract",
+        "rten",
         "--json",
     ];
     let run = home.run(&wish);

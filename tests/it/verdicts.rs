@@ -346,9 +346,9 @@ fn a_setup_may_have_a_model_of_its_own() {
         "bench",
         "resnet34.onnx",
         "--setup",
-        "tract",
+        "rten",
         "--setup",
-        "tract,model=resnet18.onnx",
+        "rten,model=resnet18.onnx",
         "--batch",
         "1",
         "--preset",
@@ -366,7 +366,7 @@ fn a_setup_may_have_a_model_of_its_own() {
     assert!(speed_up.is_some_and(|times| times > 1.0), "{found:#?}");
     let compared = home.run(&["compare", "a.ron"]);
     assert!(compared.out.contains("Model: resnet34"), "{compared:#?}");
-    home.run(&["bench", "resnet34.onnx", "--setup", "tract,model=none.onnx"])
+    home.run(&["bench", "resnet34.onnx", "--setup", "rten,model=none.onnx"])
         .fails_saying(&["none.onnx"]);
 }
 
@@ -501,13 +501,13 @@ fn ticks(pid: u32) -> u64 {
 #[test]
 fn a_worker_that_is_not_measured_sleeps() {
     let home = Home::new();
-    let mut setups = vec!["tract"];
+    let mut setups = vec!["rten"];
     if std::env::var_os("ORT_DYLIB_PATH").is_some() {
         setups.push("ort");
     }
     for spec in setups {
         let mut resting = ready(&home, spec);
-        let mut measured = ready(&home, "tract");
+        let mut measured = ready(&home, "rten");
         let warm = Request::WarmUp {
             case: CASE,
             rule: WarmUpRule {

@@ -121,7 +121,7 @@ fn allocating_without_end_is_out_of_memory() {
 #[test]
 fn a_panic_for_want_of_memory_is_out_of_memory() {
     let home = Home::new();
-    let setup = "tract,memory=256MiB";
+    let setup = "rten,memory=256MiB";
     let run = home.run(&[
         "bench",
         "resnet18@cifar",

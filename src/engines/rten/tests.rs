@@ -6,7 +6,7 @@ use crate::onnx::infer::testing::{Graph, attr, port};
 use crate::onnx::pb::AttributeProto;
 use crate::onnx::pb::tensor_proto::DataType;
 
-fn loaded(graph: Graph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineError> {
+fn loaded(graph: &Graph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file_name);
     file::save(&path, &graph.model()).unwrap();
@@ -18,7 +18,7 @@ fn loaded(graph: Graph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineE
     })
 }
 
-fn refusal(graph: Graph) -> String {
+fn refusal(graph: &Graph) -> String {
     match loaded(graph, "net.onnx").err() {
         Some(EngineError::Unsupported(reason)) => reason,
         other => panic!("{other:?}"),
@@ -39,7 +39,7 @@ fn the_version_is_the_one_compiled_in() {
 #[test]
 fn what_rten_lacks_is_unsupported_and_named() {
     let one = || Graph::new(&[("x", &[2, 2])]);
-    let operator = refusal(one().node("Mystery", "x", "y", &[]));
+    let operator = refusal(&one().node("Mystery", "x", "y", &[]));
     assert!(operator.contains("Mystery"), "{operator}");
     for (data_type, word) in [
         (DataType::Float16, "float16"),
@@ -49,18 +49,18 @@ fn what_rten_lacks_is_unsupported_and_named() {
             .typed("w", data_type, &[2, 2])
             .node("Cast", "w", "f", &[to(DataType::Float)])
             .node("Add", "x f", "y", &[]);
-        let reason = refusal(weight);
+        let reason = refusal(&weight);
         assert!(
             reason.contains(&format!("\"w\" is {word}")),
             "{word}: {reason}"
         );
     }
-    let halved = refusal(one().node("Cast", "x", "y", &[to(DataType::Float16)]));
+    let halved = refusal(&one().node("Cast", "x", "y", &[to(DataType::Float16)]));
     assert!(halved.contains("\"y\" is float16"), "{halved}");
     let mut input = one().node("Relu", "x", "y", &[]);
     input.graph.input[0] = port("x", DataType::Float16, &["2", "2"]);
-    assert!(refusal(input).contains("\"x\" is float16"));
-    let reason = match loaded(one().node("Relu", "x", "y", &[]), "net.bin").err() {
+    assert!(refusal(&input).contains("\"x\" is float16"));
+    let reason = match loaded(&one().node("Relu", "x", "y", &[]), "net.bin").err() {
         Some(EngineError::Unsupported(reason)) => reason,
         other => panic!("{other:?}"),
     };
@@ -99,7 +99,7 @@ fn integers_and_truths_come_back_as_the_file_types_them() {
         let mut graph = Graph::new(&[("x", &[2, 2])]).node("Identity", "x", "y", &[]);
         graph.graph.input[0] = port("x", data_type, &["2", "2"]);
         graph.graph.output = vec![port("y", data_type, &["2", "2"])];
-        let mut model = loaded(graph, "net.onnx").unwrap();
+        let mut model = loaded(&graph, "net.onnx").unwrap();
         let input = tensor("x", element, data);
         let mut bound = model.open(std::slice::from_ref(&input), 2).unwrap();
         bound.run().unwrap();
