@@ -190,7 +190,7 @@ fn a_map_chooses_between_no_classes() {
         "m.ron",
         "--json",
     ];
-    let run = bench(&home, "map.onnx", &["tract"], &rest);
+    let run = bench(&home, "map.onnx", &["rten"], &rest);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let found = accuracy(&run.json(), 0);
     for column in ["same_choice", "top1", "top5", "trouble"] {
@@ -212,7 +212,7 @@ fn a_map_chooses_between_no_classes() {
     let row = [Dim::Name("N"), Dim::Size(3), Dim::Size(1), Dim::Size(1)];
     home.write("row.onnx", on_pictures("GlobalAveragePool", &row));
     let rest = ["--batch", "2", "--accuracy=4", "--json"];
-    let run = bench(&home, "row.onnx", &["tract"], &rest);
+    let run = bench(&home, "row.onnx", &["rten"], &rest);
     let found = accuracy(&run.json(), 0);
     assert_eq!(number(&found, "/same_choice/hits"), 4.0);
     assert_eq!(found["no_choice"], Value::Null);
