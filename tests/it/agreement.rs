@@ -81,15 +81,15 @@ fn agree_with_onnxruntime(setup: &str, batches: &[usize]) {
     let Some(library) = support::onnxruntime() else {
         return;
     };
-    let cache = tempfile::tempdir().unwrap();
+    let cache = tempfile::tempdir().expect("a folder");
     let networks = ["resnet18", "resnet34", "resnet50", "densenet121"];
     let cases = networks
         .iter()
         .flat_map(|name| batches.iter().map(move |batch| (*name, *batch)));
     for (name, batch) in cases {
-        let model = source::open(name, cache.path()).unwrap();
-        let ports = inspect::inputs(&model.proto).unwrap();
-        let inputs = shapes::resolve(&ports, batch, &InputSizes::default()).unwrap();
+        let model = source::open(name, cache.path()).expect("a model");
+        let ports = inspect::inputs(&model.proto).expect("inputs");
+        let inputs = shapes::resolve(&ports, batch, &InputSizes::default()).expect("shapes");
         let runtime = Some(library.clone());
         let reference = outputs_at(batch, "ort:cpu", runtime, &model.path, &inputs);
         let ours = outputs_at(batch, setup, None, &model.path, &inputs);
