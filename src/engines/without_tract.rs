@@ -26,6 +26,11 @@ impl Engine for Tract {
         &[THREADS]
     }
 
+    /// Nothing that is here: where no setup is named, it is not among the engines that run.
+    fn stands_alone(&self) -> bool {
+        false
+    }
+
     fn check(&self, setup: &Setup) -> Result<(), String> {
         check_cpu_alone(setup)
     }

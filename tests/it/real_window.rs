@@ -171,7 +171,7 @@ fn draft() -> Draft {
         name: "by hand".to_owned(),
         model: "resnet18@cifar".to_owned(),
         setups: vec![DraftSetup {
-            spec: "tract:cpu".to_owned(),
+            spec: "rten:cpu".to_owned(),
             ..DraftSetup::default()
         }],
         batches: "1, 2".to_owned(),
