@@ -255,6 +255,11 @@ pub trait Engine: Sync {
         true
     }
 
+    /// Whether this build has it. One that was left out is known by name, and in no run by itself.
+    fn is_built(&self) -> bool {
+        true
+    }
+
     /// Whether it can run a network without being told more than its name.
     fn stands_alone(&self) -> bool {
         true

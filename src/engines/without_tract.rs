@@ -26,8 +26,7 @@ impl Engine for Tract {
         &[THREADS]
     }
 
-    /// Nothing that is here: where no setup is named, it is not among the engines that run.
-    fn stands_alone(&self) -> bool {
+    fn is_built(&self) -> bool {
         false
     }
 

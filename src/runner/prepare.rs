@@ -270,7 +270,7 @@ fn choose_setups(place: &Place, wish: &Wish, engines: &[&'static dyn Engine]) ->
         let offered = engines::ALL
             .iter()
             .copied()
-            .filter(|engine| engine.is_offered() && engine.stands_alone())
+            .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
             .filter(|engine| engine.takes_files() || zoo::find(&wish.model).is_some());
         offered
             .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
