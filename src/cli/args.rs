@@ -72,9 +72,31 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Keep what an interrupted run had measured.
     Recover(RecoverArgs),
+    /// Print what a shell needs to complete these commands.
+    Completions(CompletionsArgs),
+    /// Write the man pages into a folder.
+    Manual(ManualArgs),
     /// Measure on behalf of another process.
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband completions bash > ~/.local/share/bash-completion/completions/powerband
+  powerband completions zsh > ~/.zfunc/_powerband
+  powerband completions fish > ~/.config/fish/completions/powerband.fish")]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `manual`.
+#[derive(Debug, clap::Args)]
+pub struct ManualArgs {
+    /// Where the pages go, for example ~/.local/share/man/man1.
+    pub folder: PathBuf,
 }
 
 /// Arguments of `bench`.

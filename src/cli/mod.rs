@@ -9,6 +9,7 @@ mod check;
 mod claims_text;
 mod compare;
 mod comparison_text;
+mod completions;
 mod devices;
 mod devices_text;
 mod engines;
@@ -20,6 +21,7 @@ mod import;
 mod journey;
 mod kernels;
 mod kernels_text;
+mod manual;
 mod model;
 mod output;
 mod progress;
@@ -188,9 +190,15 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
 }
 
 fn dispatch(args: Args) -> anyhow::Result<Wanted> {
-    if matches!(args.command, Some(Command::Worker)) {
-        child::run()?;
-        return Ok(Wanted::Done(ExitCode::SUCCESS));
+    match &args.command {
+        Some(Command::Worker) => {
+            child::run()?;
+            return Ok(Wanted::Done(ExitCode::SUCCESS));
+        }
+        // Packages are made where there are no settings.
+        Some(Command::Completions(args)) => return completions::run(args).map(Wanted::Done),
+        Some(Command::Manual(args)) => return manual::run(args).map(Wanted::Done),
+        _ => {}
     }
     let context = context()?;
     if args.command.is_none() {
@@ -200,7 +208,9 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         offer_journals(&context);
     }
     let status = match args.command {
-        None | Some(Command::Worker) => Ok(ExitCode::SUCCESS),
+        None | Some(Command::Worker | Command::Completions(_) | Command::Manual(_)) => {
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
