@@ -7,6 +7,7 @@ use super::plan::Draft;
 use crate::base::paths::Paths;
 use crate::base::{atomic_file, regular_file};
 use crate::store::library;
+use crate::store::ron_keys;
 use crate::store::trash::discard;
 
 /// Where plans are kept.
@@ -32,13 +33,19 @@ fn file(paths: &Paths, draft: &Draft) -> PathBuf {
 /// done, in words.
 pub fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
     let path = file(paths, draft);
-    let earlier = read(&path).filter(|earlier| earlier != draft);
-    if earlier.is_some() {
+    let earlier = read(&path);
+    // What cannot be read whole, a later version wrote; it is not lost either.
+    let is_whole =
+        regular_file::read_to_string(&path).map_or(true, |text| has_no_more(&text, draft));
+    if !is_whole || earlier.as_ref().is_some_and(|earlier| earlier != draft) {
         discard(paths, &path)?;
     }
     keep(paths, draft)?;
     let title = title(draft);
-    Ok(match earlier {
+    Ok(match earlier.filter(|earlier| earlier != draft) {
+        _ if !is_whole => format!(
+            "The plan is kept as {title}; the earlier one, of another version of Powerband, is in the trash"
+        ),
         Some(earlier) => {
             let name = self::title(&earlier);
             format!("The plan is kept as {title}; the earlier {name} is in the trash")
@@ -55,6 +62,15 @@ fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
         .and_then(|()| atomic_file::write_bytes(&path, text.as_bytes()))
         .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(path)
+}
+
+/// Whether the text of a plan's file has nothing but what this program can read.
+fn has_no_more(text: &str, draft: &Draft) -> bool {
+    let known = ron::to_string(draft).unwrap_or_default();
+    let known = ron_keys::entries(&known).unwrap_or_default();
+    let is_known = |(key, _): &ron_keys::Entry| known.iter().any(|(known, _)| known == key);
+    ron::from_str::<Draft>(text).is_ok()
+        && ron_keys::entries(text).is_ok_and(|entries| entries.iter().all(is_known))
 }
 
 fn read(path: &Path) -> Option<Draft> {
@@ -102,5 +118,24 @@ mod tests {
             "{said}"
         );
         assert_eq!(list(&folder(&paths)), [(path, other)]);
+    }
+
+    #[test]
+    fn a_plan_of_another_version_is_never_lost() {
+        let folder_of_all = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder_of_all.path());
+        let draft = Draft {
+            name: "One".to_owned(),
+            ..Draft::default()
+        };
+        let path = keep(&paths, &draft).unwrap();
+        let known = fs::read_to_string(&path).unwrap();
+        let more = known.replacen('(', "(later: Thing(3), ", 1);
+        for text in [more.as_str(), "(name: \"One\", requests: Bursts(3))"] {
+            fs::write(&path, text).unwrap();
+            let said = keep_instead(&paths, &draft).unwrap();
+            assert!(said.contains("of another version"), "{said}");
+            assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What the window remembers from one start to the next: looks, shortcuts, and where the user was.
 //!
-//! A broken file costs what it said and nothing else: the window starts as if it were the first time.
+//! A broken file costs what it said and nothing else: the window starts as if it were the first time. Of a file of
+//! another version, what can be read is used, and the rest stays in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +14,7 @@ use super::plan::Draft;
 use super::screen::Screen;
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::base::{atomic_file, regular_file};
+use crate::store::ron_keys::{self, Entry};
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,20 +174,50 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
     };
     match ron::from_str(&text) {
         Ok(remembered) => (remembered, None),
-        Err(error) => (
-            Remembered::default(),
-            Some(format!(
-                "{} makes no sense ({error}), so the window starts as if for the first time.",
-                path.display()
-            )),
+        Err(error) => read_in_part(&text).map_or_else(
+            || {
+                let path = path.display();
+                let said = format!(
+                    "{path} makes no sense ({error}), so the window starts as if for the first time."
+                );
+                (Remembered::default(), Some(said))
+            },
+            |(remembered, left)| {
+                let (path, left) = (path.display(), left.join(", "));
+                let said = format!(
+                    "{path} is of another version of Powerband: {left} cannot be read and stays as it is there."
+                );
+                (remembered, Some(said))
+            },
         ),
     }
 }
 
+/// What a file has that can be read, and the keys of the rest; nothing where it is no such file at all.
+fn read_in_part(text: &str) -> Option<(Remembered, Vec<String>)> {
+    let entries = ron_keys::entries(text).ok()?;
+    let (readable, rest): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(is_readable);
+    let remembered = ron::from_str(&ron_keys::file(&readable)).ok()?;
+    Some((remembered, rest.into_iter().map(|(key, _)| key).collect()))
+}
+
+fn is_readable(entry: &Entry) -> bool {
+    ron::from_str::<Remembered>(&ron_keys::file(std::slice::from_ref(entry))).is_ok()
+}
+
+fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
+    let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default());
+    text.map_err(|error| error.to_string())
+        .and_then(|text| ron_keys::entries(&text))
+        .map_err(|error| format!("the window's state cannot be put into words: {error}"))
+}
+
 /// Keeps it for the next start.
 pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
-    let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default())
-        .map_err(|error| format!("the window's state cannot be put into words: {error}"))?;
+    let there = regular_file::read_to_string(path).unwrap_or_default();
+    let usual = entries(&Remembered::default())?;
+    let all = ron_keys::beside(entries(remembered)?, &usual, &there, is_readable);
+    let text = ron_keys::file(&all);
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)
         .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
@@ -226,6 +258,41 @@ mod tests {
         assert_eq!(
             read,
             [("go-plan".to_owned(), plan), ("log".to_owned(), None)]
+        );
+    }
+
+    #[test]
+    fn what_another_version_wrote_is_read_in_part_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        let text = "(theme: Sepia(warmth: 3), zoom_steps: 2, dock: [Left, Right], screen: Compare)";
+        fs::write(&path, text).unwrap();
+        let (mut remembered, said) = read(&path);
+        assert_eq!(
+            (remembered.zoom_steps, remembered.screen),
+            (2, Screen::Compare)
+        );
+        let said = said.unwrap();
+        assert!(
+            said.contains("another version") && said.contains("theme"),
+            "{said}"
+        );
+        remembered.zoom_steps = 4;
+        write(&path, &remembered).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        for kept in [
+            "theme: Sepia(warmth: 3),",
+            "dock: [Left, Right],",
+            "zoom_steps: 4,",
+        ] {
+            assert!(text.contains(kept), "{text}");
+        }
+        remembered.theme = Theme::Dark;
+        write(&path, &remembered).unwrap();
+        assert_eq!(
+            read(&path),
+            (remembered, None),
+            "what is chosen here counts"
         );
     }
 

@@ -7,6 +7,7 @@ pub mod ending;
 pub mod fonts;
 pub mod gapped;
 pub mod humanize;
+pub mod near_miss;
 pub mod paths;
 pub mod process_spec;
 pub mod regular_file;

@@ -149,6 +149,9 @@ fn whole_reason(error: &anyhow::Error) -> String {
 fn context() -> anyhow::Result<Context> {
     let paths = Paths::for_user();
     let settings = settings::read(&paths.settings).map_err(anyhow::Error::msg)?;
+    for warning in settings::unknown_keys(&paths.settings) {
+        output::note(&format!("powerband: {warning}"));
+    }
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     Ok(Context {
         paths,

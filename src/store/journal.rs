@@ -44,6 +44,16 @@ pub enum JournalError {
     /// It does not begin with the beginning of a run.
     #[error("{path} holds no run: its first line is missing or damaged; powerband recover --discard {path} throws it away", path = .0.display())]
     NoBeginning(PathBuf),
+    /// A line is whole, and is no event that this program knows.
+    #[error("{} was written by another version of Powerband ({version}; this one is {}): its line {line} is not known here. It is left alone; powerband recover of that version makes a session of it", path.display(), env!("CARGO_PKG_VERSION"))]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// The program that wrote it.
+        version: String,
+        /// Which line, from 1.
+        line: usize,
+    },
     /// It is something else.
     #[error("{} is not the journal of a run (a .jsonl file), and is left alone", .0.display())]
     NotAJournal(PathBuf),
@@ -251,9 +261,18 @@ pub fn recover(path: &Path) -> Result<Session, JournalError> {
     };
     let file = open_abandoned(path)?;
     let mut events: Vec<Stamped> = Vec::new();
-    for line in BufReader::new(file).split(b'\n') {
-        match serde_json::from_slice(&line.map_err(io_error)?) {
+    for (number, line) in (1..).zip(BufReader::new(file).split(b'\n')) {
+        let text = line.map_err(io_error)?;
+        match serde_json::from_slice(&text) {
             Ok(event) => events.push(event),
+            // A session of the lines before would lose those after it.
+            Err(_) if is_whole_object(&text) => {
+                return Err(JournalError::OtherVersion {
+                    path: path.to_path_buf(),
+                    version: writer(events.first()),
+                    line: number,
+                });
+            }
             Err(_) => break,
         }
     }
@@ -268,6 +287,23 @@ pub fn recover(path: &Path) -> Result<Session, JournalError> {
     Ok(session)
 }
 
+fn is_whole_object(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.is_object())
+}
+
+/// The program that began a run, as its first event tells.
+fn writer(first: Option<&Stamped>) -> String {
+    let environment = match first.map(|stamped| &stamped.event) {
+        Some(RunEvent::Began(beginning)) => Some(&beginning.environment),
+        Some(RunEvent::WentOn { session, .. }) => Some(&session.environment),
+        _ => None,
+    };
+    let program = environment.map(|environment| environment.program.clone());
+    program
+        .filter(|program| !program.is_empty())
+        .unwrap_or_else(|| "which one it does not say".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,6 +315,38 @@ mod tests {
             created: "2026-11-21T06:02:03Z".to_owned(),
             since: "2026-11-21T07:12:03Z".to_owned(),
         }
+    }
+
+    #[test]
+    fn a_journal_with_a_line_of_another_version_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = crate::store::testing::session();
+        let mut environment = session.environment;
+        environment.program = "9.8.7".to_owned();
+        let event = RunEvent::Began(Box::new(Beginning {
+            name: session.name,
+            created: session.created,
+            plan: session.plan,
+            model: session.model,
+            environment,
+            made_up: true,
+            warnings: Vec::new(),
+            variants: Default::default(),
+        }));
+        let first = serde_json::to_string(&Stamped { at_ns: 0, event }).unwrap();
+        let path = folder.path().join("run.jsonl");
+        let text = format!("{first}\n{{\"at_ns\":1,\"event\":{{\"Dreamt\":3}}}}\n{{\"at_ns\":2");
+        fs::write(&path, &text).unwrap();
+        let refused = recover(&path).unwrap_err().to_string();
+        for word in ["run.jsonl", "9.8.7", "line 2"] {
+            assert!(refused.contains(word), "{refused}");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        fs::write(&path, format!("{first}\n{{\"at_ns\":1,\"ev")).unwrap();
+        assert!(recover(&path).is_ok(), "a torn line is no other version's");
+        fs::write(&path, "{\"later\":1}\n").unwrap();
+        let refused = recover(&path).unwrap_err().to_string();
+        assert!(refused.contains("line 1"), "{refused}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod head;
 pub mod journal;
 pub mod library;
 pub mod migrate;
+pub mod ron_keys;
 pub mod session_file;
 pub mod settings;
 #[cfg(test)]

@@ -1,18 +1,21 @@
 //! What the user chose once and for all: a small RON file that may be missing.
+//!
+//! Several versions of the program share it: keys of a later one are named, and stay as they are.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
+use super::ron_keys::{self, Entry, options};
+use crate::base::near_miss::near_miss;
 use crate::base::{atomic_file, regular_file};
 
 /// The user's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Settings {
     /// The ONNX Runtime library to use where a setup names none.
     pub onnxruntime: Option<PathBuf>,
@@ -40,20 +43,40 @@ pub fn read(path: &Path) -> Result<Settings, String> {
 pub fn write(path: &Path, settings: &Settings) -> Result<(), String> {
     let cannot =
         |reason: String| format!("cannot write the settings to {}: {reason}", path.display());
-    let config = PrettyConfig::new().indentor("  ").struct_names(false);
-    let text = options()
-        .to_string_pretty(settings, config)
-        .map_err(|error| cannot(error.to_string()))?;
-    let text = format!("// Settings of Powerband.\n{text}\n");
+    let ours = entries(settings).map_err(cannot)?;
+    let there = regular_file::read_to_string(path).unwrap_or_default();
+    let all = ron_keys::beside(ours, &[], &there, |_| true);
+    let text = format!("// Settings of Powerband.\n{}\n", ron_keys::file(&all));
     path.parent()
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
         .map_err(|error| cannot(error.to_string()))
 }
 
-/// A value is written as it is, without `Some` around it.
-fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+/// A warning for each key of the file that this program does not know: a later version's, or a slip.
+pub fn unknown_keys(path: &Path) -> Vec<String> {
+    let text = regular_file::read_to_string(path).unwrap_or_default();
+    let known = entries(&Settings::default()).unwrap_or_default();
+    let known: Vec<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
+    let file = ron_keys::entries(&text).unwrap_or_default();
+    let unknown = file.iter().map(|(key, _)| key.as_str());
+    let unknown = unknown.filter(|key| !known.contains(key));
+    let warning = |key: &str| {
+        let meant = near_miss(key, &known).map_or_else(
+            || "this version does not know it".to_owned(),
+            |meant| format!("did you mean \"{meant}\"?"),
+        );
+        let path = path.display();
+        format!("the settings in {path} have the key \"{key}\", which is not used: {meant}")
+    };
+    unknown.map(warning).collect()
+}
+
+/// The settings as they are written, without `Some` around a value.
+fn entries(settings: &Settings) -> Result<Vec<Entry>, String> {
+    let config = PrettyConfig::new().indentor("  ").struct_names(false);
+    let text = options().to_string_pretty(settings, config);
+    ron_keys::entries(&text.map_err(|error| error.to_string())?)
 }
 
 #[cfg(test)]
@@ -70,8 +93,37 @@ mod tests {
             read(&path).unwrap().onnxruntime,
             Some(PathBuf::from("/opt/libonnxruntime.so"))
         );
-        fs::write(&path, "(onxruntime: \"/opt\")").unwrap();
-        assert!(read(&path).unwrap_err().contains("onxruntime"));
+        assert!(unknown_keys(&path).is_empty());
+        fs::write(&path, "(onnxruntime: 3)").unwrap();
+        assert!(read(&path).unwrap_err().contains("settings.ron"));
+        fs::write(&path, "(onxruntime: \"/opt\", python: \"/py\")").unwrap();
+        assert_eq!(read(&path).unwrap().python, Some(PathBuf::from("/py")));
+        let warnings = unknown_keys(&path);
+        assert_eq!(warnings.len(), 1);
+        for word in ["\"onxruntime\"", "settings.ron", "mean \"onnxruntime\"?"] {
+            assert!(warnings[0].contains(word), "{warnings:?}");
+        }
+    }
+
+    #[test]
+    fn keys_of_a_later_version_stay_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        let later = "Policy(retries: 3, on: [Night, \"a, b\"])";
+        let text = format!("(python: \"/py\", cluster: {later}, // why\n mood: Dark)");
+        fs::write(&path, text).unwrap();
+        let mut settings = read(&path).unwrap();
+        settings.python = None;
+        settings.onnxruntime = Some(PathBuf::from("/ort.so"));
+        write(&path, &settings).unwrap();
+        assert_eq!(read(&path), Ok(settings.clone()));
+        write(&path, &settings).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!("cluster: {later},")), "{text}");
+        assert!(text.contains("mood: Dark,"), "{text}");
+        let warnings = unknown_keys(&path);
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].contains("this version does not know it"));
     }
 
     #[test]

@@ -321,6 +321,13 @@ fn sessions_from_the_future() {
 fn settings_that_make_no_sense() {
     let home = Home::new();
     fs::create_dir_all(home.path("home")).unwrap();
-    home.write("home/settings.ron", "(onxruntime: 3)");
+    home.write("home/settings.ron", "(onnxruntime: 3)");
     home.run(&["devices"]).fails_saying(&["settings.ron"]);
+    // A slip, or a key of a later version that shares the file, is named and costs nothing else.
+    home.write("home/settings.ron", "(onxruntime: 3)");
+    let devices = home.run(&["devices"]);
+    assert_eq!(devices.status, Some(0), "{devices:#?}");
+    for word in ["settings.ron", "\"onxruntime\"", "mean \"onnxruntime\"?"] {
+        assert!(devices.err.contains(word), "{devices:#?}");
+    }
 }
