@@ -37,6 +37,7 @@ use powerband::domain::plan::{
 };
 use powerband::domain::session::{Completion, Session};
 use powerband::gui::{Started, Window};
+use powerband::runner::equipment::Neighborhood;
 use powerband::stats::summary::median;
 use powerband::store::session_file;
 
@@ -174,6 +175,7 @@ impl Scene {
             python: None,
             program: program(),
             watch: None,
+            around: Neighborhood::default(),
         };
         let window = Window::new(&ctx, Started { place, files });
         Self {

@@ -9,7 +9,7 @@ use crate::domain::plan::{Plan, Profiler};
 use crate::domain::setup::Setup;
 use crate::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use crate::engines::LAST_RESORT;
-use crate::runner::equipment::{EngineInfo, Found};
+use crate::runner::equipment::{EngineInfo, Found, Offer};
 use crate::runner::ladders::Here;
 use crate::runner::prepare::Place;
 use crate::store::settings::Settings;
@@ -35,9 +35,31 @@ pub struct EngineState {
     pub is_first: bool,
     /// What it says of itself, where it runs.
     pub info: Option<EngineInfo>,
+    /// Environments that have it and are used only where the user says so, the likeliest first.
+    pub offers: Vec<Offer>,
 }
 
 impl EngineState {
+    /// What of it the user can point to; nothing for an engine that is built in.
+    pub fn pointed(&self) -> Option<Pointed> {
+        let mut all = Pointed::ALL.into_iter();
+        all.find(|pointed| pointed.engine() == self.id)
+    }
+
+    /// What using an offer is called.
+    pub fn use_title(&self, offer: &Offer) -> String {
+        format!("Use {} of {}", self.title, offer.folder)
+    }
+
+    /// What is shown of it: where it could be used from, else where it is or why it is not here.
+    pub fn line(&self) -> String {
+        let Some(offer) = self.offers.first() else {
+            return self.words.clone();
+        };
+        let version = offer.version.as_deref().unwrap_or("Some version");
+        format!("{version} in {}", offer.folder)
+    }
+
     /// The command that would bring it here, where its reason names one.
     pub fn command(&self) -> Option<&str> {
         let is_missing = !self.is_ready;
@@ -275,6 +297,7 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
                     runtime,
                     is_first,
                     info: Some(info.clone()),
+                    offers: found.offers.clone(),
                 },
                 Err(reason) => EngineState {
                     id: found.engine.id(),
@@ -284,6 +307,7 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
                     runtime,
                     is_first,
                     info: None,
+                    offers: found.offers.clone(),
                 },
             }
         })
@@ -317,6 +341,7 @@ mod tests {
                 devices: devices.iter().map(|&device| device.to_owned()).collect(),
                 ..EngineInfo::default()
             }),
+            offers: Vec::new(),
         }
     }
 

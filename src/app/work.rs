@@ -52,6 +52,7 @@ pub fn survey(place: &Place, outlet: &Outlet) {
         place.onnxruntime.clone(),
         place.python.as_deref(),
         &place.program,
+        &place.around,
     );
     outlet.send(Message::MissingProfilers(equipment::missing_profilers()));
     outlet.send(Message::Engines(machine::describe(&found)));

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
+use crate::analysis::repeat;
 use crate::engines::install::InstallRequest;
-use crate::engines::{self, COMMON_KEYS, Needs};
+use crate::engines::runtimes::{Neighborhood, Offer};
+use crate::engines::{self, COMMON_KEYS, Engine, Needs};
 use crate::worker::fetch::{self, FetchStep};
 use crate::worker::probe::{self, Found};
 
@@ -35,6 +37,7 @@ pub fn survey(context: &Context) -> Vec<Found> {
         settings.onnxruntime.clone(),
         settings.python.as_deref(),
         &context.program,
+        &Neighborhood::of_user(),
     )
 }
 
@@ -59,6 +62,9 @@ pub fn listing(found: &[Found]) -> String {
                 text.push_str(&format!("  {:<6} missing: {missing}\n", one.engine.id()));
             }
         }
+        for offer in &one.offers {
+            text.push_str(&format!("         {}\n", offer_text(one.engine, offer)));
+        }
         if let Some(runtime) = &one.runtime {
             text.push_str(&format!(
                 "         {} (from {})\n",
@@ -80,6 +86,15 @@ pub fn brief(found: &[Found]) -> String {
     let mut text = String::from("Engines\n");
     for one in found {
         let state = match (&one.answer, &one.runtime) {
+            _ if !one.offers.is_empty() => {
+                let offer = offer_text(one.engine, &one.offers[0]);
+                let fetches = if one.engine.needs() == Needs::OnnxRuntime {
+                    "\n         or powerband engines install onnxruntime fetches one"
+                } else {
+                    ""
+                };
+                format!("{offer}{fetches}")
+            }
             (Ok(info), _) => info.version.clone(),
             (Err(_), Some(runtime)) => format!(
                 "{} does not load; powerband engines says why",
@@ -97,6 +112,31 @@ pub fn brief(found: &[Found]) -> String {
         text.push_str(&format!("  {:<6} {state}\n", one.engine.id()));
     }
     text
+}
+
+/// Where an engine is that is not searched there, and the line that measures with it.
+fn offer_text(engine: &dyn Engine, offer: &Offer) -> String {
+    let key = match engine.needs() {
+        Needs::OnnxRuntime => "runtime",
+        Needs::Nothing | Needs::Python { .. } => "python",
+    };
+    let path = offer.path.display().to_string();
+    let path = if path.contains([',', ' ']) {
+        format!("\"{path}\"")
+    } else {
+        path
+    };
+    let setup = repeat::quoted(&format!("{},{key}={path}", engine.id()));
+    format!(
+        "{}{} is in {}; to use it: powerband bench resnet50 --preset quick --setup {setup}",
+        engine.title(),
+        offer
+            .version
+            .as_ref()
+            .map(|version| format!(" {version}"))
+            .unwrap_or_default(),
+        offer.folder,
+    )
 }
 
 fn keys() -> String {
@@ -124,6 +164,13 @@ fn document(found: &Found) -> Value {
         .chain(COMMON_KEYS)
         .map(|key| json!({ "key": key.name, "values": key.values, "help": key.help }))
         .collect();
+    let offers: Vec<Value> = found
+        .offers
+        .iter()
+        .map(
+            |offer| json!({ "path": offer.path, "folder": offer.folder, "version": offer.version }),
+        )
+        .collect();
     json!({
         "engine": found.engine.id(),
         "title": found.engine.title(),
@@ -135,6 +182,7 @@ fn document(found: &Found) -> Value {
         "missing": found.answer.as_ref().err(),
         "library": found.runtime.as_ref().map(|runtime| &runtime.path),
         "origin": found.runtime.as_ref().map(|runtime| runtime.origin.to_string()),
+        "offers": offers,
         "keys": keys,
     })
 }

@@ -16,11 +16,13 @@ use self::python::{Variable, path_variable, site_packages_of};
 use self::versions::{WantedVersion, newest_first};
 use crate::base::paths::Paths;
 
+pub use self::environments::{Neighborhood, Offer, offers};
 pub use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };
 pub(super) use self::versions::{compare_versions, continues};
 
+mod environments;
 mod python;
 mod versions;
 

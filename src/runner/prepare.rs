@@ -24,6 +24,7 @@ use crate::domain::plan::{Look, Plan, Step, TimeLimits};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
+use crate::engines::runtimes::Neighborhood;
 use crate::engines::{self, CheckError, Engine, Needs};
 use crate::onnx::batch_axis::{BatchAxes, fixed_batch};
 use crate::onnx::inspect::InspectError;
@@ -53,6 +54,8 @@ pub struct Place {
     pub program: PathBuf,
     /// How devices are watched during a run; nothing for not at all.
     pub watch: Option<WatchRequest>,
+    /// Where Python environments are looked for that are only offered.
+    pub around: Neighborhood,
 }
 
 impl Place {
@@ -68,6 +71,7 @@ impl Place {
                 places: Places::of_user(),
                 for_energy: false,
             }),
+            around: Neighborhood::of_user(),
         }
     }
 }

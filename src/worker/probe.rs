@@ -12,7 +12,7 @@ use super::supervisor::Worker;
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
 use crate::domain::setup::{Setup, SetupError};
-use crate::engines::runtimes::{self, FoundRuntime, Places};
+use crate::engines::runtimes::{self, FoundRuntime, Neighborhood, Offer, Places};
 use crate::engines::{self, Engine, EngineInfo, Needs};
 
 /// A Python that takes longer to name its folders is passed over.
@@ -84,6 +84,8 @@ pub struct Found {
     pub runtime: Option<FoundRuntime>,
     /// What it says of itself, or what is missing.
     pub answer: Result<EngineInfo, String>,
+    /// Environments that have it and were not searched, the likeliest first; none where it runs.
+    pub offers: Vec<Offer>,
 }
 
 /// Asks every offered engine, and every library of those that have several; takes a second or more.
@@ -92,6 +94,7 @@ pub fn survey(
     onnxruntime: Option<PathBuf>,
     python: Option<&Path>,
     program: &Path,
+    around: &Neighborhood,
 ) -> Vec<Found> {
     let places = places(paths, onnxruntime, python);
     let mut found = Vec::new();
@@ -104,6 +107,7 @@ pub fn survey(
                 engine,
                 runtime,
                 answer,
+                offers: Vec::new(),
             });
         };
         let libraries = match engine.needs() {
@@ -123,7 +127,20 @@ pub fn survey(
             add(Some(library), answer);
         }
     }
+    add_offers(&mut found, around, &places);
     found
+}
+
+/// Names the environments that have an engine which runs from nowhere else, beside the first word on it.
+fn add_offers(found: &mut [Found], around: &Neighborhood, searched: &Places) {
+    for &engine in engines::ALL {
+        let is_this = |one: &&mut Found| one.engine.id() == engine.id();
+        let mut own: Vec<&mut Found> = found.iter_mut().filter(is_this).collect();
+        let runs = own.iter().any(|one| one.answer.is_ok());
+        if let Some(first) = own.first_mut().filter(|_| !runs) {
+            first.offers = runtimes::offers(engine.needs(), around, searched);
+        }
+    }
 }
 
 /// What an engine says of itself, asked in a worker.

@@ -114,14 +114,16 @@ pub fn choose_python(
     })
 }
 
-/// A package's version, by the folder that pip leaves beside it.
-fn package_version(folder: &Path, package: &str) -> Option<String> {
+/// A package's version, by what pip leaves beside it (`torch-2.9.1.dist-info`) or conda (`torch-2.9.1-py3.12.egg-info`).
+pub(super) fn package_version(folder: &Path, package: &str) -> Option<String> {
     let prefix = format!("{package}-");
-    let info = folders_in(folder, &prefix)
-        .into_iter()
-        .find(|path| file_name(path).is_some_and(|name| name.ends_with(".dist-info")))?;
-    let name = file_name(&info)?.strip_prefix(&prefix)?;
-    name.strip_suffix(".dist-info").map(ToOwned::to_owned)
+    let version = |path: PathBuf| {
+        let name = file_name(&path)?.strip_prefix(&prefix)?;
+        let by_pip = name.strip_suffix(".dist-info");
+        let by_conda = || Some(name.strip_suffix(".egg-info")?.split_once("-py")?.0);
+        by_pip.or_else(by_conda).map(ToOwned::to_owned)
+    };
+    folders_in(folder, &prefix).into_iter().find_map(version)
 }
 
 /// A variable that holds a path; an empty one counts as unset.

@@ -7,7 +7,7 @@ use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, U
 use crate::app::App;
 use crate::app::action::{Action, Library, Machine, Run, Sessions, Shell};
 use crate::app::library::examples;
-use crate::app::machine::EngineState;
+use crate::app::machine::{EngineState, Pointed};
 use crate::app::plan::PlanEdit;
 use crate::app::screen::Screen;
 use crate::base::humanize;
@@ -381,8 +381,11 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Act
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 engine_state(ui, app, engine, wishes);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    let words = RichText::new(&engine.words).color(roles.quiet);
-                    ui.add(Label::new(words).truncate());
+                    let words = RichText::new(engine.line()).color(roles.quiet);
+                    let line = ui.add(Label::new(words).truncate());
+                    if !engine.offers.is_empty() {
+                        line.on_hover_text(&engine.words);
+                    }
                 });
             });
         },
@@ -394,6 +397,17 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
     if engine.is_ready {
         label::pill(ui, "ready", roles.good);
         return;
+    }
+    if let (Some(offer), Some(pointed)) = (engine.offers.first(), engine.pointed()) {
+        let button = button::plain(ui, Some(icon::RUN), "Use");
+        let button = button.on_hover_text(offer.path.display().to_string());
+        if button.accessible_name(engine.use_title(offer)).clicked() {
+            let path = Some(offer.path.clone());
+            wishes.push(Action::Machine(Machine::Point(pointed, path)));
+        }
+        if pointed == Pointed::Python {
+            return;
+        }
     }
     if engine.id != "ort" {
         match engine.command() {

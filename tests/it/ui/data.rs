@@ -388,6 +388,7 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
             .split_once(" · /")
             .map(|(_, rest)| PathBuf::from(format!("/{rest}"))),
         info: None,
+        offers: Vec::new(),
     };
     let tract = engine("tract", "tract 0.23.9", "cpu · built in", true);
     if with_onnxruntime {

@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use powerband::app::Place;
 use powerband::app::action::{Action, Machine, Shell};
 use powerband::app::machine::Pointed;
 use powerband::domain::telemetry::MissingSource;
+use powerband::runner::equipment::Neighborhood;
 use powerband::store::settings;
 
 use super::{Desk, data};
-use crate::support::Home;
+use crate::support::{Home, skipped, torch_python};
 
 #[test]
 fn what_is_missing_has_its_one_action() {
@@ -114,4 +116,84 @@ fn a_second_place_is_looked_into_once_the_first_is() {
     desk.until("both are over", |app| {
         !app.machine.looks_again && !app.machine.is_looking
     });
+}
+
+/// A home with an environment that the usual search does not know.
+fn offered(real: Option<&Path>) -> Desk {
+    let home = Home::new();
+    let at = home.path("user/venvs/llm");
+    if let Some(environment) = real {
+        fs::create_dir_all(home.path("user/venvs")).expect("a folder");
+        std::os::unix::fs::symlink(environment, &at).expect("a link");
+    } else {
+        for folder in [
+            "bin",
+            "lib/python3.12/site-packages/torch",
+            "lib/python3.12/site-packages/torch-9.8.7.dist-info",
+        ] {
+            fs::create_dir_all(at.join(folder)).expect("a folder");
+        }
+        fs::write(at.join("bin/python"), "").expect("a file");
+    }
+    let place = Place {
+        around: Neighborhood {
+            home: Some(home.path("user")),
+            ..Neighborhood::default()
+        },
+        ..super::place(&home)
+    };
+    let mut desk = Desk::at(home, place, Vec::new(), 1.0);
+    desk.until("the engines are known", |app| app.machine.engines.is_some());
+    desk.steps(3);
+    desk
+}
+
+fn has_torch(desk: &Desk) -> bool {
+    let mut ready = desk.app().machine.ready();
+    ready.any(|engine| engine.id == "torch")
+}
+
+const USE: &str = "Use PyTorch of ~/venvs/llm";
+
+#[test]
+fn an_environment_with_an_engine_is_named_and_used_with_one_press() {
+    let mut desk = offered(None);
+    if has_torch(&desk) {
+        return skipped("a machine whose own Python has no PyTorch");
+    }
+    desk.see("9.8.7 in ~/venvs/llm");
+    let file = desk.app().place.paths.settings.clone();
+    assert!(!file.exists(), "nothing is chosen before the press");
+    desk.click(USE);
+    let python = desk.path("user/venvs/llm/bin/python");
+    desk.step_until("it is written", super::PATIENCE, |_| {
+        settings::read(&file).is_ok_and(|kept| kept.python.as_ref() == Some(&python))
+    });
+    assert_eq!(desk.app().place.python, Some(python));
+    desk.until("it was looked into", |app| !app.machine.is_looking);
+}
+
+#[test]
+fn a_real_environment_with_pytorch_is_ready_after_one_press() {
+    let Some(python) = torch_python() else {
+        return;
+    };
+    let environment = Path::new(&python).ancestors().nth(2).map(Path::to_path_buf);
+    let mut desk = offered(environment.as_deref());
+    if has_torch(&desk) {
+        return skipped("a machine whose own Python has no PyTorch");
+    }
+    desk.see("in ~/venvs/llm");
+    desk.click(USE);
+    desk.step_until("PyTorch is ready", super::PATIENCE, has_torch);
+    desk.steps(2);
+    assert!(desk.find(USE).is_none());
+    let kept = settings::read(&desk.app().place.paths.settings).expect("settings");
+    assert_eq!(kept.python, Some(desk.path("user/venvs/llm/bin/python")));
+    let first = desk.app().first_wish();
+    let planned = desk.app().planned_of(first);
+    assert!(
+        planned.setups.iter().any(|setup| setup.engine == "torch"),
+        "Start measures with it"
+    );
 }
