@@ -270,7 +270,7 @@ fn explain(text: String) -> EngineError {
     if lacks.iter().any(|words| text.contains(words)) {
         return EngineError::Unsupported(format!("rten cannot run this model: {text}"));
     }
-    EngineError::Failed(text)
+    EngineError::Failed(text.replace("operator \"\"", "an operator without a name"))
 }
 
 /// What a run prints on standard output, which goes into a file meanwhile: rten has no other way to say how long

@@ -113,6 +113,40 @@ fn integers_and_truths_come_back_as_the_file_types_them() {
     }
 }
 
+/// The product of an input of 2×2 and a weight, in a file that states wrong shapes for it.
+fn misstated(weight: [i64; 2]) -> Result<Vec<Tensor>, EngineError> {
+    let values = vec![0.5; (weight[0] * weight[1]) as usize];
+    let mut graph = Graph::new(&[("x", &[2, 2])])
+        .floats("w", &values)
+        .node("MatMul", "x w", "a", &[])
+        .node("Relu", "a", "y", &[])
+        .stated("a", &["2", "3", "3"]);
+    graph.graph.initializer[0].dims = weight.to_vec();
+    graph.graph.output = vec![port("y", DataType::Float, &["2", "7"])];
+    let mut model = loaded(&graph, "net.onnx")?;
+    let input = tensor("x", ElementType::F32, TensorData::F32(vec![1.0; 4]));
+    let mut bound = model.open(std::slice::from_ref(&input), 2)?;
+    bound.run()?;
+    bound.outputs()
+}
+
+#[test]
+fn shapes_are_what_rten_computes_and_not_what_the_file_states() {
+    let outputs = misstated([2, 5]).unwrap();
+    assert_eq!(outputs[0].spec.dims, [2, 5]);
+    assert!(matches!(&outputs[0].data, TensorData::F32(values) if *values == [1.0; 10]));
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_a_failure_that_gives_both() {
+    let Err(EngineError::Failed(reason)) = misstated([3, 5]) else {
+        panic!("it ran");
+    };
+    for word in ["without a name", "[2, 2]", "[3, 5]"] {
+        assert!(reason.contains(word), "{reason}");
+    }
+}
+
 #[test]
 fn integers_beyond_32_bits_are_not_cut() {
     let large = TensorData::I64(vec![1, 2, 3, 1 << 40]);
