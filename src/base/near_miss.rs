@@ -1,31 +1,17 @@
 //! Which known word a misspelt one may mean.
 
-/// Letters that may be wrong, missing or too many.
+/// Letters that may be wrong, missing, swapped or too many.
 const LETTERS: usize = 2;
 
 /// The known word that is written almost like this one.
 pub fn near_miss<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let distances = known.iter().map(|known| (distance(word, known), *known));
+    let distances = known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(word, known), *known));
     let (letters, nearest) = distances.min_by_key(|(letters, _)| *letters)?;
     // Of a short word, few letters would be everything.
     let is_near = letters <= LETTERS.min(word.chars().count() / 3);
     is_near.then_some(nearest)
-}
-
-/// Letters to change, add or take away until one word is the other (Levenshtein).
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (place, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = place + 1;
-        for (column, other) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]

@@ -3,16 +3,21 @@
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
+use clap_complete::Shell;
 
 use super::args::{Args, CompletionsArgs};
 use super::output;
 
 /// Prints the completions of one shell.
 pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "powerband", &mut script);
-    output::answer(&String::from_utf8_lossy(&script))?;
+    output::answer(&script(args.shell))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn script(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "powerband", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 #[cfg(test)]
@@ -21,15 +26,7 @@ mod tests {
 
     #[test]
     fn every_command_that_help_lists_is_completed() {
-        let mut script = Vec::new();
-        let mut command = Args::command();
-        clap_complete::generate(
-            clap_complete::Shell::Bash,
-            &mut command,
-            "powerband",
-            &mut script,
-        );
-        let script = String::from_utf8(script).unwrap();
+        let script = script(Shell::Bash);
         for command in Args::command().get_subcommands() {
             let name = command.get_name();
             let is_completed = script.contains(&format!("powerband,{name})"));

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
 use crate::analysis::repeat;
+use crate::domain::setup::Setup;
 use crate::engines::install::InstallRequest;
-use crate::engines::runtimes::{Neighborhood, Offer};
+use crate::engines::runtimes::{EnvironmentRoots, Offer};
 use crate::engines::{self, COMMON_KEYS, Engine, Needs};
 use crate::worker::fetch::{self, FetchStep};
 use crate::worker::probe::{self, Found};
@@ -37,7 +38,7 @@ pub fn survey(context: &Context) -> Vec<Found> {
         settings.onnxruntime.clone(),
         settings.python.as_deref(),
         &context.program,
-        &Neighborhood::of_user(),
+        &EnvironmentRoots::of_user(),
     )
 }
 
@@ -114,28 +115,26 @@ pub fn brief(found: &[Found]) -> String {
     text
 }
 
-/// Where an engine is that is not searched there, and the line that measures with it.
+/// An environment that has an engine, and the command that measures with it.
 fn offer_text(engine: &dyn Engine, offer: &Offer) -> String {
     let key = match engine.needs() {
         Needs::OnnxRuntime => "runtime",
         Needs::Nothing | Needs::Python { .. } => "python",
     };
-    let path = offer.path.display().to_string();
-    let path = if path.contains([',', ' ']) {
-        format!("\"{path}\"")
-    } else {
-        path
+    let setup = Setup {
+        engine: engine.id().to_owned(),
+        device: "cpu".to_owned(),
+        options: [(key.to_owned(), offer.path.display().to_string())].into(),
     };
-    let setup = repeat::quoted(&format!("{},{key}={path}", engine.id()));
+    let version = offer
+        .version
+        .as_deref()
+        .map_or_else(String::new, |version| format!(" {version}"));
     format!(
-        "{}{} is in {}; to use it: powerband bench resnet50 --preset quick --setup {setup}",
+        "{}{version} is in {}; to use it: powerband bench resnet50 --preset quick --setup {}",
         engine.title(),
-        offer
-            .version
-            .as_ref()
-            .map(|version| format!(" {version}"))
-            .unwrap_or_default(),
         offer.folder,
+        repeat::quoted(&setup.to_string()),
     )
 }
 
