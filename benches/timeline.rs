@@ -29,7 +29,7 @@ use powerband::app::timeline::OpenTrace;
 use powerband::base::paths::Paths;
 use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 use powerband::gui::{Started, Window};
-use powerband::runner::equipment::Neighborhood;
+use powerband::runner::equipment::EnvironmentRoots;
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 const SLICES: usize = 1_000_000;
@@ -212,7 +212,7 @@ impl Scene {
                 Into::into,
             ),
             watch: None,
-            around: Neighborhood::default(),
+            environment_roots: EnvironmentRoots::default(),
         };
         let files = Vec::new();
         let mut scene = Self {

@@ -37,7 +37,7 @@ use powerband::domain::plan::{
 };
 use powerband::domain::session::{Completion, Session};
 use powerband::gui::{Started, Window};
-use powerband::runner::equipment::Neighborhood;
+use powerband::runner::equipment::EnvironmentRoots;
 use powerband::stats::summary::median;
 use powerband::store::session_file;
 
@@ -175,7 +175,7 @@ impl Scene {
             python: None,
             program: program(),
             watch: None,
-            around: Neighborhood::default(),
+            environment_roots: EnvironmentRoots::default(),
         };
         let window = Window::new(&ctx, Started { place, files });
         Self {

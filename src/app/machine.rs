@@ -46,12 +46,12 @@ impl EngineState {
         all.find(|pointed| pointed.engine() == self.id)
     }
 
-    /// What using an offer is called.
+    /// The name of the button that uses an offer.
     pub fn use_title(&self, offer: &Offer) -> String {
         format!("Use {} of {}", self.title, offer.folder)
     }
 
-    /// What is shown of it: where it could be used from, else where it is or why it is not here.
+    /// Its line on *Home*: the environment that is offered, else its location or why it is missing.
     pub fn line(&self) -> String {
         let Some(offer) = self.offers.first() else {
             return self.words.clone();

@@ -52,7 +52,7 @@ pub fn survey(place: &Place, outlet: &Outlet) {
         place.onnxruntime.clone(),
         place.python.as_deref(),
         &place.program,
-        &place.around,
+        &place.environment_roots,
     );
     outlet.send(Message::MissingProfilers(equipment::missing_profilers()));
     outlet.send(Message::Engines(machine::describe(&found)));

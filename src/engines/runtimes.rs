@@ -16,7 +16,7 @@ use self::python::{Variable, path_variable, site_packages_of};
 use self::versions::{WantedVersion, newest_first};
 use crate::base::paths::Paths;
 
-pub use self::environments::{Neighborhood, Offer, offers};
+pub use self::environments::{EnvironmentRoots, Offer, offers};
 pub use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };

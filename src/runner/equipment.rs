@@ -5,7 +5,7 @@
 use crate::domain::plan::Profiler;
 pub use crate::engines::EngineInfo;
 pub use crate::engines::install::{FLAVORS, Flavor, InstallRequest};
-pub use crate::engines::runtimes::{FoundRuntime, Neighborhood, Offer, python_candidates};
+pub use crate::engines::runtimes::{EnvironmentRoots, FoundRuntime, Offer, python_candidates};
 pub use crate::worker::fetch::{FetchStep, Installed, install};
 pub use crate::worker::probe::{Found, survey};
 pub use crate::worker::process::open_outside;

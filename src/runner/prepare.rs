@@ -24,7 +24,7 @@ use crate::domain::plan::{Look, Plan, Step, TimeLimits};
 use crate::domain::session::Session;
 use crate::domain::setup::Setup;
 use crate::domain::tensor::TensorSpec;
-use crate::engines::runtimes::Neighborhood;
+use crate::engines::runtimes::EnvironmentRoots;
 use crate::engines::{self, CheckError, Engine, Needs};
 use crate::onnx::batch_axis::{BatchAxes, fixed_batch};
 use crate::onnx::inspect::InspectError;
@@ -54,8 +54,8 @@ pub struct Place {
     pub program: PathBuf,
     /// How devices are watched during a run; nothing for not at all.
     pub watch: Option<WatchRequest>,
-    /// Where Python environments are looked for that are only offered.
-    pub around: Neighborhood,
+    /// Where Python environments to offer are looked for.
+    pub environment_roots: EnvironmentRoots,
 }
 
 impl Place {
@@ -71,7 +71,7 @@ impl Place {
                 places: Places::of_user(),
                 for_energy: false,
             }),
-            around: Neighborhood::of_user(),
+            environment_roots: EnvironmentRoots::of_user(),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::supervisor::Worker;
 use crate::base::cancel::CancelToken;
 use crate::base::paths::Paths;
 use crate::domain::setup::{Setup, SetupError};
-use crate::engines::runtimes::{self, FoundRuntime, Neighborhood, Offer, Places};
+use crate::engines::runtimes::{self, EnvironmentRoots, FoundRuntime, Offer, Places};
 use crate::engines::{self, Engine, EngineInfo, Needs};
 
 /// A Python that takes longer to name its folders is passed over.
@@ -94,7 +94,7 @@ pub fn survey(
     onnxruntime: Option<PathBuf>,
     python: Option<&Path>,
     program: &Path,
-    around: &Neighborhood,
+    roots: &EnvironmentRoots,
 ) -> Vec<Found> {
     let places = places(paths, onnxruntime, python);
     let mut found = Vec::new();
@@ -127,18 +127,18 @@ pub fn survey(
             add(Some(library), answer);
         }
     }
-    add_offers(&mut found, around, &places);
+    add_offers(&mut found, roots, &places);
     found
 }
 
-/// Names the environments that have an engine which runs from nowhere else, beside the first word on it.
-fn add_offers(found: &mut [Found], around: &Neighborhood, searched: &Places) {
+/// Names the environments that have an engine which runs from nowhere else, with the first copy of it that was found.
+fn add_offers(found: &mut [Found], roots: &EnvironmentRoots, searched: &Places) {
     for &engine in engines::ALL {
         let is_this = |one: &&mut Found| one.engine.id() == engine.id();
         let mut own: Vec<&mut Found> = found.iter_mut().filter(is_this).collect();
         let runs = own.iter().any(|one| one.answer.is_ok());
         if let Some(first) = own.first_mut().filter(|_| !runs) {
-            first.offers = runtimes::offers(engine.needs(), around, searched);
+            first.offers = runtimes::offers(engine.needs(), roots, searched);
         }
     }
 }

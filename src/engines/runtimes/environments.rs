@@ -14,13 +14,13 @@ use super::{FoundRuntime, Origin, Places, compare_versions, file_name, libraries
 use crate::engines::Needs;
 
 /// Environments that are looked at; of a home with more, the later ones are left out.
-const MOST: usize = 300;
+const MAX_ENVIRONMENTS: usize = 300;
 
 /// Environments by themselves, below the home folder.
-const ALONE: &[&str] = &[".venv", "venv", "env"];
+const HOME_ENVIRONMENTS: &[&str] = &[".venv", "venv", "env"];
 
 /// Folders of environments, below the home folder.
-const FOLDERS: &[&str] = &[
+const ENVIRONMENT_FOLDERS: &[&str] = &[
     "venvs",
     ".venvs",
     "envs",
@@ -45,7 +45,7 @@ const CONDAS: &[&str] = &[
 
 /// Where environments are looked for; the default is nowhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighborhood {
+pub struct EnvironmentRoots {
     /// The current folder, where `.venv` and `venv` are a project's own.
     pub project: Option<PathBuf>,
     /// The home folder.
@@ -67,7 +67,7 @@ pub struct Offer {
     pub version: Option<String>,
 }
 
-impl Neighborhood {
+impl EnvironmentRoots {
     /// That of this user, from the environment.
     pub fn of_user() -> Self {
         let folder = |name: &str| path_variable(&|name| env::var_os(name), name);
@@ -81,43 +81,43 @@ impl Neighborhood {
 
     /// The environments, the likeliest first, each once, with whether it is the project's own.
     fn environments(&self) -> Vec<(PathBuf, bool)> {
-        let mut found = Vec::new();
-        for name in [".venv", "venv"] {
-            found.extend(
-                self.project
-                    .iter()
-                    .map(|project| (project.join(name), true)),
-            );
-        }
+        let names = [".venv", "venv"];
+        let of_project = self
+            .project
+            .iter()
+            .flat_map(|project| names.map(|name| project.join(name)));
+        let mut found: Vec<(PathBuf, bool)> = of_project.map(|folder| (folder, true)).collect();
         let mut others = Vec::new();
-        if let Some(home) = &self.home {
-            others.extend(ALONE.iter().map(|name| home.join(name)));
-            others.extend(listed_by_conda(home));
-            for conda in CONDAS.iter().map(|name| home.join(name)) {
-                others.extend(inside(&conda.join("envs")));
-                others.push(conda);
-            }
-        }
         let pyenv = self.home.iter().map(|home| home.join(".pyenv"));
         for pyenv in self.pyenv.iter().cloned().chain(pyenv) {
-            others.extend(inside(&pyenv.join("versions")));
+            others.extend(subfolders(&pyenv.join("versions")));
         }
         if let Some(home) = &self.home {
-            others.extend(FOLDERS.iter().flat_map(|name| inside(&home.join(name))));
+            others.extend(HOME_ENVIRONMENTS.iter().map(|name| home.join(name)));
+            others.extend(listed_by_conda(home));
+            for conda in CONDAS.iter().map(|name| home.join(name)) {
+                others.extend(subfolders(&conda.join("envs")));
+                others.push(conda);
+            }
+            others.extend(
+                ENVIRONMENT_FOLDERS
+                    .iter()
+                    .flat_map(|name| subfolders(&home.join(name))),
+            );
         }
         others.extend(self.machine.iter().cloned());
-        found.extend(others.into_iter().map(|environment| (environment, false)));
+        found.extend(others.into_iter().map(|folder| (folder, false)));
         let mut seen = BTreeSet::new();
         // Conda lists what lies in its own folders too, and some names are links.
         found.retain(|(environment, _)| {
             fs::canonicalize(environment).is_ok_and(|real| seen.insert(real))
         });
-        found.truncate(MOST);
+        found.truncate(MAX_ENVIRONMENTS);
         found
     }
 
     /// A folder with `~` for the home folder.
-    fn written(&self, folder: &Path) -> String {
+    fn with_tilde(&self, folder: &Path) -> String {
         let in_home = self
             .home
             .as_ref()
@@ -130,15 +130,17 @@ impl Neighborhood {
 }
 
 /// The environments that have what an engine needs and were not searched: a project's own, then the newest.
-pub fn offers(needs: Needs, around: &Neighborhood, searched: &Places) -> Vec<Offer> {
+pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<Offer> {
     let mut found: Vec<(bool, Offer)> = Vec::new();
-    for (environment, is_own) in around.environments() {
+    for (environment, is_own) in roots.environments() {
         let packages = site_packages_of(&environment);
         let mut fresh = packages
             .iter()
             .filter(|folder| !is_searched(folder, searched));
-        if let Some((path, version)) = fresh.find_map(|folder| has(needs, &environment, folder)) {
-            let folder = around.written(&environment);
+        if let Some((path, version)) =
+            fresh.find_map(|folder| engine_in(needs, &environment, folder))
+        {
+            let folder = roots.with_tilde(&environment);
             let offer = Offer {
                 path,
                 folder,
@@ -157,7 +159,11 @@ pub fn offers(needs: Needs, around: &Neighborhood, searched: &Places) -> Vec<Off
 }
 
 /// What an engine is loaded from in an environment, and its version.
-fn has(needs: Needs, environment: &Path, packages: &Path) -> Option<(PathBuf, Option<String>)> {
+fn engine_in(
+    needs: Needs,
+    environment: &Path,
+    packages: &Path,
+) -> Option<(PathBuf, Option<String>)> {
     match needs {
         Needs::Nothing => None,
         Needs::OnnxRuntime => {
@@ -197,8 +203,11 @@ fn interpreter(environment: &Path) -> Option<PathBuf> {
 }
 
 /// The folders in a folder, by name; those beyond the bound are not read.
-fn inside(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().take(MOST);
+fn subfolders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .take(MAX_ENVIRONMENTS);
     let mut folders: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         // What begins with a dot there is the tool's own.
@@ -212,7 +221,10 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 fn listed_by_conda(home: &Path) -> Vec<PathBuf> {
     let list = fs::read_to_string(home.join(".conda/environments.txt")).unwrap_or_default();
     let paths = list.lines().map(|line| PathBuf::from(line.trim()));
-    paths.filter(|path| path.is_absolute()).take(MOST).collect()
+    paths
+        .filter(|path| path.is_absolute())
+        .take(MAX_ENVIRONMENTS)
+        .collect()
 }
 
 #[cfg(test)]
@@ -240,12 +252,12 @@ mod tests {
         packages
     }
 
-    fn home_of(root: &Path) -> Neighborhood {
-        Neighborhood {
+    fn home_of(root: &Path) -> EnvironmentRoots {
+        EnvironmentRoots {
             home: Some(root.join("home")),
             project: Some(root.join("project")),
             machine: vec![root.join("opt/venv")],
-            ..Neighborhood::default()
+            ..EnvironmentRoots::default()
         }
     }
 
@@ -301,11 +313,11 @@ mod tests {
             root.path().display()
         );
         fs::write(at("home/.conda/environments.txt"), listed).unwrap();
-        let around = Neighborhood {
+        let roots = EnvironmentRoots {
             pyenv: Some(at("pyenv")),
             ..home_of(root.path())
         };
-        let found = shown(&offers(TORCH, &around, &Places::default()));
+        let found = shown(&offers(TORCH, &roots, &Places::default()));
         let whole = |version: &str, path: &str| format!("{version} in {}", at(path).display());
         let expected = [
             whole("2.1.0", "project/.venv"),
@@ -316,7 +328,7 @@ mod tests {
             "2.4.0 in ~/venvs/old".to_owned(),
         ];
         assert_eq!(found, expected);
-        assert!(offers(TORCH, &Neighborhood::default(), &Places::default()).is_empty());
+        assert!(offers(TORCH, &EnvironmentRoots::default(), &Places::default()).is_empty());
     }
 
     #[test]
@@ -328,11 +340,11 @@ mod tests {
         environment(&broken, "torch", "2.9.1");
         fs::remove_file(broken.join("bin/python")).unwrap();
         fs::create_dir_all(at("home/venvs/empty/lib/python3.12/site-packages")).unwrap();
-        let around = home_of(root.path());
+        let roots = home_of(root.path());
         let mut places = Places::default();
-        assert_eq!(offers(TORCH, &around, &places).len(), 1);
+        assert_eq!(offers(TORCH, &roots, &places).len(), 1);
         places.add_site_packages([known]);
-        assert!(offers(TORCH, &around, &places).is_empty());
+        assert!(offers(TORCH, &roots, &places).is_empty());
     }
 
     #[test]
@@ -355,10 +367,10 @@ mod tests {
     #[test]
     fn a_home_full_of_environments_is_bounded() {
         let root = tempfile::tempdir().unwrap();
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_ENVIRONMENTS {
             let at = root.path().join(format!("home/venvs/{number}"));
             fs::create_dir_all(at).unwrap();
         }
-        assert!(home_of(root.path()).environments().len() <= MOST);
+        assert!(home_of(root.path()).environments().len() <= MAX_ENVIRONMENTS);
     }
 }

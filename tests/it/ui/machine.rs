@@ -7,7 +7,7 @@ use powerband::app::Place;
 use powerband::app::action::{Action, Machine, Shell};
 use powerband::app::machine::Pointed;
 use powerband::domain::telemetry::MissingSource;
-use powerband::runner::equipment::Neighborhood;
+use powerband::runner::equipment::EnvironmentRoots;
 use powerband::store::settings;
 
 use super::{Desk, data};
@@ -136,9 +136,9 @@ fn offered(real: Option<&Path>) -> Desk {
         fs::write(at.join("bin/python"), "").expect("a file");
     }
     let place = Place {
-        around: Neighborhood {
+        environment_roots: EnvironmentRoots {
             home: Some(home.path("user")),
-            ..Neighborhood::default()
+            ..EnvironmentRoots::default()
         },
         ..super::place(&home)
     };

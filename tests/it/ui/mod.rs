@@ -56,7 +56,7 @@ use powerband::app::{App, Place};
 use powerband::base::clock;
 use powerband::base::paths::Paths;
 use powerband::gui::{Started, Window};
-use powerband::runner::equipment::Neighborhood;
+use powerband::runner::equipment::EnvironmentRoots;
 
 use crate::support::{Home, Run};
 
@@ -87,7 +87,7 @@ fn place(home: &Home) -> Place {
         python: None,
         program: PathBuf::from(env!("CARGO_BIN_EXE_powerband")),
         watch: None,
-        around: Neighborhood::default(),
+        environment_roots: EnvironmentRoots::default(),
     }
 }
 
