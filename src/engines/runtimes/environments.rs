@@ -137,9 +137,9 @@ pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<
         let mut fresh = packages
             .iter()
             .filter(|folder| !is_searched(folder, searched));
-        if let Some((path, version)) =
-            fresh.find_map(|folder| engine_in(needs, &environment, folder))
-        {
+        let engine = fresh.find_map(|folder| engine_in(needs, &environment, folder));
+        // What the user named and does not work keeps its reason; it is not offered once more.
+        if let Some((path, version)) = engine.filter(|(path, _)| !is_named(path, searched)) {
             let folder = roots.with_tilde(&environment);
             let offer = Offer {
                 path,
@@ -189,6 +189,11 @@ fn is_searched(packages: &Path, searched: &Places) -> bool {
     let own = real(packages);
     let mut known = searched.site_packages.iter();
     own.is_none() || known.any(|known| real(known) == own)
+}
+
+fn is_named(path: &Path, searched: &Places) -> bool {
+    let mut pythons = searched.pythons.iter();
+    searched.settings.as_deref() == Some(path) || pythons.any(|(python, _)| python == path)
 }
 
 /// The interpreter of an environment; one whose Python was removed has none.
@@ -345,6 +350,12 @@ mod tests {
         assert_eq!(offers(TORCH, &roots, &places).len(), 1);
         places.add_site_packages([known]);
         assert!(offers(TORCH, &roots, &places).is_empty());
+        let mut named = Places::default();
+        named.add_pythons([(at("home/venvs/known/bin/python"), Vec::new())]);
+        assert!(
+            offers(TORCH, &roots, &named).is_empty(),
+            "it was asked and did not start"
+        );
     }
 
     #[test]
@@ -360,6 +371,11 @@ mod tests {
         assert_eq!(shown(&found), ["1.23.0 in ~/venvs/a"]);
         let library = packages.join("onnxruntime/capi/libonnxruntime.so.1.23.0");
         assert_eq!(found[0].path, library);
+        let named = Places {
+            settings: Some(library),
+            ..Places::default()
+        };
+        assert!(offers(Needs::OnnxRuntime, &home_of(root.path()), &named).is_empty());
         assert!(offers(TORCH, &home_of(root.path()), &Places::default()).is_empty());
         assert!(offers(Needs::Nothing, &home_of(root.path()), &Places::default()).is_empty());
     }

@@ -102,16 +102,33 @@ pub fn choose_python(
             "python={wanted} is no file; write the whole path of an interpreter, for example /opt/venv/bin/python"
         )));
     }
-    having.into_iter().next().ok_or_else(|| {
-        let asked: Vec<String> = places.pythons.iter().map(|(p, _)| p.display().to_string()).collect();
-        RuntimeError::NoPython(match asked.first() {
-            None => format!("no Python was found, and {package} needs one; name it with python=, in settings.ron or in POWERBAND_PYTHON"),
-            Some(first) => format!(
-                "no Python with the package {package} was found (asked: {}); `{first} -m pip install {package} torchvision` installs it, or name another with python=, in settings.ron or in POWERBAND_PYTHON",
-                asked.join(", ")
-            ),
-        })
-    })
+    having
+        .into_iter()
+        .next()
+        .ok_or_else(|| RuntimeError::NoPython(lacking(package, places)))
+}
+
+/// That no interpreter has a package, with those that were asked and what helps.
+fn lacking(package: &str, places: &Places) -> String {
+    let listed = |is_silent: bool| {
+        let pythons = places.pythons.iter();
+        let listed = pythons.filter(|(_, folders)| folders.is_empty() == is_silent);
+        let paths = listed.map(|(python, _)| python.display().to_string());
+        paths.collect::<Vec<_>>()
+    };
+    let silent = match &listed(true)[..] {
+        [] => String::new(),
+        silent => format!("; {} did not start or gave no answer", silent.join(", ")),
+    };
+    match &listed(false)[..] {
+        [] => format!(
+            "no Python was found, and {package} needs one{silent}; name it with python=, in settings.ron or in POWERBAND_PYTHON"
+        ),
+        asked @ [first, ..] => format!(
+            "no Python with the package {package} was found (asked: {}){silent}; `{first} -m pip install {package} torchvision` installs it, or name another with python=, in settings.ron or in POWERBAND_PYTHON",
+            asked.join(", ")
+        ),
+    }
 }
 
 /// A package's version, by what pip leaves beside it (`torch-2.9.1.dist-info`) or conda (`torch-2.9.1-py3.12.egg-info`).
@@ -234,6 +251,32 @@ mod tests {
         let query = site_packages_query(Path::new("/usr/bin/python3"));
         assert_eq!(query.program, Path::new("/usr/bin/python3"));
         assert_eq!(query.args[0], "-c");
+    }
+
+    #[test]
+    fn a_python_that_does_not_start_is_named_as_such() {
+        let mut places = Places::default();
+        places.add_pythons([(PathBuf::from("/broken/python"), Vec::new())]);
+        let reason = |places: &Places| {
+            choose_python("torch", None, places)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            reason(&places).contains("/broken/python did not start"),
+            "{}",
+            reason(&places)
+        );
+        let answered = vec![PathBuf::from("/nowhere/site-packages")];
+        places.add_pythons([(PathBuf::from("/usr/bin/python3"), answered)]);
+        let reason = reason(&places);
+        for words in [
+            "asked: /usr/bin/python3)",
+            "/broken/python did not start",
+            "`/usr/bin/python3 -m pip",
+        ] {
+            assert!(reason.contains(words), "{reason}");
+        }
     }
 
     #[test]
