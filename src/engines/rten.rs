@@ -204,7 +204,7 @@ impl Bound {
         let inputs = inputs.collect();
         guarded(|| {
             let outputs = model.run(inputs, model.output_ids(), Some(self.options.clone()));
-            outputs.map_err(|error| explain(error.to_string()))
+            outputs.map_err(|error| explain(&error.to_string()))
         })
     }
 }
@@ -249,7 +249,7 @@ fn explain_load(error: &LoadError, path: &Path) -> EngineError {
         LoadErrorKind::UnknownFileType => EngineError::Unsupported(
             "rten takes a file whose name ends in .onnx; rename this one".to_owned(),
         ),
-        _ => explain(text),
+        _ => explain(&text),
     }
 }
 
@@ -260,7 +260,7 @@ fn operator_of(path: &Path, node: &str) -> Option<String> {
 }
 
 /// Tells what rten lacks from a real failure, by the words that it uses.
-fn explain(text: String) -> EngineError {
+fn explain(text: &str) -> EngineError {
     let lacks = [
         "unsupported",
         "not supported",
