@@ -11,33 +11,34 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use powerband::onnx::pb::{
+use powerband_onnx::pb::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };
 use prost::Message as _;
 use tempfile::TempDir;
 
-use powerband::base::cancel::CancelToken;
-use powerband::base::humanize;
-use powerband::base::process_spec::ProcessSpec;
-use powerband::domain::case::Round;
-use powerband::domain::environment::Environment;
-use powerband::domain::event::{Beginning, SetupReport};
-use powerband::domain::model::ModelRef;
-use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::case::Round;
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::Beginning;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{
     Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
-use powerband::domain::session::Session;
-use powerband::domain::setup::Setup;
-use powerband::domain::tensor::{ElementType, TensorSpec};
-use powerband::onnx::{source, zoo};
-use powerband::stats::summary::median;
-use powerband::store::session_file;
-use powerband::worker::process::{Incoming, Process};
-use powerband::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
-use powerband::worker::supervisor::Worker;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::domain::tensor::{ElementType, TensorSpec};
+use powerband_core::stats::summary::median;
+use powerband_measure::worker::process::{Incoming, Process};
+use powerband_measure::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
+use powerband_measure::worker::supervisor::Worker;
+use powerband_onnx::{source, zoo};
+use powerband_store::session_file;
 
 const LIMIT: Duration = Duration::from_mins(5);
 /// Threads of ONNX Runtime spin for a moment after a run, and would take the next one's core.

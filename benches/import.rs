@@ -19,9 +19,9 @@ use std::time::Instant;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use powerband::import::source::Limits;
-use powerband::import::watch::Watch;
-use powerband::import::{self, summary};
+use powerband_import::source::Limits;
+use powerband_import::watch::Watch;
+use powerband_import::{self as import, summary};
 
 /// Events of the trace that the promise is about.
 const EVENTS: usize = 1_000_000;

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use powerband::analysis::category::Rules;
-use powerband::domain::case::{CaseKey, Round};
-use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::MeasureRule;
-use powerband::domain::profile::{Profile, Total};
-use powerband::domain::session::Session;
-use powerband::domain::trace::SliceKind;
-use powerband::export::html;
-use powerband::report::Layout;
-use powerband::report::material::{Material, Source};
-use powerband::store::{examples, session_file};
+use powerband_core::domain::case::{CaseKey, Round};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::MeasureRule;
+use powerband_core::domain::profile::{Profile, Total};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::export::html;
+use powerband_findings::report::Layout;
+use powerband_findings::report::material::{Material, Source};
+use powerband_store::{examples, session_file};
 
 const SETUPS: usize = 5;
 const BATCHES: usize = 9;

@@ -21,17 +21,17 @@ use anyhow::{Context as _, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 
 use cards::Cards;
-use powerband::base::cancel::CancelToken;
-use powerband::domain::plan::{Load, WarmUpRule};
-use powerband::domain::setup::Setup;
-use powerband::domain::tensor::{ElementType, TensorSpec};
-use powerband::onnx::source;
-use powerband::stats::ratio::{self, Visit};
-use powerband::telemetry::sampler::Sampler;
-use powerband::telemetry::source::{Places, Source};
-use powerband::telemetry::{ALL, host, nvml, survey};
-use powerband::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
-use powerband::worker::supervisor::Worker;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::{ElementType, TensorSpec};
+use powerband_core::stats::ratio::{self, Visit};
+use powerband_measure::telemetry::sampler::Sampler;
+use powerband_measure::telemetry::source::{Places, Source};
+use powerband_measure::telemetry::{ALL, host, nvml, survey};
+use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
+use powerband_measure::worker::supervisor::Worker;
+use powerband_onnx::source;
 
 /// Set where the simulated AMD cards are this machine's.
 const INSIDE: &str = "POWERBAND_BENCH_INSIDE";
@@ -160,8 +160,8 @@ fn costs(places: &Places) -> Result<()> {
     let single: [(&str, &'static dyn Source); 3] = [
         ("NVML", &nvml::Nvml),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        ("ROCm SMI", &powerband::telemetry::rocm_smi::RocmSmi),
-        ("amdgpu", &powerband::telemetry::amdgpu::Amdgpu),
+        ("ROCm SMI", &powerband_measure::telemetry::rocm_smi::RocmSmi),
+        ("amdgpu", &powerband_measure::telemetry::amdgpu::Amdgpu),
     ];
     for (name, source) in single {
         let (share, devices) = cost(&[source], places, 100.0)?;

@@ -17,19 +17,19 @@ use eframe::egui::{
 };
 use tempfile::TempDir;
 
-use powerband::analysis::timeline::Timeline;
-use powerband::analysis::timeline::find::Hits;
-use powerband::analysis::timeline::selection::Statistics;
-use powerband::analysis::timeline::stretch::Stretch;
-use powerband::app::Place;
-use powerband::app::action::{Action, Timeline as Wish};
-use powerband::app::plan::ModelFacts;
-use powerband::app::screen::Screen;
-use powerband::app::timeline::OpenTrace;
-use powerband::base::paths::Paths;
-use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 use powerband::gui::{Started, Window};
-use powerband::runner::equipment::EnvironmentRoots;
+use powerband_app::Installation;
+use powerband_app::action::{Action, Timeline as Wish};
+use powerband_app::plan::ModelFacts;
+use powerband_app::screen::Screen;
+use powerband_app::timeline::OpenTrace;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+use powerband_findings::analysis::timeline::Timeline;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_measure::runner::equipment::EnvironmentRoots;
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 const SLICES: usize = 1_000_000;
@@ -203,7 +203,7 @@ impl Scene {
     fn start(open: &Arc<OpenTrace>) -> Result<Self> {
         let home = TempDir::new()?;
         let ctx = Context::default();
-        let place = Place {
+        let place = Installation {
             paths: Paths::under(&home.path().join("home")),
             onnxruntime: None,
             python: None,

@@ -17,20 +17,22 @@ use rand_distr::{Distribution as _, StandardNormal, Uniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-use powerband::analysis::comparison::{self, Comparison, Pair};
-use powerband::analysis::{case_rows, verdict::Call};
-use powerband::base::paths::Paths;
-use powerband::base::process_spec::ProcessSpec;
-use powerband::domain::plan::PresetName;
-use powerband::onnx::zoo::builder::{Conv, GraphBuilder};
-use powerband::runner::control::Control;
-use powerband::runner::prepare::{self, Place, Wish};
-use powerband::runner::run;
-use powerband::stats::bootstrap::{self, Interval};
-use powerband::stats::ratio::{self, Visit};
-use powerband::stats::summary::median;
-use powerband::store::settings::Settings;
-use powerband::worker::process::{Incoming, Process};
+use powerband_core::base::paths::Paths;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::plan::PresetName;
+use powerband_core::stats::bootstrap::{self, Interval};
+use powerband_core::stats::ratio::{self, Visit};
+use powerband_core::stats::summary::median;
+use powerband_findings::analysis::comparison::{self, Comparison, Pair};
+use powerband_findings::analysis::{case_rows, verdict::Call};
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::run;
+use powerband_measure::runner::wish::Wish;
+use powerband_measure::worker::process::{Incoming, Process};
+use powerband_onnx::zoo::builder::{Conv, GraphBuilder};
+use powerband_store::settings::Settings;
 
 /// How a process is told that it is to load a core from time to time.
 const COMPANY: &str = "--company";
@@ -278,7 +280,7 @@ struct How<'a> {
 
 /// Where comparisons are made, and of what.
 struct Ground {
-    place: Place,
+    place: Installation,
     folder: tempfile::TempDir,
 }
 
@@ -396,7 +398,7 @@ fn measure(asked: Option<usize>) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
     let ground = Ground {
-        place: Place::new(Paths::under(folder.path()), &Settings::default(), program),
+        place: Installation::new(Paths::under(folder.path()), &Settings::default(), program),
         folder,
     };
     let is_planted_alone = env::args().any(|argument| argument == "planted");

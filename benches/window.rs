@@ -22,24 +22,24 @@ use eframe::egui::{self, Context, Event, MouseWheelUnit, Pos2, RawInput, Rect, T
 use tempfile::TempDir;
 
 use display::Display;
-use powerband::app::action::{Action, Curves, Library, Shell};
-use powerband::app::screen::Screen;
-use powerband::app::sessions::Pin;
-use powerband::app::{App, Place};
-use powerband::base::paths::Paths;
-use powerband::domain::case::{CaseKey, Round};
-use powerband::domain::environment::Environment;
-use powerband::domain::event::Beginning;
-use powerband::domain::model::ModelRef;
-use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{
+use powerband::gui::{Started, Window};
+use powerband_app::action::{Action, Curves, Library, Shell};
+use powerband_app::screen::Screen;
+use powerband_app::sessions::Pin;
+use powerband_app::{App, Installation};
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::{CaseKey, Round};
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::Beginning;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{
     Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
-use powerband::domain::session::{Completion, Session};
-use powerband::gui::{Started, Window};
-use powerband::runner::equipment::EnvironmentRoots;
-use powerband::stats::summary::median;
-use powerband::store::session_file;
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::stats::summary::median;
+use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_store::session_file;
 
 /// Names another build of the program: cargo builds this one with the tests' features.
 const OTHER: &str = "POWERBAND_PROGRAM";
@@ -169,7 +169,7 @@ impl Scene {
 
     fn start(home: TempDir, files: Vec<PathBuf>) -> Result<Self> {
         let ctx = Context::default();
-        let place = Place {
+        let place = Installation {
             paths: Paths::under(&home.path().join("home")),
             onnxruntime: None,
             python: None,

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::base::version;
-use crate::domain::input_sizes::BatchAxis;
-use crate::domain::plan::{PresetName, Profiler};
-use crate::onnx::rewrite::Precision;
 pub use out::{ExportArgs, ReportArgs};
+use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::plan::{PresetName, Profiler};
+use powerband_measure::version;
+use powerband_onnx::rewrite::Precision;
 
 /// How fast a neural network runs on this machine, why, and what changed.
 #[derive(Debug, Parser)]

@@ -9,24 +9,26 @@ use anyhow::{Context as _, bail};
 use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
-use crate::analysis::comparison::{self, Comparison};
-use crate::analysis::experience::Experience;
-use crate::analysis::{case_rows, plan_estimate};
-use crate::domain::plan::{Judging, Keeping, Load};
-use crate::domain::session::Session;
-use crate::domain::setup::Setup;
-use crate::engines;
-use crate::export::json;
-use crate::onnx::shapes;
-use crate::runner::batches;
-use crate::runner::control::Control;
-use crate::runner::ladders::{self, Here};
-use crate::runner::prepare::{self, Place, Wish};
-use crate::runner::record::{Recorder, Target};
-use crate::runner::run::RunRequest;
-use crate::runner::watching::WatchRequest;
-use crate::store::library::{self, Stamp};
-use crate::store::{journal, session_file};
+use powerband_core::domain::plan::{Judging, Keeping, Load};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_findings::analysis::comparison::{self, Comparison};
+use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::{case_rows, plan_estimate};
+use powerband_findings::export::json;
+use powerband_measure::engines;
+use powerband_measure::runner::batches;
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::ladders::{self, Here};
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::record::{Recorder, Target};
+use powerband_measure::runner::run::RunRequest;
+use powerband_measure::runner::watching::WatchRequest;
+use powerband_measure::runner::wish::Wish;
+use powerband_onnx::shapes;
+use powerband_store::library::{self, Stamp};
+use powerband_store::{journal, session_file};
 
 /// So many sessions of a network are read to know how long it takes, the newest ones.
 const SESSIONS_READ: usize = 3;
@@ -85,7 +87,7 @@ fn rounds_to_settle(session: &Session) -> u32 {
 }
 
 /// Where runs happen, with the devices watched as the arguments say.
-fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
+fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
     if args.telemetry == 0.0 && (args.energy || args.replay.is_some()) {
         bail!("--telemetry 0 reads nothing, so that neither --energy nor --replay can be heeded");
     }
@@ -98,7 +100,7 @@ fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Place> {
             for_energy: args.energy,
         })
     };
-    Ok(Place {
+    Ok(Installation {
         watch,
         ..context.place()
     })

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::args::CheckArgs;
 use super::{REGRESSION, output, status_of};
-use crate::analysis::lint::{self, Finding};
-use crate::domain::session::Session;
-use crate::export;
-use crate::store::session_file;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::lint::{self, Finding};
+use powerband_findings::export;
+use powerband_store::session_file;
 
 /// Checks every session and prints what was found.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {

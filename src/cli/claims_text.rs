@@ -1,10 +1,10 @@
 //! Published numbers and what is wrong with numbers, as text on a terminal.
 
-use crate::analysis::claims::{self, MARK, Sheet};
-use crate::analysis::lint::Finding;
-use crate::base::humanize;
-use crate::domain::claim::Published;
-use crate::export::claims as words;
+use powerband_core::base::humanize;
+use powerband_core::domain::claim::Published;
+use powerband_findings::analysis::claims::{self, MARK, Sheet};
+use powerband_findings::analysis::lint::Finding;
+use powerband_findings::export::claims as words;
 
 /// Where the numbers are from, and the tables of them.
 pub fn published(published: &Published) -> String {

@@ -9,12 +9,12 @@ use serde_json::json;
 
 use super::args::CompareArgs;
 use super::{REGRESSION, comparison_text, output};
-use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::comparison::{self, Comparison, Pair, Side};
-use crate::analysis::verdict::Call;
-use crate::base::atomic_file;
-use crate::domain::session::Session;
-use crate::export;
+use powerband_core::base::atomic_file;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::comparison::{self, Comparison, Pair, Side};
+use powerband_findings::analysis::verdict::Call;
+use powerband_findings::export;
 
 /// Compares and prints.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {

@@ -1,12 +1,12 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
-use super::session_text;
-use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{Comparison, Pair};
-use crate::analysis::conditions::Difference;
-use crate::analysis::pair::OVER_ROUNDS;
-use crate::analysis::verdict::Call;
-use crate::base::humanize::{self, UNKNOWN};
+use super::flags_text;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::comparison::{Comparison, Pair};
+use powerband_findings::analysis::conditions::Difference;
+use powerband_findings::analysis::pair::OVER_ROUNDS;
+use powerband_findings::analysis::verdict::Call;
 
 /// The whole comparison.
 pub fn whole(comparison: &Comparison) -> String {
@@ -110,7 +110,7 @@ fn flags(pairs: &[Pair]) -> String {
             rows.push(row);
         }
     }
-    session_text::flags(rows)
+    flags_text::flags(rows)
 }
 
 fn reasons(pairs: &[Pair]) -> String {

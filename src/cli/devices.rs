@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 
 use super::args::DevicesArgs;
 use super::{devices_text, output};
-use crate::base::{clock, humanize};
-use crate::domain::telemetry::{Lost, Reading, Telemetry};
-use crate::store::session_file;
-use crate::telemetry::sampler::{RATES_HZ, Sampler};
-use crate::telemetry::source::Places;
-use crate::telemetry::{machine, survey};
+use powerband_core::base::{clock, humanize};
+use powerband_core::domain::telemetry::{Lost, Reading, Telemetry};
+use powerband_measure::telemetry::sampler::{RATES_HZ, Sampler};
+use powerband_measure::telemetry::source::Places;
+use powerband_measure::telemetry::{machine, survey};
+use powerband_store::session_file;
 
 /// Readings a second for one look.
 const LOOK_HZ: f64 = 20.0;

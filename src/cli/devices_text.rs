@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::analysis::watched;
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::device::Cpu;
-use crate::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
-use crate::export::json;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::device::Cpu;
+use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
+use powerband_findings::analysis::watched;
+use powerband_findings::export::json;
 
 /// The processor in lines of a name and a value.
 pub fn processor(cpu: &Cpu) -> String {

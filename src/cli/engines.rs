@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, output};
-use crate::analysis::repeat;
-use crate::domain::setup::Setup;
-use crate::engines::install::InstallRequest;
-use crate::engines::runtimes::{EnvironmentRoots, Offer};
-use crate::engines::{self, COMMON_KEYS, Engine, Needs};
-use crate::worker::fetch::{self, FetchStep};
-use crate::worker::probe::{self, Found};
+use powerband_core::domain::setup::Setup;
+use powerband_findings::analysis::repeat;
+use powerband_measure::engines::install::InstallRequest;
+use powerband_measure::engines::runtimes::{EnvironmentRoots, Offer};
+use powerband_measure::engines::{self, COMMON_KEYS, Engine, Needs};
+use powerband_measure::worker::fetch::{self, FetchStep};
+use powerband_measure::worker::probe::{self, Found};
 
 /// Lists, or installs.
 pub fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::base::humanize;
+use powerband_core::base::humanize;
 
 /// How often it is looked.
 const LOOK: Duration = Duration::from_secs(1);

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::args::HistoryArgs;
 use super::{Context, output};
-use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::history::{self, Followed, History, Point};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::session::Session;
-use crate::export::comparison::pair;
-use crate::store::{library, session_file};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::history::{self, Followed, History, Point};
+use powerband_findings::export::comparison::pair;
+use powerband_store::{library, session_file};
 
 /// Looks through the sessions and prints.
 pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {

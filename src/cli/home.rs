@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use super::TROUBLE;
 use super::{Context, devices_text, engines, output};
-use crate::base::humanize;
-use crate::store::library;
-use crate::telemetry::machine;
+use powerband_core::base::humanize;
+use powerband_measure::telemetry::machine;
+use powerband_store::library;
 
 /// How many recent sessions are listed.
 const RECENT: usize = 5;

@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 use super::args::ImportArgs;
 use super::{Context, kernels_text, output, signals};
-use crate::analysis::category::Rules;
-use crate::base::humanize;
-use crate::domain::profile::Profile;
-use crate::domain::reported::Reported;
-use crate::domain::trace::SliceKind;
-use crate::export::profile;
-use crate::import::source::Limits;
-use crate::import::timings::Columns;
-use crate::import::watch::Watch;
-use crate::runner::importing::{self, Taken};
-use crate::store::session_file;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::Profile;
+use powerband_core::domain::reported::Reported;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::export::profile;
+use powerband_import::source::Limits;
+use powerband_import::timings::Columns;
+use powerband_import::watch::Watch;
+use powerband_measure::runner::importing::{self, Taken};
+use powerband_store::session_file;
 
 /// Rows of each kind that are shown.
 const ROWS: usize = 20;

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
 use super::output;
-use crate::analysis::accuracy;
-use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::comparison::Pair;
-use crate::analysis::journey::{self, Journey, Rung};
-use crate::analysis::pair::OVER_ROUNDS;
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::session::Session;
-use crate::export::comparison::pair;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::accuracy;
+use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::comparison::Pair;
+use powerband_findings::analysis::journey::{self, Journey, Rung};
+use powerband_findings::analysis::pair::OVER_ROUNDS;
+use powerband_findings::export::comparison::pair;
 
 /// Prints the steps of a session.
 pub fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {

@@ -7,13 +7,13 @@ use anyhow::bail;
 
 use super::args::{KernelsArgs, RowsBy};
 use super::{Context, kernels_text, output};
-use crate::analysis::breakdown::{self, Filter, Level};
-use crate::analysis::category::{Rules, has_all};
-use crate::analysis::kernel_comparison::{self as comparison, Comparison};
-use crate::base::humanize;
-use crate::domain::profile::Profile;
-use crate::export::kernels as documents;
-use crate::store::session_file;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::Profile;
+use powerband_findings::analysis::breakdown::{self, Filter, Level};
+use powerband_findings::analysis::category::{Rules, has_all};
+use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison};
+use powerband_findings::export::kernels as documents;
+use powerband_store::session_file;
 
 /// Letters of the list of other profiles.
 const OTHERS: usize = 300;

@@ -1,10 +1,10 @@
 //! Where the time of a profile went, as text.
 
-use crate::analysis::breakdown::{Breakdown, Level, Row, Shown};
-use crate::analysis::counters;
-use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::profile::{Counter, Profile};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::profile::{Counter, Profile};
+use powerband_findings::analysis::breakdown::{Breakdown, Level, Row, Shown};
+use powerband_findings::analysis::counters;
+use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison, Member};
 
 /// Longest name in a table, in characters.
 const NAME: usize = 52;

@@ -14,6 +14,7 @@ mod devices;
 mod devices_text;
 mod engines;
 mod export;
+mod flags_text;
 mod heartbeat;
 mod history;
 mod home;
@@ -41,14 +42,14 @@ use anyhow::Context as _;
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::base::ending::Ending;
-use crate::base::paths::Paths;
-use crate::domain::session::Session;
-use crate::runner::prepare::Place;
-use crate::store::settings::{self, Settings};
-use crate::store::{journal, library, session_file};
-use crate::worker::child;
 use args::{Args, Command};
+use powerband_core::base::ending::Ending;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::worker::child;
+use powerband_store::settings::{self, Settings};
+use powerband_store::{journal, library, session_file};
 
 /// Exit status of a comparison or a check that found what it was told to look for.
 const REGRESSION: u8 = 1;
@@ -65,8 +66,8 @@ struct Context {
 
 impl Context {
     /// Where runs happen.
-    fn place(&self) -> Place {
-        Place::new(self.paths.clone(), &self.settings, self.program.clone())
+    fn place(&self) -> Installation {
+        Installation::new(self.paths.clone(), &self.settings, self.program.clone())
     }
 }
 
@@ -76,7 +77,7 @@ pub enum Wanted {
     /// Nothing: here is the exit status.
     Done(ExitCode),
     /// The window, with these files, until somebody asks it to end.
-    Window(Box<Place>, Vec<PathBuf>, Ending),
+    Window(Box<Installation>, Vec<PathBuf>, Ending),
 }
 
 /// Does what the arguments say, short of opening a window.
@@ -105,7 +106,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     let names_engine = found
         .split([':', ','])
         .next()
-        .is_some_and(|name| crate::engines::find(name).is_some());
+        .is_some_and(|name| powerband_measure::engines::find(name).is_some());
     if error.kind() == ErrorKind::UnknownArgument && names_engine {
         let tip = format!("a setup is given with its option: --setup {found}");
         error.insert(

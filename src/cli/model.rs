@@ -8,15 +8,15 @@ use serde_json::json;
 
 use super::args::ModelArgs;
 use super::{Context, output};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::model::{ModelSummary, Port};
-use crate::domain::setup::Setup;
-use crate::onnx::rewrite::recipe::{Recipe, parse_ranges};
-use crate::onnx::shapes::InputSizes;
-use crate::onnx::source::ModelFile;
-use crate::onnx::{inspect, source};
-use crate::runner::exporting;
-use crate::runner::precision::{self, Converted};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::model::{ModelSummary, Port};
+use powerband_core::domain::setup::Setup;
+use powerband_measure::runner::exporting;
+use powerband_measure::runner::precision::{self, Converted};
+use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
+use powerband_onnx::shapes::InputSizes;
+use powerband_onnx::source::ModelFile;
+use powerband_onnx::{inspect, source};
 
 /// Prints it, or writes the network to a file.
 pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {

@@ -10,16 +10,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::heartbeat::Heartbeat;
 use super::output;
-use crate::analysis::progress::{Meter, left_words};
-use crate::analysis::{accuracy, examined, profiled};
-use crate::base::humanize;
-use crate::domain::case::CaseKey;
-use crate::domain::event::{RunEvent, Stamped};
-use crate::domain::outcome::Outcome;
-use crate::domain::session::Session;
-use crate::runner::run::RunRequest;
-use crate::runner::visit::{Step, Visits};
-use crate::stats::summary::median;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::session::Session;
+use powerband_core::stats::summary::median;
+use powerband_findings::analysis::progress::{Meter, left_words};
+use powerband_findings::analysis::{accuracy, examined, profiled};
+use powerband_measure::runner::run::RunRequest;
+use powerband_measure::runner::visit::{Step, Visits};
 
 /// Shows how far a run is.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use super::args::RecoverArgs;
 use super::{Context, output, session_text};
-use crate::store::{journal, library, session_file};
+use powerband_store::{journal, library, session_file};
 
 /// Recovers, lists or discards.
 pub fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use super::args::ReportArgs;
 use super::{Context, output};
-use crate::analysis::category::Rules;
-use crate::domain::session::Session;
-use crate::export::report::{self as files, Format};
-use crate::report::Layout;
-use crate::report::material::{Material, Source};
-use crate::store::session_file;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::export::report::{self as files, Format};
+use powerband_findings::report::Layout;
+use powerband_findings::report::material::{Material, Source};
+use powerband_store::session_file;
 
 /// Writes it.
 pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {

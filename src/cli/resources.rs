@@ -1,11 +1,11 @@
 //! What each case took of the machine, as text.
 
-use crate::analysis::case_rows::CaseRow;
-use crate::analysis::watched::{self, Watched};
-use crate::analysis::{batch_curve, energy, peak};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::session::Session;
-use crate::domain::telemetry::Quantity;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::watched::{self, Watched};
+use powerband_findings::analysis::{batch_curve, energy, peak};
 
 /// A table of busy share, power, clock, heat, memory and energy; nothing where nobody told any of it.
 pub fn table(session: &Session, rows: &[CaseRow]) -> String {

@@ -1,13 +1,13 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
-use super::{claims_text, comparison_text, journey, resources};
-use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::claims::MARK;
-use crate::analysis::comparison::{self, Pair};
-use crate::analysis::{accuracy, examined, lint, parts, profiled, remarks, scaling};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::plan::Load;
-use crate::domain::session::{Completion, Session};
+use super::{claims_text, comparison_text, flags_text, journey, resources};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::plan::Load;
+use powerband_core::domain::session::{Completion, Session};
+use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::claims::MARK;
+use powerband_findings::analysis::comparison::{self, Pair};
+use powerband_findings::analysis::{accuracy, examined, lint, parts, profiled, remarks, scaling};
 
 /// So many of the things that happened to a network's nodes are told.
 const PATTERNS: usize = 5;
@@ -36,7 +36,7 @@ pub fn whole(session: &Session) -> String {
         profiles(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
         remarks::outliers(&rows).map_or_else(String::new, |told| told + "\n"),
-        flags(&rows),
+        flags_text::flags(&rows),
         published,
         findings,
         notes(session),
@@ -337,7 +337,7 @@ fn table(rows: &[CaseRow]) -> String {
 fn line(row: &CaseRow) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let latency = row.latency_ns.as_ref();
-    let time = |pick: fn(&crate::stats::summary::Summary) -> Option<f64>| {
+    let time = |pick: fn(&powerband_core::stats::summary::Summary) -> Option<f64>| {
         or_unknown(latency.and_then(pick).map(humanize::duration_ns))
     };
     let marks: Vec<&str> = row.flags.iter().map(|flag| flag.name).collect();
@@ -369,22 +369,6 @@ fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
         ))
     });
     comparison_text::table(&pairs) + &sentences(reasons)
-}
-
-/// Each flag once, with its advice, and under it the cases that earned it with their evidence.
-pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> String {
-    let raised = remarks::flags(rows).into_iter().map(|flag| {
-        let cases = flag.cases.iter().map(|(row, evidence)| {
-            format!("    {} batch {}: {evidence}\n", row.setup_label, row.batch)
-        });
-        format!(
-            "! {}. What to do: {}.\n{}",
-            flag.name,
-            flag.advice,
-            cases.collect::<Vec<_>>().concat()
-        )
-    });
-    raised.collect::<Vec<_>>().concat()
 }
 
 fn notes(session: &Session) -> String {

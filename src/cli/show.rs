@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use super::args::ShowArgs;
 use super::{output, session_text};
-use crate::export::json;
-use crate::store::session_file;
+use powerband_findings::export::json;
+use powerband_store::session_file;
 
 /// Prints it.
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {

@@ -9,7 +9,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use crate::base::ending::Ending;
+use powerband_core::base::ending::Ending;
 
 /// How long work that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_millis(800);

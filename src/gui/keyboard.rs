@@ -2,12 +2,12 @@
 
 use eframe::egui::{Context, Event, Id, Key, Modifiers, Popup};
 
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::command;
-use crate::app::keys::{self, Shortcut};
-use crate::app::screen::Screen;
 use crate::gui::shell::palette;
+use powerband_app::App;
+use powerband_app::action::Action;
+use powerband_app::command;
+use powerband_app::keys::{self, Shortcut};
+use powerband_app::screen::Screen;
 
 /// Keys that egui knows by these names too, and calls by others.
 const NAMES: [(&str, Key); 4] = [

@@ -1,6 +1,7 @@
 //! The window: the only folder that knows egui. It reads the application, and gives it actions back.
 
 mod calm;
+mod dialog_text;
 mod dialogs;
 mod icon;
 mod keyboard;

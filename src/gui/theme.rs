@@ -7,9 +7,9 @@ use eframe::egui::{
     Margin, Shadow, Stroke, Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
-use crate::base::fonts;
-use crate::chart::colours::{self, Colours, Depth, Fill, Rgb};
-use crate::chart::palette;
+use powerband_core::base::fonts;
+use powerband_findings::chart::colours::{self, Colours, Depth, Fill, Rgb};
+use powerband_findings::chart::palette;
 
 /// Steps of spacing.
 pub mod space {
@@ -419,7 +419,7 @@ mod tests {
         }) {
             let found = contrast(
                 roles.text,
-                roles.tone(series, crate::chart::timeline::TONES.1),
+                roles.tone(series, powerband_findings::chart::timeline::TONES.1),
             );
             assert!(found >= 4.5, "{series:?}: {found:.2}");
         }

@@ -13,12 +13,12 @@ use super::dialogs::Dialogs;
 use super::theme::{self, size, space};
 use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};
-use crate::app::action::{Action, Closing, Curves, Sessions, Shell};
-use crate::app::jobs::{Urgency, Waker};
-use crate::app::settings::{self, Placement, Theme};
-use crate::app::{App, Output, Place};
-use crate::base::clock;
-use crate::base::ending::Ending;
+use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
+use powerband_app::jobs::{Urgency, Waker};
+use powerband_app::settings::{self, Placement, Theme};
+use powerband_app::{App, Installation, Output};
+use powerband_core::base::clock;
+use powerband_core::base::ending::Ending;
 
 /// Most time a frame may spend on what background work reported.
 const DRAIN: Duration = Duration::from_millis(10);
@@ -31,7 +31,7 @@ const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
 #[derive(Clone, Debug)]
 pub struct Started {
     /// Folders and programs.
-    pub place: Place,
+    pub place: Installation,
     /// Sessions to open.
     pub files: Vec<PathBuf>,
 }
@@ -42,7 +42,7 @@ const TIMES: &str = "POWERBAND_TIMES";
 /// Opens the window and blocks until it is closed, or somebody asks for the end.
 pub fn run(started: Started, ending: Ending) -> Result<(), String> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
-    let (remembered, _) = settings::read(&crate::app::window_file(&started.place));
+    let (remembered, _) = settings::read(&powerband_app::window_file(&started.place));
     let options = eframe::NativeOptions {
         viewport: viewport(remembered.placement),
         // The tests draw pictures with another one, and cargo builds this program with both while they run.
@@ -373,7 +373,7 @@ impl Window {
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, wishes));
-        if app.shows_library() && app.screen != crate::app::screen::Screen::Library {
+        if app.shows_library() && app.screen != powerband_app::screen::Screen::Library {
             Panel::left("library")
                 .exact_size(size::LIBRARY)
                 .resizable(false)

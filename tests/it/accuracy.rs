@@ -4,7 +4,7 @@
 use std::fs;
 
 use image::{Rgb, RgbImage};
-use powerband::onnx::pb::{AttributeProto, NodeProto, attribute_proto};
+use powerband_onnx::pb::{AttributeProto, NodeProto, attribute_proto};
 use serde_json::Value;
 
 use crate::models::{self, Dim, FLOAT};

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use powerband::base::cancel::CancelToken;
-use powerband::domain::case::CaseKey;
-use powerband::domain::tensor::TensorSpec;
-use powerband::onnx::shapes::InputSizes;
-use powerband::onnx::{inspect, shapes, source};
-use powerband::worker::protocol::{Reply, Request};
-use powerband::worker::supervisor::Worker;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::tensor::TensorSpec;
+use powerband_measure::worker::protocol::{Reply, Request};
+use powerband_measure::worker::supervisor::Worker;
+use powerband_onnx::shapes::InputSizes;
+use powerband_onnx::{inspect, shapes, source};
 
 use crate::support;
 

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use powerband::analysis::lint::{Finding, Weight, of, of_published};
-use powerband::domain::claim::Published;
-use powerband::domain::session::Session;
-use powerband::store::session_file;
+use powerband_core::domain::claim::Published;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::lint::{Finding, Weight, of, of_published};
+use powerband_store::session_file;
 
 use crate::support::Home;
 

@@ -1,6 +1,6 @@
 //! Any command as an engine: timed from outside, believed, or speaking the protocol itself.
 
-use powerband::store::session_file;
+use powerband_store::session_file;
 use serde_json::Value;
 
 use crate::support::{self, Home, Run};

@@ -5,17 +5,19 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use powerband::base::paths::Paths;
-use powerband::domain::case::CaseKey;
-use powerband::domain::event::{RunEvent, Stamped};
-use powerband::domain::outcome::{Outcome, Phase};
-use powerband::domain::plan::{Keeping, PresetName};
-use powerband::domain::session::{Completion, Session};
-use powerband::runner::control::Control;
-use powerband::runner::prepare::{self, Place, Wish};
-use powerband::runner::record::{self, Recorded, Target};
-use powerband::store::session_file;
-use powerband::store::settings::Settings;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::plan::{Keeping, PresetName};
+use powerband_core::domain::session::{Completion, Session};
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::record::{self, Recorded, Target};
+use powerband_measure::runner::wish::Wish;
+use powerband_store::session_file;
+use powerband_store::settings::Settings;
 
 use crate::support::{self, Home};
 
@@ -52,7 +54,7 @@ impl Running {
             keeping,
             ..Wish::new("resnet18@cifar")
         };
-        let place = Place::new(paths.clone(), &Settings::default(), program);
+        let place = Installation::new(paths.clone(), &Settings::default(), program);
         let request = prepare::prepare(&place, &wish).expect("a wish that makes sense");
         let (sender, events) = sync_channel(10_000);
         let theirs = control.clone();

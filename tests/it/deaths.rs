@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use powerband::base::paths::Paths;
-use powerband::domain::case::CaseKey;
-use powerband::domain::event::{RunEvent, Stamped};
-use powerband::domain::outcome::{Outcome, Phase};
-use powerband::domain::plan::PresetName;
-use powerband::domain::session::Session;
-use powerband::runner::control::Control;
-use powerband::runner::prepare::{self, Place, Wish};
-use powerband::runner::run::{self, RunRequest};
-use powerband::runner::schedule;
-use powerband::store::settings::Settings;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::session::Session;
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::run::{self, RunRequest};
+use powerband_measure::runner::schedule;
+use powerband_measure::runner::wish::Wish;
+use powerband_store::settings::Settings;
 use rustix::process::{Pid, Signal};
 
 use crate::support::Home;
@@ -39,7 +41,7 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Run
         ..Wish::new("resnet18@cifar")
     };
     let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
-    let place = Place::new(Paths::under(home.path()), &Settings::default(), program);
+    let place = Installation::new(Paths::under(home.path()), &Settings::default(), program);
     let mut request = prepare::prepare(&place, &wish).expect("a wish that makes sense");
     request.watch = None;
     request

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use powerband::chart::lanes;
-use powerband::domain::telemetry::Quantity;
-use powerband::store::session_file;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_findings::chart::lanes;
+use powerband_store::session_file;
 
 use crate::support::{self, Home, Run};
 

@@ -1,8 +1,8 @@
 //! `powerband kernels` on sessions with the profiles of real training.
 
-use powerband::domain::profile::{DeviceTime, Profile, Total};
-use powerband::domain::trace::SliceKind;
-use powerband::store::session_file;
+use powerband_core::domain::profile::{DeviceTime, Profile, Total};
+use powerband_core::domain::trace::SliceKind;
+use powerband_store::session_file;
 
 use crate::support::{Home, Run};
 

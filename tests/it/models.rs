@@ -1,6 +1,6 @@
 //! Small ONNX files made on the spot, good and bad ones.
 
-use powerband::onnx::pb::{
+use powerband_onnx::pb::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
     ValueInfoProto, tensor_shape_proto, type_proto,
 };

@@ -6,9 +6,9 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use powerband::domain::telemetry::{DeviceKind, MissingSource, Quantity, Throttle};
-use powerband::telemetry::nvml::Nvml;
-use powerband::telemetry::source::{Places, Source as _, Watch};
+use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Throttle};
+use powerband_measure::telemetry::nvml::Nvml;
+use powerband_measure::telemetry::source::{Places, Source as _, Watch};
 use tempfile::TempDir;
 
 use crate::fake_nvml;

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use powerband::onnx::pb;
+use powerband_onnx::pb;
 #[cfg(feature = "tract")]
-use powerband::onnx::zoo;
+use powerband_onnx::zoo;
 use prost::Message as _;
 
 /// What onnx.proto says of each field, from the descriptors of the Python package `onnx`.
 const FIELDS: &str = include_str!("../fixtures/onnx/fields.txt");
 
 /// Our messages.
-const SOURCE: &str = include_str!("../../src/onnx/pb.rs");
+const SOURCE: &str = include_str!("../../crates/onnx/src/pb.rs");
 
 /// A field of a message: its number, and what it holds.
 fn field(number: u64, content: &[u8]) -> Vec<u8> {

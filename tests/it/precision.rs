@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use powerband::onnx::shapes::InputSizes;
-use powerband::onnx::{inspect, shapes, source};
+use powerband_onnx::shapes::InputSizes;
+use powerband_onnx::{inspect, shapes, source};
 
 use crate::agreement::{self, BATCH};
 use crate::models::{self, Dim, FLOAT};

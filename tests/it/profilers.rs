@@ -4,8 +4,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use powerband::domain::session::Session;
-use powerband::store::session_file;
+use powerband_core::domain::session::Session;
+use powerband_store::session_file;
 
 use crate::support::{Home, Run};
 

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use powerband::domain::profile::Profile;
-use powerband::domain::session::Session;
-use powerband::store::session_file;
+use powerband_core::domain::profile::Profile;
+use powerband_core::domain::session::Session;
+use powerband_store::session_file;
 use serde_json::Value;
 
 use crate::models::{self, Dim, FLOAT};

@@ -16,10 +16,10 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
-use powerband::app::plan::{Draft, DraftSetup};
-use powerband::app::screen::Screen;
-use powerband::app::settings::{self, Placement, Remembered, Theme};
-use powerband::domain::plan::PresetName;
+use powerband_app::plan::{Draft, DraftSetup};
+use powerband_app::screen::Screen;
+use powerband_app::settings::{self, Placement, Remembered, Theme};
+use powerband_core::domain::plan::PresetName;
 
 use super::display::{self, Display};
 use super::support::{Home, component, files};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use powerband::store::session_file;
+use powerband_store::session_file;
 
 use crate::support;
 

@@ -1,11 +1,14 @@
 //! Sizes of inputs: which dimension is the batch, what is given for the others, and what is suggested.
 
-use powerband::base::paths::Paths;
-use powerband::domain::case::CaseKey;
-use powerband::onnx::pb::{AttributeProto, NodeProto};
-use powerband::onnx::shapes::parse_override;
-use powerband::runner::prepare::{Place, PrepareError, Wish, prepare};
-use powerband::store::settings::Settings;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::CaseKey;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::prepare::prepare;
+use powerband_measure::runner::prepare_error::PrepareError;
+use powerband_measure::runner::wish::Wish;
+use powerband_onnx::pb::{AttributeProto, NodeProto};
+use powerband_onnx::shapes::parse_override;
+use powerband_store::settings::Settings;
 
 use crate::models::{self, BOOL, Dim, FLOAT};
 use crate::support::{self, Home};
@@ -30,7 +33,7 @@ fn planned(
     batches: Option<&[usize]>,
     axis: &[&str],
 ) -> Result<Planned, PrepareError> {
-    let place = Place::new(
+    let place = Installation::new(
         Paths::under(&home.path("folders")),
         &Settings::default(),
         "powerband".into(),

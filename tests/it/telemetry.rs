@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use powerband::stats::integral;
+use powerband_core::stats::integral;
 use serde_json::Value;
 
 use crate::cards::{Cards, WAVE_S, WAVE_W};

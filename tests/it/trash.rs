@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use powerband::base::paths::Paths;
-use powerband::store::trash::{discard, restore};
+use powerband_core::base::paths::Paths;
+use powerband_store::trash::{discard, restore};
 
 use crate::support::{Home, Run};
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use powerband::base::cancel::CancelToken;
-use powerband::domain::plan::{Load, WarmUpRule};
-use powerband::domain::setup::Setup;
-use powerband::domain::tensor::{ElementType, TensorSpec};
-use powerband::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
-use powerband::worker::supervisor::Worker;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::{ElementType, TensorSpec};
+use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
+use powerband_measure::worker::supervisor::Worker;
 use serde_json::Value;
 
 use crate::support::{Home, Run};

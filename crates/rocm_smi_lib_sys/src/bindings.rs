@@ -9,7 +9,7 @@
 
 mod guarded;
 mod plain;
-mod types;
+pub(crate) mod types;
 
 pub use guarded::*;
 pub use plain::*;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::bindings::{
+use crate::bindings::types::{
     rsmi_status_t, rsmi_status_t_RSMI_STATUS_INIT_ERROR, rsmi_status_t_RSMI_STATUS_NOT_SUPPORTED,
 };
 

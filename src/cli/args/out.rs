@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::base::humanize;
-use crate::chart::figure;
-use crate::export::style::{self, Preset, Theme};
+use powerband_core::base::humanize;
+use powerband_findings::chart::figure;
+use powerband_findings::export::style::{self, Preset, Theme};
 
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,10 @@
 
 use eframe::egui::{Id, Modal, Ui};
 
-use crate::app::App;
-use crate::app::action::{Action, Closing, Shell};
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Closing, Shell};
 
 /// Shows it while it is asked.
 pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {

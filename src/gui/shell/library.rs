@@ -6,16 +6,16 @@ use eframe::egui::{
     self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2,
 };
 
-use crate::analysis::claims::MARK;
-use crate::app::App;
-use crate::app::action::{Action, Library, Sessions};
-use crate::app::library::{Entry, SEARCH_BESIDE, Scanned};
-use crate::app::screen::Screen;
-use crate::app::sessions::{LIVE, OnDisk, OpenSession};
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::{button, field, label, marker};
+use powerband_app::App;
+use powerband_app::action::{Action, Library, Sessions};
+use powerband_app::library::{Entry, SEARCH_BESIDE, Scanned};
+use powerband_app::screen::Screen;
+use powerband_app::sessions::{LIVE, OnDisk, OpenSession};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::claims::MARK;
 
 /// Height of a session's two lines.
 const ENTRY: f32 = 44.0;

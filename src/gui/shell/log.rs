@@ -2,13 +2,13 @@
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui};
 
-use crate::app::App;
-use crate::app::action::{Action, Shell};
-use crate::app::notices::Weight;
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, text};
 use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::notices::Weight;
+use powerband_core::base::humanize;
 
 /// Shows it.
 pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {

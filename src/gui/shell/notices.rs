@@ -4,14 +4,14 @@
 use eframe::egui::text::LayoutJob;
 use eframe::egui::{Align, Frame, Id, Label, Layout, Margin, Panel, TextStyle, Ui, vec2};
 
-use crate::app::App;
-use crate::app::action::{Action, Shell};
-use crate::app::notices::{Notice, Weight};
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::views;
 use crate::gui::widgets::button;
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::notices::{Notice, Weight};
+use powerband_core::base::humanize;
 
 /// Most notices at one time; the log has them all.
 const MOST: usize = 3;

@@ -7,14 +7,14 @@ use eframe::egui::{
     TextEdit, Ui, vec2,
 };
 
-use crate::app::App;
-use crate::app::action::{Action, Sessions, Shell};
-use crate::app::command::{self, Command};
-use crate::app::library::Entry;
-use crate::app::{find, offers};
-use crate::base::humanize;
 use crate::gui::theme::{self, text};
 use crate::gui::widgets::field;
+use powerband_app::App;
+use powerband_app::action::{Action, Sessions, Shell};
+use powerband_app::command::{self, Command};
+use powerband_app::library::Entry;
+use powerband_app::{find, offers};
+use powerband_core::base::humanize;
 
 /// Height of a line.
 const LINE: f32 = 30.0;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use eframe::egui::{self, Id, Modal, Ui};
 
-use crate::app::Ask;
-use crate::gui::dialogs;
+use crate::gui::dialog_text;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label};
+use powerband_app::Ask;
 
 /// What became of the question.
 pub enum Answer {
@@ -24,13 +24,13 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option
         .frame(theme::card(ui).inner_margin(22))
         .show(ui.ctx(), |ui| {
             ui.set_width(520.0);
-            label::card_title(ui, dialogs::title(ask));
+            label::card_title(ui, dialog_text::title(ask));
             ui.add_space(space::TINY);
             label::quiet(ui, "Type the path; ~ stands for your home folder.");
             ui.add_space(space::SMALL);
             let field = egui::TextEdit::singleline(typed)
                 .desired_width(f32::INFINITY)
-                .hint_text(dialogs::example(ask))
+                .hint_text(dialog_text::example(ask))
                 .font(theme::numbers(12.5))
                 .margin(egui::Margin::symmetric(8, 6));
             let response = ui.add(field).accessible_name("Path");
@@ -39,7 +39,7 @@ pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option
             if ui.memory(|memory| memory.focused().is_none()) && !enter {
                 response.request_focus();
             }
-            let path = dialogs::whole(ask, typed);
+            let path = dialog_text::whole(ask, typed);
             let saves = matches!(
                 ask,
                 Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)

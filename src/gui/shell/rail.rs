@@ -4,14 +4,14 @@ use eframe::egui::{
     self, Align2, CornerRadius, FontId, Rect, Response, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
 };
 
-use crate::app::App;
-use crate::app::action::{Action, Shell};
-use crate::app::command;
-use crate::app::screen::Screen;
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
 use crate::gui::views;
 use crate::gui::widgets::tip;
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::command;
+use powerband_app::screen::Screen;
 
 /// Height of an entry: the least, and where there is room.
 const ENTRY: (f32, f32) = (26.0, 36.0);

@@ -3,17 +3,17 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, vec2};
 
-use crate::analysis::watched;
-use crate::app::App;
-use crate::app::action::{Action, Shell};
-use crate::app::notices::Weight;
-use crate::app::run::{LiveRun, Stage};
-use crate::app::screen::Screen;
-use crate::base::{clock, humanize};
-use crate::domain::telemetry::{DeviceKind, Quantity, Track};
 use crate::gui::icon;
 use crate::gui::theme::{self, text};
 use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::notices::Weight;
+use powerband_app::run::{LiveRun, Stage};
+use powerband_app::screen::Screen;
+use powerband_core::base::{clock, humanize};
+use powerband_core::domain::telemetry::{DeviceKind, Quantity, Track};
+use powerband_findings::analysis::watched;
 
 /// Devices whose load is told in the strip.
 const MOST_DEVICES: usize = 4;

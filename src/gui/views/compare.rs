@@ -4,19 +4,19 @@ mod tables;
 
 use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
 
-use crate::analysis::comparison::Comparison;
-use crate::analysis::flags::Weight;
-use crate::analysis::verdict::Call;
-use crate::app::App;
-use crate::app::action::{Action, Compare, Run, Sessions};
-use crate::app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
-use crate::base::humanize;
-use crate::chart::spec::ChartSpec;
-use crate::domain::session::Session;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
+use powerband_app::App;
+use powerband_app::action::{Action, Compare, Run, Sessions};
+use powerband_app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
+use powerband_core::base::humanize;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::comparison::Comparison;
+use powerband_findings::analysis::flags::Weight;
+use powerband_findings::analysis::verdict::Call;
+use powerband_findings::chart::spec::ChartSpec;
 
 /// So many reasons are written out; each pair has its own on hover.
 const REASONS: usize = 3;

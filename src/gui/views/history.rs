@@ -2,17 +2,17 @@
 
 use eframe::egui::{ComboBox, Ui};
 
-use crate::analysis::history::Point;
-use crate::app::App;
-use crate::app::action::{Action, History, Sessions};
-use crate::app::history::{self, Followed, Following};
-use crate::app::sessions::LIVE;
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, tip, verdict, waiting};
+use powerband_app::App;
+use powerband_app::action::{Action, History, Sessions};
+use powerband_app::history::{self, Followed, Following};
+use powerband_app::sessions::LIVE;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::history::Point;
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("When", 130.0),

@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
-use crate::app::App;
-use crate::app::action::{Action, Library, Machine, Run, Sessions, Shell};
-use crate::app::library::examples;
-use crate::app::machine::{EngineState, Pointed};
-use crate::app::plan::PlanEdit;
-use crate::app::screen::Screen;
-use crate::base::humanize;
-use crate::domain::environment::Environment;
-use crate::domain::telemetry::WatchedDevice;
 use crate::gui::icon;
 use crate::gui::shell::library as shelf;
 use crate::gui::shell::strip;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Library, Machine, Run, Sessions, Shell};
+use powerband_app::library::examples;
+use powerband_app::machine::{EngineState, Pointed};
+use powerband_app::plan::PlanEdit;
+use powerband_app::screen::Screen;
+use powerband_core::base::humanize;
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::telemetry::WatchedDevice;
 
 /// Sessions that are shown here; the library has them all.
 const RECENT: usize = 5;

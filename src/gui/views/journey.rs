@@ -2,22 +2,22 @@
 
 use eframe::egui::{Align, ComboBox, Label, Layout, Rect, RichText, Ui, UiBuilder, pos2};
 
-use crate::analysis::accuracy;
-use crate::analysis::comparison::Pair;
-use crate::analysis::journey::{Journey as Steps, Rung};
-use crate::analysis::verdict::Call;
-use crate::app::App;
-use crate::app::action::{Action, Journey, Sessions};
-use crate::app::journey::{self, Climbed, Looking};
-use crate::app::plan::{self, PlanEdit};
-use crate::app::sessions::LIVE;
-use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::spec::ChartSpec;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
+use powerband_app::App;
+use powerband_app::action::{Action, Journey, Sessions};
+use powerband_app::journey::{self, Climbed, Looking};
+use powerband_app::plan::{self, PlanEdit};
+use powerband_app::sessions::LIVE;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_findings::analysis::accuracy;
+use powerband_findings::analysis::comparison::Pair;
+use powerband_findings::analysis::journey::{Journey as Steps, Rung};
+use powerband_findings::analysis::verdict::Call;
+use powerband_findings::chart::spec::ChartSpec;
 
 /// Below this width the charts stand one above the other.
 const NARROW: f32 = 620.0;

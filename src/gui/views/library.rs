@@ -4,19 +4,19 @@ use std::path::Path;
 
 use eframe::egui::{self, Id, Label, RichText, ScrollArea, Ui, vec2};
 
-use crate::app::App;
-use crate::app::action::{Action, Library, Run, Sessions};
-use crate::app::library::{self, Entry};
-use crate::app::reports::Subject;
-use crate::app::screen::Screen;
-use crate::app::sessions::LIVE;
-use crate::base::humanize::{self, UNKNOWN};
-use crate::domain::session::Completion;
 use crate::gui::icon;
 use crate::gui::shell;
 use crate::gui::theme::{self, size, space};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, label, marker};
+use powerband_app::App;
+use powerband_app::action::{Action, Library, Run, Sessions};
+use powerband_app::library::{self, Entry};
+use powerband_app::reports::Subject;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::LIVE;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::session::Completion;
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
@@ -403,7 +403,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     let batches = if entry.is_published_only() {
         UNKNOWN.to_owned()
     } else {
-        crate::app::plan::show_batches(&entry.batches)
+        powerband_app::plan::show_batches(&entry.batches)
     };
     label::pair(ui, "Batches", &batches);
     let state = match (entry.completion, entry.made_up) {

@@ -17,9 +17,9 @@ use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 use super::icon::{self, Icon};
 use super::theme;
 use super::widgets::label;
-use crate::app::App;
-use crate::app::action::Action;
-use crate::app::screen::Screen;
+use powerband_app::App;
+use powerband_app::action::Action;
+use powerband_app::screen::Screen;
 
 /// A screen of the window.
 pub struct View {

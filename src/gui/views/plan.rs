@@ -5,15 +5,15 @@ mod keys;
 
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
-use crate::app::App;
-use crate::app::action::{Action, Run};
-use crate::app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields};
-use crate::app::plans;
-use crate::base::humanize;
-use crate::chart::palette;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, marker};
+use powerband_app::App;
+use powerband_app::action::{Action, Run};
+use powerband_app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields};
+use powerband_app::plans;
+use powerband_core::base::humanize;
+use powerband_findings::chart::palette;
 
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -259,7 +259,7 @@ fn path(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     edits.extend(typed.map(PlanEdit::Model));
 }
 
-fn facts(ui: &mut Ui, summary: &crate::domain::model::ModelSummary) {
+fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
     let inputs: Vec<String> = summary
         .inputs
         .iter()

@@ -2,15 +2,15 @@
 
 use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 
-use crate::app::App;
-use crate::app::action::{Action, Machine, Shell};
-use crate::app::command::{self, Command};
-use crate::app::machine::Pointed;
-use crate::app::settings::{Theme, Watching};
 use crate::gui::icon;
 use crate::gui::keyboard;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, segmented};
+use powerband_app::App;
+use powerband_app::action::{Action, Machine, Shell};
+use powerband_app::command::{self, Command};
+use powerband_app::machine::Pointed;
+use powerband_app::settings::{Theme, Watching};
 
 /// Width of the cards, where there is so much room.
 const WIDTH: f32 = 820.0;

@@ -5,20 +5,20 @@ use eframe::egui::{
     TextStyle, Ui, vec2,
 };
 
-use crate::analysis::timeline::selection::Statistics;
-use crate::app::App;
-use crate::app::action::{Action, Timeline};
-use crate::app::figures;
-use crate::app::timeline::{Measured, OpenTrace, Reading, SEARCH, Selected, TraceId, Viewed};
-use crate::base::humanize;
-use crate::chart::figure::Drawing;
-use crate::chart::timeline::{self, exact};
-use crate::chart::traced::series;
-use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::timeline_canvas::{self, Shown, card};
 use crate::gui::widgets::{button, field, figure, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Timeline};
+use powerband_app::figures;
+use powerband_app::timeline::{Measured, OpenTrace, Reading, SEARCH, Selected, TraceId, Viewed};
+use powerband_core::base::humanize;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::timeline::{self, exact};
+use powerband_findings::chart::traced::series;
 
 /// Width of the card at the right.
 const CARD: f32 = 272.0;

@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 use eframe::egui::epaint::TextShape;
 use eframe::egui::{
-    Align2, Color32, CursorIcon, FontId, Galley, Painter, Pos2, Rangef, Rect, Response, Sense,
-    Shape, Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
+    Align2, Color32, CursorIcon, FontId, Galley, Pos2, Rangef, Rect, Response, Sense, Shape,
+    Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
 };
 use egui_plot::{
-    Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoint, PlotPoints, PlotTransform,
-    PlotUi,
+    Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi,
 };
 
+use super::chart_canvas::{Canvas, REACH, faded};
 use super::{figure, marker, marks, names};
-use crate::chart::axis;
-use crate::chart::figure::Drawing as Figure;
-use crate::chart::palette;
-use crate::chart::spec::{Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, Roles, text};
+use powerband_findings::chart::axis;
+use powerband_findings::chart::figure::Drawing as Figure;
+use powerband_findings::chart::palette;
+use powerband_findings::chart::spec::{
+    Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing,
+};
 
-/// How near the hand must be to a point, or to the limit.
-pub(super) const REACH: f32 = 16.0;
 /// Room above the plot for what the y axis measures.
 const HEAD: f32 = 20.0;
 /// Room below for the ticks, and for what the x axis measures where that takes one line.
@@ -255,28 +255,7 @@ fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
     plot.add(area);
 }
 
-/// A series steps back while another one is under the hand.
-pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
-    match highlighted {
-        Some(other) if other != id => color.gamma_multiply(0.25),
-        _ => color,
-    }
-}
-
-/// Where a chart is painted, and how.
-pub(super) struct Canvas<'a> {
-    pub(super) painter: Painter,
-    transform: PlotTransform,
-    pub(super) inner: Rect,
-    pub(super) roles: &'a Roles,
-    pub(super) highlighted: Option<SeriesId>,
-}
-
 impl Canvas<'_> {
-    pub(super) fn place(&self, x: f64, y: f64) -> Pos2 {
-        self.transform.position_from_point(&PlotPoint::new(x, y))
-    }
-
     fn words(&self, at: Pos2, anchor: Align2, words: &str, font: FontId, color: Color32) -> Rect {
         self.painter.text(at, anchor, words, font, color)
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use eframe::egui::{Align, Context, CornerRadius, Id, Layout, Rect, Ui, UiBuilder, pos2, vec2};
 
 use super::button;
-use crate::app::FigureWish;
-use crate::app::action::Figures;
-use crate::app::figures::Shown;
-use crate::chart::figure::Drawing;
 use crate::gui::icon;
 use crate::gui::theme;
+use powerband_app::FigureWish;
+use powerband_app::action::Figures;
+use powerband_app::figures::Shown;
+use powerband_findings::chart::figure::Drawing;
 
 /// Size of the two buttons together.
 const BUTTONS: (f32, f32) = (50.0, 22.0);

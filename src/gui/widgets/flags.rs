@@ -4,9 +4,9 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Color32, Label, Ui, WidgetInfo};
 
 use super::button;
-use crate::analysis::flags::{Flag, Weight};
 use crate::gui::icon;
 use crate::gui::theme::{self, Roles};
+use powerband_findings::analysis::flags::{Flag, Weight};
 
 /// A sign for a case's flags; nothing where it has none.
 pub fn mark(ui: &mut Ui, flags: &[Flag]) {

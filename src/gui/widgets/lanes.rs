@@ -6,11 +6,11 @@ use eframe::egui::{
 };
 
 use super::{figure, tip};
-use crate::analysis::watched;
-use crate::base::humanize;
-use crate::chart::figure::Drawing;
-use crate::chart::lanes::{Lane, Lanes};
 use crate::gui::theme::{self, Roles, space, text};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::watched;
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::lanes::{Lane, Lanes};
 
 /// Height of a lane.
 const LANE: f32 = 30.0;

@@ -5,11 +5,11 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use super::marker;
-use crate::app::action::Curves;
-use crate::app::claims::is_published;
-use crate::app::curves::LegendEntry;
-use crate::base::humanize;
 use crate::gui::theme::{self, space, text};
+use powerband_app::action::Curves;
+use powerband_app::claims::is_published;
+use powerband_app::curves::LegendEntry;
+use powerband_core::base::humanize;
 
 /// More entries than this would push the charts down, so they are shown when they are asked for.
 const MOST: usize = 24;

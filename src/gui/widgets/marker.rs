@@ -6,11 +6,11 @@ use eframe::egui::{
 };
 
 use super::label;
-use crate::app::sessions::{OpenSession, OpenSessions};
-use crate::base::humanize;
-use crate::chart::palette;
-use crate::chart::spec::Marker;
 use crate::gui::theme::{self, space, text};
+use powerband_app::sessions::{OpenSession, OpenSessions};
+use powerband_core::base::humanize;
+use powerband_findings::chart::palette;
+use powerband_findings::chart::spec::Marker;
 
 /// Room for a marker before its name.
 const BEFORE_NAME: f32 = 16.0;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use eframe::egui::{Align2, Galley, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
-use super::chart::{Canvas, REACH, faded};
+use super::chart_canvas::{Canvas, REACH, faded};
 use super::marker;
-use crate::chart::failures::{self, Room};
-use crate::chart::mark::drop_words;
-use crate::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
 use crate::gui::theme::{self, text};
+use powerband_findings::chart::failures::{self, Room};
+use powerband_findings::chart::mark::drop_words;
+use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId, Stroke as Drawing};
 
 /// Half the width of a ring.
 const RING: f32 = 8.0;

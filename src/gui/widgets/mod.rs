@@ -2,6 +2,7 @@
 
 pub mod button;
 pub mod chart;
+mod chart_canvas;
 pub mod field;
 pub mod figure;
 pub mod flags;

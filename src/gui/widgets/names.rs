@@ -2,12 +2,12 @@
 
 use eframe::egui::{Align2, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
 
-use super::chart::{Canvas, faded};
+use super::chart_canvas::{Canvas, faded};
 use super::marker;
-use crate::chart::area::Area;
-use crate::chart::naming;
-use crate::chart::spec::{ChartSpec, Mark, SeriesId};
 use crate::gui::theme::{self, text};
+use powerband_findings::chart::area::Area;
+use powerband_findings::chart::naming;
+use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
 
 /// From a point to its name.
 const GAP: f32 = 7.0;

@@ -2,8 +2,8 @@
 
 use eframe::egui::{Button, CornerRadius, RichText, Ui, vec2};
 
-use crate::base::humanize;
 use crate::gui::theme::{self, CONTROL_RADIUS};
+use powerband_core::base::humanize;
 
 /// Shows the choices; the answer is the one that the user took, where it is another.
 pub fn show<T: Copy + PartialEq>(

@@ -3,9 +3,9 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Color32, FontId, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use crate::analysis::claims::Sheet;
-use crate::base::humanize::UNKNOWN;
 use crate::gui::theme::{self, size, text};
+use powerband_core::base::humanize::UNKNOWN;
+use powerband_findings::analysis::claims::Sheet;
 
 /// Between two columns.
 const APART: f32 = 22.0;

@@ -9,8 +9,8 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::base::humanize::UNKNOWN;
 use crate::gui::theme::{self, size, text};
+use powerband_core::base::humanize::UNKNOWN;
 
 /// One column.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use eframe::egui::{Popup, PopupKind, RectAlign, Response, Tooltip, Ui};
 
 use super::chart::Touched;
-use crate::chart::spec::ChartSpec;
+use powerband_findings::chart::spec::ChartSpec;
 
 /// Between the hand and the words.
 const GAP: f32 = 14.0;

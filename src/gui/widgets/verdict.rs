@@ -3,8 +3,8 @@
 use eframe::egui::{Response, Ui};
 
 use super::label;
-use crate::analysis::verdict::{Call, Verdict};
 use crate::gui::theme;
+use powerband_findings::analysis::verdict::{Call, Verdict};
 
 /// Shows it; its grounds are on hover.
 pub fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use powerband::domain::trace::Trace;
-use powerband::import::source::{Limits, Source};
-use powerband::import::watch::Watch;
-use powerband::import::{self, Imported};
-use powerband::store::trace_file;
+use powerband_core::domain::trace::Trace;
+use powerband_import::source::{Limits, Source};
+use powerband_import::watch::Watch;
+use powerband_import::{self as import, Imported};
+use powerband_store::trace_file;
 
 /// Packed files may not grow beyond this.
 pub const LIMITS: Limits = Limits {

@@ -3,24 +3,24 @@
 use std::fs;
 use std::path::Path;
 
-use powerband::analysis::breakdown::{self, Level};
-use powerband::analysis::category::Rules;
-use powerband::analysis::kernel_comparison;
-use powerband::analysis::timeline::Timeline;
-use powerband::analysis::timeline::detail::Look;
-use powerband::analysis::timeline::find::Hits;
-use powerband::analysis::timeline::selection::Statistics;
-use powerband::domain::session::Session;
-use powerband::domain::trace::Trace;
-use powerband::export::html;
-use powerband::import::source::Source as File;
-use powerband::import::timings::{self, Columns};
-use powerband::import::watch::Watch;
-use powerband::import::{self, ImportError, Imported, Importer};
-use powerband::report;
-use powerband::report::material::{Material, Source};
-use powerband::runner::importing;
-use powerband::store::{session_file, trace_file};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::breakdown::{self, Level};
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::kernel_comparison;
+use powerband_findings::analysis::timeline::Timeline;
+use powerband_findings::analysis::timeline::detail::Look;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::export::html;
+use powerband_findings::report;
+use powerband_findings::report::material::{Material, Source};
+use powerband_import::source::Source as File;
+use powerband_import::timings::{self, Columns};
+use powerband_import::watch::Watch;
+use powerband_import::{self as import, ImportError, Imported, Importer};
+use powerband_measure::runner::importing;
+use powerband_store::{session_file, trace_file};
 
 use super::seeds::{self, LIMITS};
 

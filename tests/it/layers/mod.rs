@@ -1,15 +1,14 @@
-//! The rules of the house, as tests: layers, fences, heads and lengths.
+//! The rules of the house that no compiler holds: heads, lengths, circles of files, paths on the page.
 //!
-//! Reads the tables of ARCHITECTURE.md and holds the files below src/ to them. Test code in a file
-//! follows the same rules as the rest of it. `planted` shows that each rule finds what it should.
+//! Who may use whom is in the Cargo.toml of each crate. `planted` shows that each rule finds what it should.
 
+mod circles;
 mod lexer;
-mod page;
 mod planted;
 mod rules;
 mod uses;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,102 +17,59 @@ use std::path::{Path, PathBuf};
 type SourceFile = (String, String);
 
 #[test]
-fn layers_use_only_what_their_row_allows() -> io::Result<()> {
-    let rules = rules_of_page()?;
-    assert_none(&offences_in(&["src"], |path, text| {
-        rules::forbidden_uses(path, text, &rules)
-    })?);
-    Ok(())
-}
-
-#[test]
-fn fenced_crates_stay_in_their_place() -> io::Result<()> {
-    let rules = rules_of_page()?;
-    assert_none(&offences_in(&["src"], |path, text| {
-        rules::fence_breaks(path, text, &rules)
-    })?);
-    Ok(())
-}
-
-#[test]
-fn modules_and_rows_agree() -> io::Result<()> {
-    let lib = read(&root().join("src/lib.rs"))?;
-    assert_none(&rules::rows_and_modules(
-        &rules_of_page()?,
-        &top_modules()?,
-        &lib,
-    ));
-    Ok(())
-}
-
-#[test]
-fn fenced_crates_are_dependencies() -> io::Result<()> {
-    let manifest = read(&root().join("Cargo.toml"))?;
-    let names: BTreeSet<String> = manifest
-        .lines()
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, _)| name.trim().replace('-', "_"))
-        .collect();
-    for fence in rules_of_page()?.fences {
-        let name = fence.path.first().cloned().unwrap_or_default();
-        assert!(
-            name == "std" || names.contains(&name),
-            "ARCHITECTURE.md: a fence for `{name}`, which is not in Cargo.toml: correct its name, or take it off the table"
-        );
-    }
-    Ok(())
-}
-
-#[test]
 fn files_open_with_what_they_are_for() -> io::Result<()> {
-    assert_none(&offences_in(
-        &["src", "tests", "benches"],
-        rules::missing_head,
-    )?);
+    assert_none(&offences(rules::missing_head)?);
     Ok(())
 }
 
 #[test]
 fn files_are_short() -> io::Result<()> {
-    assert_none(&offences_in(
-        &["src", "tests", "benches"],
-        rules::long_file,
-    )?);
+    assert_none(&offences(rules::long_file)?);
     Ok(())
 }
 
 #[test]
-fn functions_are_short() -> io::Result<()> {
-    assert_none(&offences_in(
-        &["src", "tests", "benches"],
-        rules::long_functions,
-    )?);
+fn no_files_of_a_crate_import_each_other_in_a_circle() -> io::Result<()> {
+    let mut crates: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (path, text) in source_files("src")?
+        .into_iter()
+        .chain(source_files("crates")?)
+    {
+        if let Some((folder, file)) = path.split_once("src/") {
+            let files = crates.entry(format!("{folder}src/")).or_default();
+            files.insert(file.to_owned(), text);
+        }
+    }
+    assert!(crates.len() > 8, "{} crates", crates.len());
+    let found: Vec<String> = crates
+        .iter()
+        .flat_map(|(folder, files)| circles::circles(folder, files))
+        .collect();
+    assert_none(&found);
     Ok(())
 }
 
 #[test]
 fn paths_on_the_page_exist() -> io::Result<()> {
-    assert_none(&rules::stale_paths(&architecture()?, |path| {
+    let page = read(&root().join("ARCHITECTURE.md"))?;
+    assert_none(&rules::stale_paths(&page, |path| {
         root().join(path).exists()
     }));
     Ok(())
 }
 
 #[test]
-fn every_folder_has_a_line_on_the_page() -> io::Result<()> {
-    let named: BTreeSet<String> = page::named_paths(&architecture()?)
-        .into_iter()
-        .map(|(_, path)| path)
-        .collect();
-    let folders: BTreeSet<String> = source_files("src")?
+fn every_crate_has_a_line_on_the_page() -> io::Result<()> {
+    let page = read(&root().join("ARCHITECTURE.md"))?;
+    let crates: BTreeSet<String> = source_files("crates")?
         .iter()
-        .filter_map(|(path, _)| path.rsplit_once('/'))
-        .map(|(folder, _)| format!("{folder}/"))
+        .filter_map(|(path, _)| path.split('/').nth(1))
+        .map(|name| format!("`crates/{name}/`"))
         .collect();
-    for folder in folders.difference(&named) {
+    for name in crates {
         assert!(
-            folder == "src/",
-            "{folder}: not in the tree of ARCHITECTURE.md: give it a line there"
+            page.contains(&name),
+            "{name}: not in the table of ARCHITECTURE.md: give it a line there"
         );
     }
     Ok(())
@@ -123,21 +79,10 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn architecture() -> io::Result<String> {
-    read(&root().join("ARCHITECTURE.md"))
-}
-
-fn rules_of_page() -> io::Result<page::Rules> {
-    page::rules(&architecture()?).map_err(io::Error::other)
-}
-
-/// What a rule finds in all Rust files of some folders.
-fn offences_in(
-    folders: &[&str],
-    rule: impl Fn(&str, &str) -> Vec<String>,
-) -> io::Result<Vec<String>> {
+/// What a rule finds in all of our Rust files.
+fn offences(rule: impl Fn(&str, &str) -> Vec<String>) -> io::Result<Vec<String>> {
     let mut offences = Vec::new();
-    for folder in folders {
+    for folder in ["src", "crates", "tests", "benches"] {
         for (path, text) in source_files(folder)? {
             offences.extend(rule(&path, &text));
         }
@@ -166,17 +111,6 @@ fn source_files(folder: &str) -> io::Result<Vec<SourceFile>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// The folders and files at the top of src/ that are modules, `main` among them.
-fn top_modules() -> io::Result<Vec<String>> {
-    let tops: BTreeSet<String> = source_files("src")?
-        .iter()
-        .filter_map(|(path, _)| path.split('/').nth(1))
-        .map(|top| top.trim_end_matches(".rs").to_owned())
-        .filter(|top| top != "lib")
-        .collect();
-    Ok(tops.into_iter().collect())
 }
 
 fn below_root(path: &Path) -> String {

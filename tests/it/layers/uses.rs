@@ -1,7 +1,7 @@
 //! Every path that a file mentions, with the place it is mentioned from.
 //!
 //! Reads the tokens of [`lexer`](super::lexer): `use` trees are spread into whole paths, and paths in
-//! the code are taken as written. What a path leads to is worked out by [`rules`](super::rules).
+//! the code are taken as written. What a path leads to is worked out by [`circles`](super::circles).
 
 use super::lexer::Token;
 

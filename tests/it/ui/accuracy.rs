@@ -1,13 +1,13 @@
 //! Speed beside accuracy, and what an engine made of the network: both cards of the curves screen.
 
 use eframe::egui::Vec2;
-use powerband::analysis::trade_off::{At, Quality};
-use powerband::app::action::{Action, Curves, Shell};
-use powerband::app::screen::Screen;
-use powerband::app::sessions::{self, SessionId};
-use powerband::domain::accuracy::{Accuracy, Distance, Hits};
-use powerband::domain::examination::{Became, Examination, Fusions, NodeRun, Origin};
-use powerband::domain::session::Session;
+use powerband_app::action::{Action, Curves, Shell};
+use powerband_app::screen::Screen;
+use powerband_app::sessions::{self, SessionId};
+use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
+use powerband_core::domain::examination::{Became, Examination, Fusions, NodeRun, Origin};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::trade_off::{At, Quality};
 
 use super::data::{Dice, Made, speed};
 use super::pictures::{Album, THEMES};

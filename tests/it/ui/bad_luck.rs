@@ -7,13 +7,13 @@ use eframe::egui::{
     Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, ViewportCommand, vec2,
 };
 use egui_kittest::kittest::NodeT as _;
-use powerband::app::App;
-use powerband::app::action::{Action, Run as RunAction};
-use powerband::app::plan::DraftSetup;
-use powerband::app::run::Stage;
-use powerband::app::screen::Screen;
-use powerband::app::settings::Remembered;
-use powerband::store::session_file;
+use powerband_app::App;
+use powerband_app::action::{Action, Run as RunAction};
+use powerband_app::plan::DraftSetup;
+use powerband_app::run::Stage;
+use powerband_app::screen::Screen;
+use powerband_app::settings::Remembered;
+use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved, long_run};
 use super::data::{Made, Speed, speed};
@@ -327,7 +327,7 @@ fn a_model_that_is_none_is_said_beside_its_name() {
     desk.until("the reason is known", |app| {
         matches!(
             app.planner.facts,
-            powerband::app::plan::ModelFacts::Refused(_)
+            powerband_app::plan::ModelFacts::Refused(_)
         )
     });
     desk.press("Escape");

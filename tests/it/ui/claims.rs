@@ -1,10 +1,10 @@
 //! Published numbers in the window: opened from home, laid under one's own curves, and never compared.
 
 use eframe::egui::Vec2;
-use powerband::app::action::{Action, Curves, Sessions, Shell};
-use powerband::app::library::examples;
-use powerband::app::screen::Screen;
-use powerband::chart::spec::{Series, Stroke};
+use powerband_app::action::{Action, Curves, Sessions, Shell};
+use powerband_app::library::examples;
+use powerband_app::screen::Screen;
+use powerband_findings::chart::spec::{Series, Stroke};
 
 use super::every_screen::{SIZES, faults};
 use super::pictures::{Album, State, THEMES, furnish};

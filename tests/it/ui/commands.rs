@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::NodeT as _;
-use powerband::app::action::{Action, Curves, Library};
-use powerband::app::command::{self, Command};
-use powerband::app::machine::Installing;
-use powerband::app::notices::Weight;
-use powerband::app::plan::PlanEdit;
-use powerband::app::screen::Screen;
-use powerband::app::settings::Theme;
-use powerband::base::cancel::CancelToken;
-use powerband::base::clock;
-use powerband::domain::session::Session;
-use powerband::store::trash::{Discarded, discard};
+use powerband_app::action::{Action, Curves, Library};
+use powerband_app::command::{self, Command};
+use powerband_app::machine::Installing;
+use powerband_app::notices::Weight;
+use powerband_app::plan::PlanEdit;
+use powerband_app::screen::Screen;
+use powerband_app::settings::Theme;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
+use powerband_core::domain::session::Session;
+use powerband_store::trash::{Discarded, discard};
 
 use super::data::{Made, speed};
 use super::pictures::small_session;
@@ -78,7 +78,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     desk.steps(2);
 }
 
-pub fn live() -> powerband::app::run::LiveRun {
+pub fn live() -> powerband_app::run::LiveRun {
     Made {
         name: "live",
         created: "2026-10-04T09:00:00Z",
@@ -94,7 +94,7 @@ pub fn live() -> powerband::app::run::LiveRun {
 /// A desk with sessions open and one in the trash.
 fn desk_with_everything(home: Home) -> (Desk, Discarded) {
     let small = small_session(&home, "Elsewhere");
-    let session = powerband::store::session_file::read(&small)
+    let session = powerband_store::session_file::read(&small)
         .expect("a session")
         .session;
     shelve(&home, "stays", &session);
@@ -158,7 +158,7 @@ fn reopen(desk: &mut Desk) {
     for name in ["one", "two"] {
         let path = desk.path(&format!("{name}.ron"));
         if desk.app().sessions.by_path(&path).is_none() {
-            let open = powerband::app::action::Sessions::Open(vec![path.clone()]);
+            let open = powerband_app::action::Sessions::Open(vec![path.clone()]);
             desk.act(Action::Sessions(open));
             desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
         }

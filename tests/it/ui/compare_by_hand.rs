@@ -1,6 +1,6 @@
 //! Both sides of a comparison, chosen in their boxes.
 
-use powerband::app::compare::Pick;
+use powerband_app::compare::Pick;
 
 use super::Desk;
 use super::pictures::small_session;

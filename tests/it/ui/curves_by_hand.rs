@@ -2,14 +2,14 @@
 //! something else is searched for.
 
 use eframe::egui::vec2;
-use powerband::analysis::{batch_curve, case_rows};
-use powerband::app::action::{Action, Library, Sessions};
-use powerband::app::library::examples;
-use powerband::app::shapes::Shape;
-use powerband::base::humanize::{self, UNKNOWN};
-use powerband::chart::figure::Drawing;
-use powerband::chart::spec::Scale::{self, Linear, Log10};
-use powerband::domain::session::Session;
+use powerband_app::action::{Action, Library, Sessions};
+use powerband_app::library::examples;
+use powerband_app::shapes::Shape;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::{batch_curve, case_rows};
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::spec::Scale::{self, Linear, Log10};
 
 use super::data::{Made, Speed, speed};
 use super::pictures::small_session;

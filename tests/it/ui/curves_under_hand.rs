@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use eframe::egui::{Event, Rect, pos2, vec2};
-use powerband::analysis::batch_curve::{Efficiency, Statistic};
-use powerband::app::action::{Action, Curves};
-use powerband::app::figures::Shown;
-use powerband::app::screen::Screen;
-use powerband::app::sessions::Pin;
-use powerband::base::humanize::UNKNOWN;
-use powerband::chart::figure::Drawing;
-use powerband::chart::spec::Axis;
-use powerband::domain::case::CaseKey;
+use powerband_app::action::{Action, Curves};
+use powerband_app::figures::Shown;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::Pin;
+use powerband_core::base::humanize::UNKNOWN;
+use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::spec::Axis;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};

@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use powerband::analysis::case_rows;
-use powerband::app::machine::EngineState;
-use powerband::app::run::LiveRun;
-use powerband::app::sessions::Findings;
-use powerband::chart::lanes::Lane;
-use powerband::domain::accuracy::{Accuracy, Distance};
-use powerband::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
-use powerband::domain::device::{Cpu, Gpu, Memory};
-use powerband::domain::environment::Environment;
-use powerband::domain::event::{Beginning, RunEvent, SetupReport, Stamped};
-use powerband::domain::model::ModelRef;
-use powerband::domain::outcome::Outcome;
-use powerband::domain::plan::{
+use powerband_app::machine::EngineState;
+use powerband_app::run::LiveRun;
+use powerband_app::sessions::Findings;
+use powerband_core::domain::accuracy::{Accuracy, Distance};
+use powerband_core::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
+use powerband_core::domain::device::{Cpu, Gpu, Memory};
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{
     Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
-use powerband::domain::session::{Completion, Session};
-use powerband::domain::telemetry::Quantity;
-use powerband::runner::control::Control;
-use powerband::runner::prepare;
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_findings::analysis::case_rows;
+use powerband_findings::chart::lanes::Lane;
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::prepare;
 
 use super::devices;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::{DroppedFile, HoveredFile, Rect, Vec2, ViewportId, pos2};
-use powerband::app::screen::Screen;
+use powerband_app::screen::Screen;
 
 use super::Desk;
 use super::pictures::small_session;

@@ -1,7 +1,7 @@
 //! What the devices of a machine that nobody has say while the made sessions are measured.
 
-use powerband::domain::case::Case;
-use powerband::domain::telemetry::{
+use powerband_core::domain::case::Case;
+use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Reading, Setting, Span, Telemetry, WatchedDevice,
 };
 

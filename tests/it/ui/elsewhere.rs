@@ -1,8 +1,8 @@
 //! Runs of other programs, and what interrupted ones left behind.
 
-use powerband::app::notices::Weight;
-use powerband::domain::event::{RunEvent, Stamped};
-use powerband::store::journal::Journal;
+use powerband_app::notices::Weight;
+use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_store::journal::Journal;
 
 use super::behaviour::{draft, is_saved};
 use super::data::{Made, Speed, speed};

@@ -4,10 +4,10 @@ use eframe::egui::Vec2;
 use eframe::egui::accessibility::is_input;
 use eframe::egui::accesskit::{Action as Listens, Role};
 use egui_kittest::kittest::AccessKitNode;
-use powerband::app::action::{Action, Library, Sessions, Shell};
-use powerband::app::reports::Subject;
-use powerband::app::screen::Screen;
-use powerband::app::sessions::SessionId;
+use powerband_app::action::{Action, Library, Sessions, Shell};
+use powerband_app::reports::Subject;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::SessionId;
 
 use super::pictures::{State, desk};
 use super::{Desk, name_of};

@@ -1,9 +1,9 @@
 //! Figures are copied and saved from the window: by their buttons, by keys, and on every screen that has some.
 
 use eframe::egui::{OutputCommand, vec2};
-use powerband::app::action::{Action, Figures};
-use powerband::app::screen::Screen;
-use powerband::chart::figure::Drawing;
+use powerband_app::action::{Action, Figures};
+use powerband_app::screen::Screen;
+use powerband_findings::chart::figure::Drawing;
 
 use super::Desk;
 use super::pictures::small_session;

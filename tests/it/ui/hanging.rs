@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::NodeT as _;
-use powerband::app::App;
-use powerband::app::action::{Action, Run as RunAction};
-use powerband::app::plan::DraftSetup;
-use powerband::app::screen::Screen;
-use powerband::domain::case::CaseKey;
-use powerband::domain::outcome::Outcome;
-use powerband::domain::session::Completion;
-use powerband::runner::schedule;
+use powerband_app::App;
+use powerband_app::action::{Action, Run as RunAction};
+use powerband_app::plan::DraftSetup;
+use powerband_app::screen::Screen;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::session::Completion;
+use powerband_measure::runner::schedule;
 
 use super::behaviour::{draft, is_saved};
 use super::{Desk, PATIENCE};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use powerband::app::action::{Action, Curves};
-use powerband::app::screen::Screen;
-use powerband::base::humanize::UNKNOWN;
+use powerband_app::action::{Action, Curves};
+use powerband_app::screen::Screen;
+use powerband_core::base::humanize::UNKNOWN;
 
 use super::Desk;
 use crate::support::Home;

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use eframe::egui::Vec2;
-use powerband::analysis::verdict::Call;
-use powerband::app::action::{Action, Journey, Run, Shell};
-use powerband::app::journey::Looking;
-use powerband::app::plan::{Draft, DraftSetup, PlanEdit};
-use powerband::app::screen::Screen;
-use powerband::app::sessions::{LIVE, SessionId};
-use powerband::chart::spec::Mark;
-use powerband::domain::case::Case;
-use powerband::domain::session::Session;
+use powerband_app::action::{Action, Journey, Run, Shell};
+use powerband_app::journey::Looking;
+use powerband_app::plan::{Draft, DraftSetup, PlanEdit};
+use powerband_app::screen::Screen;
+use powerband_app::sessions::{LIVE, SessionId};
+use powerband_core::domain::case::Case;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::verdict::Call;
+use powerband_findings::chart::spec::Mark;
 
 use super::behaviour::{draft, is_saved};
 use super::every_screen::{SIZES, faults};

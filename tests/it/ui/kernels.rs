@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use eframe::egui::Vec2;
-use powerband::analysis::breakdown::Level;
-use powerband::analysis::category::Category;
-use powerband::app::action::{Action, Kernels, Sessions, Shell, Timeline};
-use powerband::app::kernels::{Pick, Shape};
-use powerband::app::plan::Draft;
-use powerband::app::screen::Screen;
-use powerband::app::sessions::SessionId;
-use powerband::domain::plan::Profiler;
-use powerband::domain::profile::{Counter, DeviceTime, Launches, MemoryUse, Profile, Tool, Total};
-use powerband::domain::session::Session;
-use powerband::domain::trace::SliceKind;
+use powerband_app::action::{Action, Kernels, Sessions, Shell, Timeline};
+use powerband_app::kernels::{Pick, Shape};
+use powerband_app::plan::Draft;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::SessionId;
+use powerband_core::domain::plan::Profiler;
+use powerband_core::domain::profile::{
+    Counter, DeviceTime, Launches, MemoryUse, Profile, Tool, Total,
+};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::category::Category;
 
 use super::every_screen::{SIZES, faults};
 use super::pictures::{Album, State, THEMES, furnish, small_session};

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use powerband::app::Place;
-use powerband::app::action::{Action, Machine, Shell};
-use powerband::app::machine::Pointed;
-use powerband::domain::telemetry::MissingSource;
-use powerband::runner::equipment::EnvironmentRoots;
-use powerband::store::settings;
+use powerband_app::Installation;
+use powerband_app::action::{Action, Machine, Shell};
+use powerband_app::machine::Pointed;
+use powerband_core::domain::telemetry::MissingSource;
+use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_store::settings;
 
 use super::{Desk, data};
 use crate::support::{Home, skipped, torch_python};
@@ -135,7 +135,7 @@ fn offered(real: Option<&Path>) -> Desk {
         }
         fs::write(at.join("bin/python"), "").expect("a file");
     }
-    let place = Place {
+    let place = Installation {
         environment_roots: EnvironmentRoots {
             home: Some(home.path("user")),
             ..EnvironmentRoots::default()

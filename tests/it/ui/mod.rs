@@ -49,14 +49,14 @@ use eframe::egui::{
 };
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
-use powerband::app::action::{Action, Figures};
-use powerband::app::figures::Shown;
-use powerband::app::keys::Shortcut;
-use powerband::app::{App, Place};
-use powerband::base::clock;
-use powerband::base::paths::Paths;
 use powerband::gui::{Started, Window};
-use powerband::runner::equipment::EnvironmentRoots;
+use powerband_app::action::{Action, Figures};
+use powerband_app::figures::Shown;
+use powerband_app::keys::Shortcut;
+use powerband_app::{App, Installation};
+use powerband_core::base::clock;
+use powerband_core::base::paths::Paths;
+use powerband_measure::runner::equipment::EnvironmentRoots;
 
 use crate::support::{Home, Run};
 
@@ -80,8 +80,8 @@ struct Desk {
 }
 
 /// The folders of a home, without engines from elsewhere.
-fn place(home: &Home) -> Place {
-    Place {
+fn place(home: &Home) -> Installation {
+    Installation {
         paths: Paths::under(&home.path("home")),
         onnxruntime: None,
         python: None,
@@ -104,7 +104,7 @@ impl Desk {
     }
 
     /// A window whose runs happen at a place.
-    fn at(home: Home, place: Place, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
+    fn at(home: Home, place: Installation, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
         clock::show_utc();
         let started = Started { place, files };
         let harness = Harness::builder()
@@ -431,7 +431,7 @@ fn alone(home: &Home, test: &str) -> bool {
 }
 
 /// Puts a session's file into the library of a home.
-fn shelve(home: &Home, name: &str, session: &powerband::domain::session::Session) -> PathBuf {
+fn shelve(home: &Home, name: &str, session: &powerband_core::domain::session::Session) -> PathBuf {
     let folder = home.path("home/sessions");
     std::fs::create_dir_all(&folder).expect("the library's folder");
     let path = folder.join(format!("{name}.ron"));
@@ -439,6 +439,6 @@ fn shelve(home: &Home, name: &str, session: &powerband::domain::session::Session
     path
 }
 
-fn write(path: &Path, session: &powerband::domain::session::Session) {
-    powerband::store::session_file::write(path, session).expect("a session's file");
+fn write(path: &Path, session: &powerband_core::domain::session::Session) {
+    powerband_store::session_file::write(path, session).expect("a session's file");
 }

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::{Rect, Vec2, pos2};
-use powerband::analysis::flags::Weight;
-use powerband::analysis::verdict::Call;
-use powerband::app::action::{Action, Library, Run, Sessions};
-use powerband::app::compare::RaisedFlag;
-use powerband::app::run::{LiveRun, Stage};
-use powerband::app::screen::Screen;
-use powerband::base::clock;
-use powerband::domain::profile::Tool;
-use powerband::domain::session::Session;
-use powerband::store::session_file;
+use powerband_app::action::{Action, Library, Run, Sessions};
+use powerband_app::compare::RaisedFlag;
+use powerband_app::run::{LiveRun, Stage};
+use powerband_app::screen::Screen;
+use powerband_core::base::clock;
+use powerband_core::domain::profile::Tool;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::flags::Weight;
+use powerband_findings::analysis::verdict::Call;
+use powerband_store::session_file;
 
 use super::data::{Made, speed};
 use super::pictures::{State, desk};

@@ -1,14 +1,14 @@
 //! Numbers of one row agree, however much the samples scatter: on the terminal, in reports, in the window.
 
-use powerband::analysis::category::Rules;
-use powerband::analysis::comparison::{self, Metric};
-use powerband::analysis::pair::OVER_ROUNDS;
-use powerband::app::curves::COLUMNS;
-use powerband::base::humanize::UNKNOWN;
-use powerband::domain::session::Session;
-use powerband::report;
-use powerband::report::document::{Block, Document, Table};
-use powerband::report::material::{Material, Source};
+use powerband_app::curves::COLUMNS;
+use powerband_core::base::humanize::UNKNOWN;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::comparison::{self, Metric};
+use powerband_findings::analysis::pair::OVER_ROUNDS;
+use powerband_findings::report;
+use powerband_findings::report::document::{Block, Document, Table};
+use powerband_findings::report::material::{Material, Source};
 
 use super::data::{Dice, Made, speed};
 use super::{Desk, write};

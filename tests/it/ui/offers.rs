@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use powerband::app::App;
-use powerband::app::offers;
-use powerband::app::plan::Requests;
-use powerband::app::screen::Screen;
+use powerband_app::App;
+use powerband_app::offers;
+use powerband_app::plan::Requests;
+use powerband_app::screen::Screen;
 
 use super::Desk;
 use super::pictures::{State, desk};

@@ -2,10 +2,10 @@
 
 use eframe::egui::epaint::ClippedShape;
 use eframe::egui::{Rect, Shape, Vec2, vec2};
-use powerband::app::action::{Action, Library, Shell};
-use powerband::app::notices::Weight;
-use powerband::app::screen::Screen;
-use powerband::base::clock;
+use powerband_app::action::{Action, Library, Shell};
+use powerband_app::notices::Weight;
+use powerband_app::screen::Screen;
+use powerband_core::base::clock;
 
 use super::pictures::{Album, State, THEMES, desk, set_run};
 use super::{Desk, PATIENCE, name_of};

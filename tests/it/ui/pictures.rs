@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Rect, Vec2};
-use powerband::app::action::{Action, Compare, Curves, Library, Sessions, Shell};
-use powerband::app::compare::Pick;
-use powerband::app::notices::Weight;
-use powerband::app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
-use powerband::app::run::Stage;
-use powerband::app::screen::Screen;
-use powerband::app::sessions::{Pin, SessionId};
-use powerband::app::settings::Theme;
-use powerband::base::clock;
-use powerband::domain::case::CaseKey;
-use powerband::domain::session::Session;
+use powerband_app::action::{Action, Compare, Curves, Library, Sessions, Shell};
+use powerband_app::compare::Pick;
+use powerband_app::notices::Weight;
+use powerband_app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
+use powerband_app::run::Stage;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::{Pin, SessionId};
+use powerband_app::settings::Theme;
+use powerband_core::base::clock;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::session::Session;
 
 use super::data::{self, Made, Speed, speed};
 use super::devices;

@@ -1,6 +1,6 @@
 //! The first run from Home, and a plan put together with the mouse.
 
-use powerband::app::screen::Screen;
+use powerband_app::screen::Screen;
 
 use super::{Desk, data};
 use crate::support::Home;

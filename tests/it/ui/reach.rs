@@ -3,23 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use powerband::analysis::category::Category;
-use powerband::app::App;
-use powerband::app::action::{
+use powerband_app::App;
+use powerband_app::action::{
     Action, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run, Sessions,
     Shell, Timeline,
 };
-use powerband::app::command;
-use powerband::app::kernels::Pick;
-use powerband::app::machine::Installing;
-use powerband::app::notices::Weight;
-use powerband::app::offers;
-use powerband::app::plan::{PlanEdit, Requests};
-use powerband::app::screen::Screen;
-use powerband::app::timeline::Reading;
-use powerband::base::cancel::CancelToken;
-use powerband::base::clock;
-use powerband::store::trash::discard;
+use powerband_app::command;
+use powerband_app::kernels::Pick;
+use powerband_app::machine::Installing;
+use powerband_app::notices::Weight;
+use powerband_app::offers;
+use powerband_app::plan::{PlanEdit, Requests};
+use powerband_app::screen::Screen;
+use powerband_app::timeline::Reading;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
+use powerband_findings::analysis::category::Category;
+use powerband_store::trash::discard;
 
 use super::pictures::{State, desk};
 use super::typing::at_keyboard;

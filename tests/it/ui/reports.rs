@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use powerband::app::action::Action;
-use powerband::app::screen::Screen;
+use powerband_app::action::Action;
+use powerband_app::screen::Screen;
 
 use super::Desk;
 use crate::support::Home;

@@ -8,9 +8,9 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Rect, pos2};
 use egui_kittest::Node;
 use egui_kittest::kittest::NodeT as _;
-use powerband::app::action::Action;
-use powerband::app::run::Stage;
-use powerband::app::screen::Screen;
+use powerband_app::action::Action;
+use powerband_app::run::Stage;
+use powerband_app::screen::Screen;
 
 use super::narrow::{live, reach, resize};
 use super::pictures::{State, desk};

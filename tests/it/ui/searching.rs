@@ -1,8 +1,8 @@
 //! Fields for what is looked for: Escape clears them, and then leaves them.
 
-use powerband::app::App;
-use powerband::app::action::{Action, Shell};
-use powerband::app::screen::Screen;
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::screen::Screen;
 
 use super::Desk;
 use super::pictures::{State, desk, open_for};

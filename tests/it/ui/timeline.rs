@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::{Event, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2};
-use powerband::analysis::timeline::find::Hits;
-use powerband::analysis::timeline::stretch::Stretch;
-use powerband::app::App;
-use powerband::app::action::{Action, Sessions, Shell, Timeline as Wish};
-use powerband::app::kernels::Pick;
-use powerband::app::screen::Screen;
-use powerband::app::sessions::SessionId;
-use powerband::app::timeline::{OpenTrace, Selected, Viewed};
-use powerband::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+use powerband_app::App;
+use powerband_app::action::{Action, Sessions, Shell, Timeline as Wish};
+use powerband_app::kernels::Pick;
+use powerband_app::screen::Screen;
+use powerband_app::sessions::SessionId;
+use powerband_app::timeline::{OpenTrace, Selected, Viewed};
+use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::stretch::Stretch;
 
 use super::every_screen::{SIZES, faults};
 use super::pictures::{Album, State, THEMES, furnish};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use eframe::egui::Shape;
 use eframe::egui::accesskit::Role;
-use powerband::app::action::{Action, Sessions, Timeline as Wish};
-use powerband::app::screen::Screen;
-use powerband::app::timeline::OpenTrace;
-use powerband::domain::trace::{Slice, SliceKind, Trace, Track};
+use powerband_app::action::{Action, Sessions, Timeline as Wish};
+use powerband_app::screen::Screen;
+use powerband_app::timeline::OpenTrace;
+use powerband_core::domain::trace::{Slice, SliceKind, Trace, Track};
 
 use super::{Desk, name_of};
 use crate::support::Home;

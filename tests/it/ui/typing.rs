@@ -5,10 +5,10 @@ use eframe::egui::{
     Event, Modifiers, OutputCommand, PointerButton, Pos2, Rect, Shape, StrokeKind, vec2,
 };
 use egui_kittest::kittest::AccessKitNode;
-use powerband::app::action::{Action, Library};
-use powerband::app::screen::Screen;
-use powerband::domain::session::Session;
-use powerband::store::session_file;
+use powerband_app::action::{Action, Library};
+use powerband_app::screen::Screen;
+use powerband_core::domain::session::Session;
+use powerband_store::session_file;
 
 use super::data::{Made, Speed, speed};
 use super::{Desk, PATIENCE, name_of, shelve, write};

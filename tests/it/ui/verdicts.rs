@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use powerband::analysis::verdict::Call;
-use powerband::app::action::{Action, Run};
-use powerband::app::command;
-use powerband::app::screen::Screen;
-use powerband::store::session_file;
+use powerband_app::action::{Action, Run};
+use powerband_app::command;
+use powerband_app::screen::Screen;
+use powerband_findings::analysis::verdict::Call;
+use powerband_store::session_file;
 
 use super::Desk;
 use super::behaviour::is_saved;
@@ -183,7 +183,7 @@ fn times_under_load_do_not_share_a_chart_with_service_times() {
         .next()
         .map(|open| open.id)
         .expect("a session");
-    desk.act(Action::Sessions(powerband::app::action::Sessions::Close(
+    desk.act(Action::Sessions(powerband_app::action::Sessions::Close(
         first,
     )));
     let drawn = desk.app().curves.drawn.clone();

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use eframe::egui::{Event, Pos2};
-use powerband::analysis::breakdown::Level;
-use powerband::app::action::{Action, Kernels, Run as RunAction, Sessions};
-use powerband::app::screen::Screen;
-use powerband::app::settings::Watching;
-use powerband::domain::case::CaseKey;
-use powerband::domain::telemetry::Quantity;
-use powerband::runner::prepare::Place;
-use powerband::runner::watching::WatchRequest;
-use powerband::store::session_file;
-use powerband::telemetry::source::Places;
+use powerband_app::action::{Action, Kernels, Run as RunAction, Sessions};
+use powerband_app::screen::Screen;
+use powerband_app::settings::Watching;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_findings::analysis::breakdown::Level;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::watching::WatchRequest;
+use powerband_measure::telemetry::source::Places;
+use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved};
 use super::{Desk, PATIENCE, devices, place};
@@ -30,7 +30,7 @@ fn desk(cards: &Cards) -> Desk {
         },
         for_energy: false,
     };
-    let place = Place {
+    let place = Installation {
         watch: Some(watch),
         ..place(&home)
     };

@@ -2,15 +2,15 @@
 
 use eframe::egui::Ui;
 
-use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{Better, Comparison, Metric, Ratio};
-use crate::analysis::pair::NOT_KNOWN;
-use crate::app::App;
-use crate::base::humanize::{self, UNKNOWN};
 use crate::gui::theme::space;
 use crate::gui::views::rows_card;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{flags, label, verdict};
+use powerband_app::App;
+use powerband_core::base::humanize::NOT_KNOWN;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::comparison::{Better, Comparison, Metric, Ratio};
 
 /// Both tables have a ratio of latencies, and they may differ.
 const WHICH_IS_WHICH: &str = "Improvement is the ratio of the two numbers in its row: for latency, of the medians over all samples. The speed-up above is the mean over the rounds, and the verdict follows that.";

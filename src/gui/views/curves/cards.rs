@@ -3,19 +3,19 @@
 use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rangef, RichText, Sense, Ui, vec2};
 
 use super::react;
-use crate::analysis::energy::EnergyKind;
-use crate::analysis::far_off;
-use crate::app::App;
-use crate::app::action::Curves;
-use crate::app::best::Best;
-use crate::app::curves::Pinned;
-use crate::app::sessions::{LIVE, Pin};
-use crate::base::humanize;
-use crate::chart::spec::{Axis, ChartSpec};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::{button, label, lanes, marker, segmented};
+use powerband_app::App;
+use powerband_app::action::Curves;
+use powerband_app::best::Best;
+use powerband_app::curves::Pinned;
+use powerband_app::sessions::{LIVE, Pin};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::energy::EnergyKind;
+use powerband_findings::analysis::far_off;
+use powerband_findings::chart::spec::{Axis, ChartSpec};
 
 /// Width of one setup's best.
 const BEST: f32 = 218.0;

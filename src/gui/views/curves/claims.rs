@@ -2,16 +2,16 @@
 
 use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
-use crate::analysis::claims::MARK;
-use crate::analysis::lint::{self, Finding, Origin, Weight};
-use crate::app::App;
-use crate::app::action::{Action, Shell};
-use crate::app::claims;
-use crate::app::sessions::OpenSession;
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label, sheet};
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::claims;
+use powerband_app::sessions::OpenSession;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::claims::MARK;
+use powerband_findings::analysis::lint::{self, Finding, Origin, Weight};
 
 /// Width of the names before what is stated and what follows.
 const NAMES: f32 = 64.0;

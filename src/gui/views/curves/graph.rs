@@ -3,14 +3,14 @@
 
 use eframe::egui::{Align, ComboBox, Layout, Ui, vec2};
 
-use crate::analysis::graph::Graph;
-use crate::app::App;
-use crate::app::action::Curves;
-use crate::app::graph::{Choice, GraphCard};
-use crate::base::humanize;
 use crate::gui::theme::{self, size, space};
 use crate::gui::widgets::label;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use powerband_app::App;
+use powerband_app::action::Curves;
+use powerband_app::graph::{Choice, GraphCard};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::graph::Graph;
 
 /// Rows of a table before it scrolls.
 const ROWS: usize = 8;

@@ -3,11 +3,11 @@
 
 use eframe::egui::Ui;
 
-use crate::app::App;
-use crate::base::humanize;
-use crate::domain::profile::Tool;
 use crate::gui::theme::space;
 use crate::gui::widgets::label;
+use powerband_app::App;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::Tool;
 
 /// So many remarks on a session are shown: the charts are below.
 const MOST: usize = 4;

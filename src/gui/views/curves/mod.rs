@@ -11,24 +11,24 @@ mod trade_off;
 
 use eframe::egui::{self, Align, Label, Layout, RichText, TextWrapMode, Ui, UiBuilder, vec2};
 
-use crate::analysis::batch_curve::{Efficiency, Statistic};
-use crate::analysis::energy::EnergyKind;
-use crate::analysis::peak;
-use crate::app::App;
-use crate::app::action::{Action, Curves, Sessions};
-use crate::app::claims::{is_published, words as published_words};
-use crate::app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
-use crate::app::sessions::{self, Pin};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::limit::limit_of;
-use crate::chart::spec::{ChartSpec, SeriesId};
-use crate::domain::case::CaseKey;
-use crate::domain::plan::p99_samples;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented, tip};
+use powerband_app::App;
+use powerband_app::action::{Action, Curves, Sessions};
+use powerband_app::claims::{is_published, words as published_words};
+use powerband_app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
+use powerband_app::sessions::{self, Pin};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::plan::p99_samples;
+use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
+use powerband_findings::analysis::energy::EnergyKind;
+use powerband_findings::analysis::peak;
+use powerband_findings::chart::limit::limit_of;
+use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Least height of the charts.
 const CHART: f32 = 240.0;
@@ -91,7 +91,7 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
         }
         ui.add_space(space::SMALL);
         if button::plain(ui, None, "Benchmark ResNet-50").clicked() {
-            wishes.push(Action::Run(crate::app::action::Run::StartFirst));
+            wishes.push(Action::Run(powerband_app::action::Run::StartFirst));
         }
     });
 }

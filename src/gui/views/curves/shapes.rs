@@ -3,12 +3,12 @@
 
 use eframe::egui::{self, Label, RichText, Ui};
 
-use crate::app::App;
-use crate::app::action::Curves;
-use crate::app::shapes::{COLUMN_HELP, COLUMNS, Shape};
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{label, marker};
+use powerband_app::App;
+use powerband_app::action::Curves;
+use powerband_app::shapes::{COLUMN_HELP, COLUMNS, Shape};
 
 /// Most height of the table.
 const TABLE: f32 = 280.0;

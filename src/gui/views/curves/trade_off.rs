@@ -2,15 +2,15 @@
 
 use eframe::egui::{Align, ComboBox, Label, Layout, RichText, Ui};
 
-use crate::analysis::trade_off::{At, Quality};
-use crate::app::App;
-use crate::app::action::Curves;
-use crate::app::trade_off::{COLUMN_HELP, COLUMNS, Row, TradeOff};
-use crate::chart::spec::SeriesId;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look, Touched};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{label, marker, segmented, tip};
+use powerband_app::App;
+use powerband_app::action::Curves;
+use powerband_app::trade_off::{COLUMN_HELP, COLUMNS, Row, TradeOff};
+use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::chart::spec::SeriesId;
 
 /// Height of the chart.
 const CHART: f32 = 260.0;

@@ -5,19 +5,19 @@ use eframe::egui::{
 };
 
 use super::{share_words, signed};
-use crate::analysis::breakdown::{Breakdown, Level, Scope};
-use crate::analysis::category::Category;
-use crate::analysis::kernel_comparison::{Comparison, Member};
-use crate::app::action::Kernels;
-use crate::app::kernels::{Found, KernelsState};
-use crate::app::{App, allowed};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::{self, figure::Drawing};
-use crate::domain::profile::{MemoryUse, Profile};
-use crate::domain::trace::SliceKind;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
+use powerband_app::action::Kernels;
+use powerband_app::kernels::{Found, KernelsState};
+use powerband_app::{App, allowed};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::profile::{MemoryUse, Profile};
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::breakdown::{Breakdown, Level, Scope};
+use powerband_findings::analysis::category::Category;
+use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
+use powerband_findings::chart::{self, figure::Drawing};
 
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 168.0;
@@ -133,7 +133,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
 fn idle(found: &Breakdown) -> Figure {
     let share = found
         .busy
-        .and_then(crate::analysis::breakdown::Busy::idle_share);
+        .and_then(powerband_findings::analysis::breakdown::Busy::idle_share);
     let longest = found.gaps.first();
     let lines: Vec<String> = found
         .gaps

@@ -2,13 +2,13 @@
 
 use eframe::egui::Ui;
 
-use crate::analysis::counters::{self, TITLES};
-use crate::app::action::Kernels;
-use crate::app::kernels::KernelsState;
-use crate::base::humanize;
-use crate::domain::profile::Counter;
 use crate::gui::widgets::label;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use powerband_app::action::Kernels;
+use powerband_app::kernels::KernelsState;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::Counter;
+use powerband_findings::analysis::counters::{self, TITLES};
 
 const COLUMNS: [ColumnSpec; 5] = [
     ColumnSpec::words(TITLES[0], 220.0).growing(),

@@ -6,13 +6,13 @@ use eframe::egui::{
 };
 
 use super::{share_words, signed, table};
-use crate::analysis::kernel_comparison::Comparison;
-use crate::app::App;
-use crate::app::kernels::Found;
-use crate::base::humanize;
-use crate::chart::breakdown::{self as chart, Bar};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::tip;
+use powerband_app::App;
+use powerband_app::kernels::Found;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::kernel_comparison::Comparison;
+use powerband_findings::chart::breakdown::{self as chart, Bar};
 
 /// Height of a bar with the space below it.
 const BAR: f32 = 24.0;

@@ -7,17 +7,17 @@ mod table;
 
 use eframe::egui::{ComboBox, RichText, Ui};
 
-use crate::analysis::breakdown::Level;
-use crate::app::App;
-use crate::app::action::{Action, Kernels, Sessions};
-use crate::app::allowed;
-use crate::app::figures;
-use crate::app::kernels::words::{self, THRESHOLDS, least_share, name};
-use crate::app::kernels::{self, Found, KernelsState, Shape};
-use crate::base::humanize;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, field, figure, label, segmented, waiting};
+use powerband_app::App;
+use powerband_app::action::{Action, Kernels, Sessions};
+use powerband_app::allowed;
+use powerband_app::figures;
+use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
+use powerband_app::kernels::{self, Found, KernelsState, Shape};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::breakdown::Level;
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// What a command looks like that brings a profile in.

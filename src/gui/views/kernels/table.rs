@@ -3,15 +3,17 @@
 use eframe::egui::{self, Ui};
 
 use super::{share_words, signed};
-use crate::analysis::breakdown::{Breakdown, Level, Row};
-use crate::analysis::kernel_comparison::{self as comparison, Change, Comparison, Member};
-use crate::app::App;
-use crate::app::action::Kernels;
-use crate::app::kernels::{Found, words};
-use crate::base::humanize::{self, UNKNOWN};
-use crate::chart::colours::Fill;
 use crate::gui::theme;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use powerband_app::App;
+use powerband_app::action::Kernels;
+use powerband_app::kernels::{Found, words};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_findings::analysis::breakdown::{Breakdown, Level, Row};
+use powerband_findings::analysis::kernel_comparison::{
+    self as comparison, Change, Comparison, Member,
+};
+use powerband_findings::chart::colours::Fill;
 
 /// Most height of a table.
 const HEIGHT: f32 = 620.0;
@@ -115,7 +117,10 @@ fn cell(ui: &mut Ui, breakdown: &Breakdown, row: &Row, column: usize) {
     let untold = "The file does not tell";
     match column {
         0 => {
-            dot(ui, crate::chart::breakdown::colour(row.category));
+            dot(
+                ui,
+                powerband_findings::chart::breakdown::colour(row.category),
+            );
             table::words_about(ui, &row.short, in_full(breakdown, row));
         }
         1 if breakdown.level == Level::Category => {
@@ -221,7 +226,10 @@ fn compared_cell(ui: &mut Ui, found: &Comparison, row: &comparison::Row, column:
     };
     match column {
         0 => {
-            dot(ui, crate::chart::breakdown::colour(row.category));
+            dot(
+                ui,
+                powerband_findings::chart::breakdown::colour(row.category),
+            );
             table::words_about(ui, &row.title, members(row));
         }
         1 => {

@@ -3,11 +3,11 @@
 use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
 use super::fault;
-use crate::app::App;
-use crate::app::plan::{Draft, Fault, Field, PlanEdit, Requests};
-use crate::base::humanize;
-use crate::domain::plan::{Judging, Keeping, MeasureRule, PresetName, Profiler};
 use crate::gui::widgets::{field, label, segmented};
+use powerband_app::App;
+use powerband_app::plan::{Draft, Fault, Field, PlanEdit, Requests};
+use powerband_core::base::humanize;
+use powerband_core::domain::plan::{Judging, Keeping, MeasureRule, PresetName, Profiler};
 
 /// Width of the names.
 const NAME: f32 = 62.0;

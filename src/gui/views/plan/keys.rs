@@ -3,10 +3,10 @@
 
 use eframe::egui::{Align, Layout, Ui, vec2};
 
-use crate::app::plan::{self, SetupHelp};
-use crate::base::humanize;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{label, table};
+use powerband_app::plan::{self, SetupHelp};
+use powerband_core::base::humanize;
 
 /// Width of the help.
 const WIDTH: f32 = 440.0;

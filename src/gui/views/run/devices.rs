@@ -2,12 +2,12 @@
 
 use eframe::egui::{self, Rect, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec2};
 
-use crate::analysis::watched;
-use crate::app::run::LiveRun;
-use crate::base::humanize;
-use crate::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{label, lanes};
+use powerband_app::run::LiveRun;
+use powerband_core::base::humanize;
+use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
+use powerband_findings::analysis::watched;
 
 /// Tiles beside each other.
 const COLUMNS: usize = 4;

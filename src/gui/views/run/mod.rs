@@ -6,23 +6,23 @@ use std::borrow::Cow;
 
 use eframe::egui::{self, RichText, ScrollArea, Ui, vec2};
 
-use crate::analysis::case_rows::CaseRow;
-use crate::app::App;
-use crate::app::action::{Action, Run, Sessions};
-use crate::app::run::{LiveRun, Stage};
-use crate::app::screen::Screen;
-use crate::app::sessions::SessionId;
-use crate::base::clock;
-use crate::base::humanize;
-use crate::domain::case::{Case, CaseKey};
-use crate::domain::outcome::Outcome;
-use crate::domain::session::Completion;
 use crate::gui::icon;
 use crate::gui::shell::{log, strip};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, marker, tip};
+use powerband_app::App;
+use powerband_app::action::{Action, Run, Sessions};
+use powerband_app::run::{LiveRun, Stage};
+use powerband_app::screen::Screen;
+use powerband_app::sessions::SessionId;
+use powerband_core::base::clock;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::session::Completion;
+use powerband_findings::analysis::case_rows::CaseRow;
 
 const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::words("Setup", 110.0)
@@ -467,7 +467,7 @@ fn not_yet(case: &Case) -> Cow<'static, str> {
 
 fn case_cell(
     ui: &mut Ui,
-    session: &crate::domain::session::Session,
+    session: &powerband_core::domain::session::Session,
     case: &Case,
     row: Option<&CaseRow>,
     place: usize,

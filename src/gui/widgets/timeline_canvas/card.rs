@@ -2,29 +2,15 @@
 
 use eframe::egui::{Label, Pos2, Response, RichText, Tooltip, Ui};
 
-use super::{Hand, Shown, beneath};
-use crate::app::timeline::Selected;
-use crate::base::humanize;
-use crate::chart::timeline::exact;
+use super::card_text::CardText;
+use super::{Hand, Shown, device_lanes};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::label;
+use powerband_core::base::humanize;
+use powerband_findings::chart::timeline::exact;
 
 /// Characters of a name that are shown; kernels can have thousands.
 pub(super) const LONGEST_NAME: usize = 400;
-
-/// What a card says: a title, and pairs of a name and a value.
-pub struct Words {
-    pub(super) title: String,
-    pub(super) pairs: Vec<(&'static str, String)>,
-}
-
-/// The slice that is selected, if one is.
-pub fn slice_of(selected: &Selected) -> Option<usize> {
-    match selected {
-        Selected::Slice(slice) => Some(*slice),
-        Selected::Span(_) => None,
-    }
-}
 
 /// What is known of a slice.
 pub fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
@@ -60,15 +46,15 @@ pub(super) fn under_hand(
     hand: &Hand<'_>,
     at: Pos2,
     hit: Option<(usize, std::ops::Range<usize>)>,
-) -> Option<Words> {
+) -> Option<CardText> {
     if hand.parts.lanes.contains(at) {
-        return beneath::under_hand(shown, hand, at);
+        return device_lanes::under_hand(shown, hand, at);
     }
     let (row, range) = hit?;
     let row = shown.timeline.rows.get(row)?;
     if range.len() == 1 {
         let (title, pairs) = of_slice(shown, row.slice(range.start));
-        return Some(Words { title, pairs });
+        return Some(CardText { title, pairs });
     }
     let kind = row.dominant(range.clone());
     let busy = row.busy_ns(range.clone()) as f64;
@@ -76,7 +62,7 @@ pub(super) fn under_hand(
     let (_, to) = row.times(range.end - 1);
     let span = to.abs_diff(from) as f64;
     let what = humanize::of_many(range.len() as u64, "slice");
-    Some(Words {
+    Some(CardText {
         title: format!("{what}, too short to be told apart here"),
         pairs: vec![
             ("Mostly", kind.title().to_owned()),
@@ -87,7 +73,7 @@ pub(super) fn under_hand(
 }
 
 /// Shows it beside the hand.
-pub(super) fn show(ui: &Ui, response: &Response, words: &Words) {
+pub(super) fn show(ui: &Ui, response: &Response, words: &CardText) {
     let tooltip = Tooltip::for_widget(response).at_pointer().gap(14.0);
     tooltip.show(|ui| {
         let roles = theme::roles(ui);

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::analysis::timeline::Timeline;
-use crate::domain::trace::Trace;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::timeline::Timeline;
 
 /// Height of a row.
 pub const ROW: f32 = 18.0;
@@ -140,7 +140,7 @@ impl<'a> Places<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::trace::{Slice, SliceKind, Track};
+    use powerband_core::domain::trace::{Slice, SliceKind, Track};
 
     fn trace() -> Trace {
         let mut trace = Trace::default();

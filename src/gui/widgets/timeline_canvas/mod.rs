@@ -1,29 +1,30 @@
 //! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
 //! and devices beneath. What the hand does with it becomes wishes.
 
-mod around;
-mod beneath;
 pub mod card;
+mod card_text;
+mod device_lanes;
 mod layout;
 mod paint;
+mod ruler_and_labels;
 
 use eframe::egui::{
     CursorIcon, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role,
     pos2, vec2,
 };
 
-use crate::analysis::timeline::detail::Look;
-use crate::analysis::timeline::find::Hits;
-use crate::analysis::timeline::stretch::Stretch;
-use crate::analysis::timeline::{Strand, Timeline};
-use crate::app::action::Timeline as Wish;
-use crate::app::timeline::Viewed;
-use crate::base::humanize;
-use crate::chart::lanes::Lane;
-use crate::domain::trace::Trace;
 use crate::gui::theme;
 use layout::Places;
 use paint::Canvas;
+use powerband_app::action::Timeline as Wish;
+use powerband_app::timeline::{Selected, Viewed};
+use powerband_core::base::humanize;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::timeline::detail::Look;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::{Strand, Timeline};
+use powerband_findings::chart::lanes::Lane;
 
 /// The strip with all of the trace.
 const OVERVIEW: f32 = 26.0;
@@ -117,7 +118,7 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response 
         let words = format!("Timeline of {}: {slices} on {tracks}", shown.name);
         WidgetInfo::labeled(Role::Image, true, words)
     });
-    let parts = Parts::of(outer, beneath::height(shown, outer.height()));
+    let parts = Parts::of(outer, device_lanes::height(shown, outer.height()));
     if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
         return response;
     }
@@ -125,7 +126,7 @@ pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response 
     let height = parts.tracks.height();
     let mut scroll = places.kept_within(shown.view.scroll, height);
     if shown.reveals {
-        let slice = shown.view.selected.as_ref().and_then(card::slice_of);
+        let slice = shown.view.selected.as_ref().and_then(Selected::slice);
         let place = slice.and_then(|slice| shown.timeline.place(slice));
         if let Some(place) = place {
             scroll = places.scroll_to(place.row as usize, shown.timeline, scroll, height);

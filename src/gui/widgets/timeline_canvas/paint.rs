@@ -10,17 +10,17 @@ use eframe::egui::{
     pos2, vec2,
 };
 
+use super::Hand;
 use super::layout::{Band, ROW};
-use super::{Hand, card};
-use crate::analysis::timeline::detail::{LEVELS, What};
-use crate::analysis::timeline::stretch::Stretch;
-use crate::analysis::timeline::{Place, Row, SHADES};
-use crate::app::timeline::Selected;
-use crate::base::humanize;
-use crate::chart::timeline;
-use crate::chart::traced::series;
-use crate::domain::trace::SliceKind;
 use crate::gui::theme::{self, Roles, text};
+use powerband_app::timeline::Selected;
+use powerband_core::base::humanize;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::timeline::detail::{LEVELS, What};
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::{Place, Row, SHADES};
+use powerband_findings::chart::timeline;
+use powerband_findings::chart::traced::series;
 
 /// A slice has words from this width on.
 const WORDS_FROM: f32 = 42.0;
@@ -322,7 +322,7 @@ impl Canvas<'_> {
                 painter.rect_stroke(rect, 1.0, stroke, StrokeKind::Inside);
             }
         }
-        let selected = shown.view.selected.as_ref().and_then(card::slice_of);
+        let selected = shown.view.selected.as_ref().and_then(Selected::slice);
         let Some(slice) = selected else {
             return;
         };

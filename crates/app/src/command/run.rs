@@ -1,0 +1,35 @@
+//! About the run.
+
+use super::{Command, command};
+use crate::action::{Action, Run};
+use crate::allowed::{idle, running};
+
+/// These commands.
+pub(super) const ALL: &[Command] = &[
+    command("start", "Start the run", "Ctrl+Enter", |app| {
+        match idle(app) {
+            Ok(()) => Ok(Action::Run(Run::Start)),
+            Err(reason) => Err(reason),
+        }
+    }),
+    command("start-first", "Benchmark ResNet-50", "", |app| {
+        idle(app).map(|()| Action::Run(Run::StartFirst))
+    }),
+    command("pause", "Pause or go on", "Ctrl+Shift+P", |app| {
+        running(app)?;
+        let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
+        Ok(Action::Run(if paused { Run::Resume } else { Run::Pause }))
+    }),
+    command(
+        "skip",
+        "Skip the case being measured",
+        "Ctrl+Shift+K",
+        |app| running(app).map(|()| Action::Run(Run::SkipCurrent)),
+    ),
+    command("stop", "Stop the run", "Ctrl+Period", |app| {
+        running(app).map(|()| Action::Run(Run::Stop))
+    }),
+    command("recover", "Recover interrupted runs", "", |_| {
+        Ok(Action::Run(Run::Recover))
+    }),
+];

@@ -1,0 +1,150 @@
+//! What background work reports. The window drains it for a few milliseconds a frame and never waits.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::compare::Pick;
+use super::curves::Pinned;
+use super::experience_sources::Sources;
+use super::figures::Picture;
+use super::history::Followed;
+use super::journey::Climbed;
+use super::kernels::Found;
+use super::machine::EngineState;
+use super::plan::Draft;
+use super::screen::Screen;
+use super::sessions::{Findings, SessionId};
+use super::timeline::{Measured, OpenTrace, TraceId};
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::{Beginning, Stamped};
+use powerband_core::domain::model::ModelSummary;
+use powerband_core::domain::plan::Profiler;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
+use powerband_findings::analysis::comparison::Comparison;
+use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_store::journal::Living;
+use powerband_store::library::{Scanned, Stamp};
+use powerband_store::trash::Discarded;
+
+/// One report.
+#[derive(Debug)]
+pub enum Message {
+    /// Processor, memory, system.
+    Environment(Box<Environment>),
+    /// Devices that can be watched, and who tells of none.
+    Devices(Vec<WatchedDevice>, Vec<MissingSource>),
+    /// Engines, ready ones first.
+    Engines(Vec<EngineState>),
+    /// Looking up what this machine has broke off, and why.
+    NotSurveyed(String),
+    /// What is missing of the profilers that are programs of their own.
+    MissingProfilers(Vec<(Profiler, String)>),
+    /// A step of fetching ONNX Runtime.
+    InstallStep(String, Option<f32>),
+    /// Fetching is over, with what was installed.
+    Installed(Result<String, String>),
+    /// The plan of a session, to be run again; or why there is none.
+    PlanFound(Result<Box<Draft>, String>),
+    /// What is known of a model.
+    Model(String, Result<Box<ModelSummary>, String>),
+    /// The library was looked through.
+    Library(Result<BTreeMap<PathBuf, Scanned>, String>),
+    /// Files of open sessions, as they are now; nothing for one that is gone.
+    OnDisk(PathBuf, Option<Stamp>),
+    /// A session was read.
+    Opened(Box<Opened>),
+    /// A file could not be opened.
+    NotOpened(PathBuf, String),
+    /// A change of a session's file was made, and what the file is now.
+    Edited(PathBuf, Result<Stamp, String>),
+    /// The picture of a figure, for the clipboard.
+    Picture(Arc<Picture>),
+    /// Something was done; the words say what.
+    Done(String),
+    /// Something was not done; the words say why.
+    Failed(String),
+    /// A session went to the trash, or did not.
+    Discarded(PathBuf, String, Result<Discarded, String>),
+    /// A session came back from the trash, or did not.
+    Restored(String, Result<Option<String>, (Discarded, String)>),
+    /// A file was written, and is the session's own from now on.
+    SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
+    /// Plans that are kept.
+    Plans(Vec<(PathBuf, Draft)>),
+    /// The pinned case's samples as charts.
+    Pinned(Box<Pinned>),
+    /// What these sessions took was looked up.
+    Learned(Sources, Box<Experience>),
+    /// Two sides were compared.
+    Compared(Pick, Pick, Arc<Comparison>),
+    /// A case was followed through the library.
+    Followed(Box<Followed>),
+    /// The steps of a session were compared.
+    Climbed(Box<Climbed>),
+    /// A profile was added up.
+    AddedUp(Box<Found>),
+    /// The user's rules for categories were changed, or were not.
+    RulesChanged(Result<(), String>),
+    /// A trace was read, or why not; nothing where the user stopped it.
+    TraceRead(TraceId, Result<Box<OpenTrace>, Option<String>>),
+    /// Reading these traces broke off, and why.
+    TracesNotRead(Vec<TraceId>, String),
+    /// A file was read that has no times; what it holds is shown elsewhere.
+    WithoutTimes(TraceId, Screen),
+    /// Slices of a trace were looked for by name.
+    Found(TraceId, Box<Hits>),
+    /// What ran in a stretch of a trace was added up.
+    Summed(TraceId, Measured, Box<Statistics>),
+    /// The run's plan is prepared.
+    RunBegan(Box<Beginning>),
+    /// A run that was over goes on, with so many rounds more.
+    RunWentOn(Box<Session>, u32),
+    /// The run could not begin.
+    RunRefused(String),
+    /// The run broke off by a fault of this program.
+    RunBroke(String),
+    /// Something happened in the run.
+    RunEvent(Box<(Stamped, Option<Findings>)>),
+    /// The run is over: where it was saved, and what else is to be said.
+    RunOver(Box<RunOver>),
+    /// What interrupted runs left behind: a few words for each journal.
+    Abandoned(Vec<String>),
+    /// What an interrupted run had measured was saved: the session's name, and its file.
+    Recovered(String, PathBuf),
+    /// Runs that go on, by their journals; this program's own among them.
+    Living(Vec<Living>),
+}
+
+/// A session that was read.
+#[derive(Debug)]
+pub struct Opened {
+    /// The number that it gets.
+    pub id: SessionId,
+    /// Its file; nothing for a built-in example.
+    pub path: Option<PathBuf>,
+    /// The session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// The file as it was.
+    pub stamp: Option<Stamp>,
+    /// The version of a file that is newer than this program.
+    pub newer: Option<u32>,
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub struct RunOver {
+    /// The whole session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// Where it is, or why it is not.
+    pub saved: Result<(PathBuf, Option<Stamp>), String>,
+    /// What else is to be said.
+    pub notes: Vec<String>,
+}

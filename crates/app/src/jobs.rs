@@ -1,0 +1,318 @@
+//! Background work: each piece on a named thread of its own, reporting to the one inbox.
+//!
+//! The window starts work here and never waits for it.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::inbox::Message;
+use powerband_core::domain::event::RunEvent;
+use powerband_store::journal::{self, Living};
+use powerband_store::library::{self, Scanned, Stamp};
+
+/// Reports that may wait before their senders do.
+const INBOX: usize = 4096;
+/// How often files are looked at for changes made elsewhere.
+const WATCH_EVERY: Duration = Duration::from_secs(3);
+
+/// How soon a report wants to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// At once: somebody is waiting for it.
+    Now,
+    /// Within a quarter of a second: so that painting does not disturb what is being measured.
+    Soon,
+    /// With the next frame that is painted anyway, once a second during a run.
+    Whenever,
+}
+
+/// How soon a message wants to be seen.
+fn urgency(message: &Message) -> Urgency {
+    match message {
+        // Readings of devices come twice a second, and a frame takes something from what is measured.
+        Message::RunEvent(event) if matches!(event.0.event, RunEvent::Read { .. }) => {
+            Urgency::Whenever
+        }
+        Message::RunEvent(_) | Message::OnDisk(..) | Message::Living(_) => Urgency::Soon,
+        _ => Urgency::Now,
+    }
+}
+
+/// Wakes the window up.
+pub type Waker = Arc<dyn Fn(Urgency) + Send + Sync>;
+
+/// Where background work reports to.
+#[derive(Clone)]
+pub struct Outlet {
+    sender: SyncSender<Message>,
+    waker: Waker,
+}
+
+impl Outlet {
+    /// Reports. Once the window is gone nobody listens, which is no error.
+    pub fn send(&self, message: Message) {
+        let urgency = urgency(&message);
+        if self.sender.send(message).is_ok() {
+            (self.waker)(urgency);
+        }
+    }
+
+    /// Whether somebody may still listen.
+    pub fn try_send(&self, message: Message) -> bool {
+        use std::sync::mpsc::TrySendError;
+        let sent = self.sender.try_send(message);
+        if sent.is_ok() {
+            (self.waker)(Urgency::Now);
+        }
+        !matches!(sent, Err(TrySendError::Disconnected(_)))
+    }
+}
+
+/// Starts work and holds the inbox.
+pub struct Jobs {
+    outlet: Outlet,
+    inbox: Receiver<Message>,
+    watch: Arc<Watch>,
+}
+
+impl Jobs {
+    /// Nothing is started yet.
+    pub fn new(waker: Waker) -> Self {
+        let (sender, inbox) = sync_channel(INBOX);
+        Self {
+            outlet: Outlet { sender, waker },
+            inbox,
+            watch: Arc::default(),
+        }
+    }
+
+    /// The next report, if there is one.
+    pub fn next(&self) -> Option<Message> {
+        self.inbox.try_recv().ok()
+    }
+
+    /// Where to report to.
+    pub fn outlet(&self) -> Outlet {
+        self.outlet.clone()
+    }
+
+    /// Does a piece of work elsewhere.
+    pub fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
+        self.spawn_or(name, Message::Failed, work);
+    }
+
+    /// Does a piece of work elsewhere that somebody waits for: where it breaks off by a fault of this program,
+    /// they are told in words of their own.
+    pub fn spawn_or(
+        &self,
+        name: &str,
+        broken: impl Fn(String) -> Message + Clone + Send + 'static,
+        work: impl FnOnce(&Outlet) + Send + 'static,
+    ) {
+        let outlet = self.outlet();
+        let (job, in_words) = (name.to_owned(), broken.clone());
+        let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&outlet))) {
+                outlet.send(in_words(fault(&job, panic.as_ref())));
+            }
+        });
+        if let Err(error) = started {
+            self.outlet.send(broken(format!(
+                "The system refuses another thread for {name}: {error}"
+            )));
+        }
+    }
+
+    /// Looks through the library and the journals of runs, now and from time to time.
+    pub fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
+        let watch = Arc::downgrade(&self.watch);
+        self.spawn("library-watch", move |outlet| {
+            let mut known = Known::default();
+            let mut is_wanted = false;
+            while let Some(watch) = watch.upgrade() {
+                known.look_for_runs(&journals, outlet);
+                if !known.look(&folder, &watch.files(), is_wanted, outlet) {
+                    return;
+                }
+                is_wanted = watch.wait();
+            }
+        });
+    }
+
+    /// Has the library looked through at once.
+    pub fn rescan_library(&self) {
+        *lock(&self.watch.wanted) = true;
+        self.watch.nudge.notify_all();
+    }
+
+    /// Says which files are open, wherever they are.
+    pub fn watch_files(&self, files: BTreeSet<PathBuf>) {
+        *lock(&self.watch.files) = files;
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.rescan_library();
+    }
+}
+
+/// What is said of work that broke off by a fault of this program.
+fn fault(job: &str, panic: &(dyn Any + Send)) -> String {
+    let words = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("it left no words");
+    format!(
+        "A fault in Powerband itself broke off \u{201c}{job}\u{201d}: {words}. Everything else goes on; please \
+         report this with what you did before it, and with what the terminal says."
+    )
+}
+
+#[derive(Default)]
+struct Watch {
+    files: Mutex<BTreeSet<PathBuf>>,
+    wanted: Mutex<bool>,
+    nudge: Condvar,
+}
+
+impl Watch {
+    fn files(&self) -> BTreeSet<PathBuf> {
+        lock(&self.files).clone()
+    }
+
+    /// Waits until it is time for the next look; tells whether somebody asked for it.
+    fn wait(&self) -> bool {
+        let wanted = lock(&self.wanted);
+        let waited = self
+            .nudge
+            .wait_timeout_while(wanted, WATCH_EVERY, |wanted| !*wanted)
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut wanted, _) = waited;
+        std::mem::take(&mut *wanted)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was seen the last time, so that only changes are reported.
+#[derive(Default)]
+struct Known {
+    library: Option<Result<BTreeMap<PathBuf, Scanned>, String>>,
+    /// Whether the library's folder was there at any look.
+    was_there: bool,
+    files: BTreeMap<PathBuf, Option<Stamp>>,
+    living: Vec<Living>,
+}
+
+impl Known {
+    /// Which runs go on, this program's own among them.
+    fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
+        let now = journal::living(journals, &self.living);
+        if now != self.living {
+            outlet.send(Message::Living(now.clone()));
+            self.living = now;
+        }
+    }
+
+    /// Looks once; tells whether anybody still listens. Whoever asked is answered even where nothing
+    /// changed: what went to the trash and came back between two looks is the same as before.
+    fn look(
+        &mut self,
+        folder: &Path,
+        files: &BTreeSet<PathBuf>,
+        is_wanted: bool,
+        outlet: &Outlet,
+    ) -> bool {
+        let none = BTreeMap::new();
+        let before = match &self.library {
+            Some(Ok(found)) => found,
+            _ => &none,
+        };
+        let is_there = readable(folder, self.was_there);
+        self.was_there |= is_there == Ok(true);
+        let now = is_there.map(|_| library::scan(folder, before));
+        let stamps = |found: &BTreeMap<PathBuf, Scanned>| -> Vec<(PathBuf, Option<Stamp>)> {
+            found
+                .iter()
+                .map(|(path, scanned)| (path.clone(), Some(scanned.stamp)))
+                .collect()
+        };
+        let is_new = match (&self.library, &now) {
+            (Some(Ok(before)), Ok(now)) => stamps(before) != stamps(now),
+            (Some(Err(before)), Err(now)) => before != now,
+            _ => true,
+        };
+        let mut is_heard = true;
+        if is_new || is_wanted {
+            is_heard = outlet.try_send(Message::Library(now.clone()));
+            self.library = Some(now);
+        }
+        self.files.retain(|path, _| files.contains(path));
+        for path in files {
+            let stamp = Stamp::of(path).ok();
+            if self.files.get(path).is_some_and(|before| *before != stamp) {
+                outlet.send(Message::OnDisk(path.clone(), stamp));
+            }
+            self.files.insert(path.clone(), stamp);
+        }
+        is_heard
+    }
+}
+
+/// Whether the folder is there. One that was never made is an empty library; one that went away, or that
+/// cannot be read, is trouble.
+fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
+    match fs::read_dir(folder) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !was_there => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
+            "The folder of the library, {}, is gone. Put it back; or go on, and the next run makes a new one.",
+            folder.display()
+        )),
+        Err(error) => Err(format!(
+            "The library in {} cannot be read: {error}",
+            folder.display()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_breaks_off_says_so_to_whoever_waits() {
+        let jobs = Jobs::new(Arc::new(|_| {}));
+        let count = 3;
+        jobs.spawn_or("count", Message::RunBroke, move |_| {
+            panic!("{count} is odd")
+        });
+        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
+        let Ok(Message::RunBroke(words)) = told else {
+            panic!("{told:?}");
+        };
+        assert!(
+            words.contains("\u{201c}count\u{201d}: 3 is odd."),
+            "{words}"
+        );
+
+        jobs.spawn("add", |_| panic!("no numbers"));
+        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
+        assert!(
+            matches!(&told, Ok(Message::Failed(words)) if words.contains("no numbers")),
+            "{told:?}"
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! What profiles, shares and columns are called.
+
+use super::{KernelsState, Pick, picks, profile};
+use crate::sessions::OpenSessions;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::breakdown::{Filter, Level};
+
+/// Least shares that rows can be asked to have, in percent.
+pub const THRESHOLDS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 5.0];
+
+/// Columns of categories, in order.
+pub const OF_CATEGORIES: [&str; 9] = [
+    "Category", "Kernels", "Share", "Total", "A run", "Calls", "Mean", "Shortest", "Longest",
+];
+/// Columns of operators and of kernels.
+pub const OF_NAMES: [&str; 9] = [
+    "Name", "Category", "Share", "Total", "A run", "Calls", "Mean", "Shortest", "Longest",
+];
+/// Columns of two profiles.
+pub const OF_TWO: [&str; 8] = [
+    "Name",
+    "What",
+    "Matched by",
+    "Before",
+    "After",
+    "Difference",
+    "Of change",
+    "Category",
+];
+
+/// What a least share is called, from 0 to 1.
+pub fn least_share(share: f64) -> String {
+    if share == 0.0 {
+        "Any share".to_owned()
+    } else {
+        format!("At least {} %", humanize::significant(share * 100.0, 1))
+    }
+}
+
+/// What is said where no row is shown.
+pub fn nothing_left(filter: &Filter) -> String {
+    let words = filter.words.trim();
+    let share = least_share(filter.over).to_lowercase();
+    match (words.is_empty(), filter.over > 0.0) {
+        (true, false) => "This profile has nothing to add up.".to_owned(),
+        (true, true) => format!("No row has a share of {share}."),
+        (false, false) => format!("No row has “{words}” in its names."),
+        (false, true) => format!("No row has “{words}” in its names and a share of {share}."),
+    }
+}
+
+/// A profile's name, with its session's where several profiles have it.
+pub fn name(sessions: &OpenSessions, pick: Pick) -> String {
+    let Some(shown) = profile(sessions, pick) else {
+        return String::new();
+    };
+    let picks = picks(sessions);
+    let called_so = |other: &&Pick| {
+        other.session == pick.session
+            && profile(sessions, **other).is_some_and(|other| other.name == shown.name)
+    };
+    let mut name = shown.name.clone();
+    if picks.iter().filter(called_so).count() > 1 {
+        name = format!("{name}, {}", pick.profile + 1);
+    }
+    let Some(open) = sessions.get(pick.session) else {
+        return name;
+    };
+    let is_alone = picks.iter().all(|other| other.session == pick.session);
+    if is_alone || open.session.name == shown.name {
+        name
+    } else {
+        format!("{name} · {}", sessions.name(open))
+    }
+}
+
+impl KernelsState {
+    /// The columns of the table that is shown.
+    pub fn columns(&self) -> &'static [&'static str] {
+        let compares = self
+            .result
+            .as_ref()
+            .is_some_and(|found| found.comparison.is_some());
+        match self.level {
+            _ if compares => &OF_TWO,
+            Level::Category => &OF_CATEGORIES,
+            Level::Operator | Level::Kernel => &OF_NAMES,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What the user should know, newest last: shown for a while at the foot of the window, kept in the log.
+
+use super::App;
+use super::action::Action;
+use powerband_core::base::humanize;
+
+/// Most notices that are kept.
+const KEPT: usize = 500;
+
+/// How much a notice matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Something went as it should.
+    Done,
+    /// Worth knowing.
+    Info,
+    /// Something went wrong; stays until it is dismissed.
+    Trouble,
+    /// Something to decide; stays until it is answered, and the log keeps the answer's button.
+    Question,
+}
+
+impl Weight {
+    /// Whether it stays until somebody takes it down.
+    fn stays(self) -> bool {
+        matches!(self, Self::Trouble | Self::Question)
+    }
+}
+
+/// One thing to know.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// Counts up, so that a notice can be named.
+    pub id: u64,
+    /// How much it matters.
+    pub weight: Weight,
+    /// The whole message, which can be copied.
+    pub text: String,
+    /// What can be done about it, with the words on the button.
+    pub offer: Option<(String, Action)>,
+    /// When it came, in nanoseconds of the monotonic clock.
+    pub at_ns: u64,
+    /// Whether it is still shown over the screen.
+    pub is_up: bool,
+}
+
+/// Every notice of this sitting.
+#[derive(Debug, Default)]
+pub struct Notices {
+    all: Vec<Notice>,
+    next: u64,
+}
+
+impl Notices {
+    /// Adds one. The same words a second time replace the first.
+    pub fn add(
+        &mut self,
+        weight: Weight,
+        text: impl Into<String>,
+        offer: Option<(String, Action)>,
+        now_ns: u64,
+    ) {
+        let text = text.into();
+        self.all.retain(|notice| notice.text != text);
+        self.next += 1;
+        self.all.push(Notice {
+            id: self.next,
+            weight,
+            text,
+            offer,
+            at_ns: now_ns,
+            is_up: true,
+        });
+        if self.all.len() > KEPT {
+            self.all.remove(0);
+        }
+    }
+
+    /// Takes one off the screen; the log keeps it.
+    pub fn dismiss(&mut self, id: u64) {
+        for notice in self.all.iter_mut().filter(|notice| notice.id == id) {
+            notice.is_up = false;
+        }
+    }
+
+    /// Takes offers back: they are taken, or there is nothing left of them to do.
+    pub fn settle(&mut self, is_settled: impl Fn(&Action) -> bool) {
+        for notice in &mut self.all {
+            let offered = notice.offer.as_ref();
+            if offered.is_some_and(|(_, action)| is_settled(action)) {
+                notice.offer = None;
+                notice.is_up = false;
+            }
+        }
+    }
+
+    /// Takes the one with these words off the screen: they are no longer so. The log keeps the words.
+    pub fn withdraw(&mut self, text: &str) {
+        for notice in self.all.iter_mut().filter(|notice| notice.text == text) {
+            notice.offer = None;
+            notice.is_up = false;
+        }
+    }
+
+    /// Takes down what has been up long enough to read. Trouble and questions stay.
+    pub fn age(&mut self, now_ns: u64) {
+        for notice in &mut self.all {
+            let long_enough = now_ns.saturating_sub(notice.at_ns) > reading_time_ns(notice);
+            if !notice.weight.stays() && long_enough {
+                notice.is_up = false;
+            }
+        }
+    }
+
+    /// Nanoseconds until the next one comes down by itself.
+    pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
+        self.up()
+            .filter(|notice| !notice.weight.stays())
+            .map(|notice| (notice.at_ns + reading_time_ns(notice)).saturating_sub(now_ns) + 1)
+            .min()
+    }
+
+    /// Those on the screen, oldest first.
+    pub fn up(&self) -> impl Iterator<Item = &Notice> {
+        self.all.iter().filter(|notice| notice.is_up)
+    }
+
+    /// Those of the log, oldest first.
+    pub fn all(&self) -> &[Notice] {
+        &self.all
+    }
+
+    /// The newest one that is on the screen.
+    pub fn newest_up(&self) -> Option<u64> {
+        self.up().last().map(|notice| notice.id)
+    }
+}
+
+/// Five seconds, and longer for something that can be undone or acted on.
+fn reading_time_ns(notice: &Notice) -> u64 {
+    if notice.offer.is_some() {
+        15_000_000_000
+    } else {
+        5_000_000_000
+    }
+}
+
+impl App {
+    /// Everything that was said in this sitting and everything that happened in the run, a line each.
+    pub fn log_text(&self) -> String {
+        let notices = self.notices.all.iter().map(|notice| notice.text.clone());
+        let run = self.run.iter().flat_map(|run| &run.log);
+        let run = run.map(|line| {
+            let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
+            format!("{moment}  {}", line.text)
+        });
+        notices.chain(run).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Run;
+
+    #[test]
+    fn trouble_stays_and_news_go() {
+        let mut notices = Notices::default();
+        notices.add(Weight::Done, "saved", None, 0);
+        notices.add(Weight::Trouble, "disk full", None, 0);
+        notices.age(6_000_000_000);
+        let up: Vec<&str> = notices.up().map(|notice| notice.text.as_str()).collect();
+        assert_eq!(up, ["disk full"]);
+        assert_eq!(notices.all().len(), 2, "the log keeps both");
+        notices.dismiss(notices.newest_up().unwrap());
+        assert_eq!(notices.newest_up(), None);
+    }
+
+    #[test]
+    fn a_question_stays_until_it_is_answered() {
+        let mut notices = Notices::default();
+        let recover = Action::Run(Run::Recover);
+        let offer = Some(("Recover".to_owned(), recover.clone()));
+        notices.add(Weight::Question, "a run was interrupted", offer, 0);
+        notices.age(60_000_000_000);
+        assert_eq!(notices.up().count(), 1);
+        assert_eq!(notices.next_change_ns(0), None);
+        notices.dismiss(notices.newest_up().unwrap());
+        assert!(notices.all()[0].offer.is_some(), "the log still offers it");
+        notices.settle(|action| *action == recover);
+        assert!(notices.all()[0].offer.is_none());
+    }
+
+    #[test]
+    fn what_is_no_longer_so_comes_down() {
+        let mut notices = Notices::default();
+        notices.add(Weight::Done, "a is in the trash", None, 0);
+        notices.add(Weight::Done, "b is in the trash", None, 0);
+        notices.withdraw("a is in the trash");
+        let up: Vec<&str> = notices.up().map(|notice| notice.text.as_str()).collect();
+        assert_eq!(up, ["b is in the trash"]);
+        assert_eq!(notices.all().len(), 2, "the log keeps both");
+    }
+
+    #[test]
+    fn the_same_words_do_not_pile_up() {
+        let mut notices = Notices::default();
+        for _ in 0..3 {
+            notices.add(Weight::Trouble, "the folder is gone", None, 0);
+        }
+        assert_eq!(notices.all().len(), 1);
+    }
+}

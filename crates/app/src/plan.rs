@@ -1,0 +1,595 @@
+//! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
+
+mod edit;
+pub mod fields;
+mod help;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use powerband_core::domain::input_sizes::{parse_batch_axes, shape_text};
+use powerband_core::domain::model::ModelSummary;
+use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_measure::engines;
+pub use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
+use powerband_measure::runner::ladders;
+use powerband_measure::runner::prepare::DEFAULT_BATCHES;
+use powerband_measure::runner::wish::{Rules, Wish};
+use powerband_onnx::{shapes, zoo};
+
+pub use edit::PlanEdit;
+use edit::{Typing, apply, typing};
+pub use help::{SetupHelp, setup_help};
+
+/// Steps of undo that are kept.
+const UNDO_STEPS: usize = 200;
+
+/// One row of the plan's setups, as the user types it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DraftSetup {
+    /// Its spelling: `ort:cpu,threads=2`.
+    pub spec: String,
+    /// The user's name for it; empty for none.
+    pub label: String,
+    /// The colour that the user chose.
+    pub colour: Option<usize>,
+}
+
+/// When the runs of a plan start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Requests {
+    /// Each as soon as the one before is over.
+    #[default]
+    OneByOne,
+    /// By themselves, at random.
+    AtRandom,
+    /// By themselves, at even distances.
+    Evenly,
+}
+
+/// A plan as the user types it. It may make no sense yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// Name of the session; empty for the model's.
+    pub name: String,
+    /// A built-in network or a file.
+    pub model: String,
+    /// Ways to run it; none for every engine that is here.
+    pub setups: Vec<DraftSetup>,
+    /// Batch sizes as `1,2,4` or `1..64`.
+    pub batches: String,
+    /// Whether each setup is a step on the one before.
+    pub journey: bool,
+    /// How carefully.
+    pub preset: PresetName,
+    /// Rounds, where the preset's are not wanted; empty for the preset's.
+    pub rounds: String,
+    /// When runs start.
+    pub requests: Requests,
+    /// How many requests arrive in a second, where they do.
+    pub rate: String,
+    /// Whether each case is measured long enough for its energy to be told.
+    pub energy: bool,
+    /// Whether the setups' outputs are compared with the network in floats.
+    pub accuracy: bool,
+    /// Inputs of the user's own for that; empty for made-up ones.
+    pub samples: String,
+    /// How many inputs; nothing for the usual number.
+    pub inputs: Option<u64>,
+    /// Who watches each case once more, after everything was measured; nobody where there is nothing.
+    pub profile: Option<Profiler>,
+    /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
+    pub shapes: String,
+    /// Which dimensions are the batch, with commas between; empty for those that are called so, or the
+    /// first.
+    pub batch_axis: String,
+    /// Rules of a session that is run again, for as long as the preset is not touched.
+    pub rules: Option<Rules>,
+    /// How the workers of a session that is run again were kept.
+    pub keeping: Keeping,
+    /// Its seed; nothing for a new one.
+    pub seed: Option<u64>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            model: "resnet50".to_owned(),
+            setups: Vec::new(),
+            batches: "1, 2, 4, 8, 16".to_owned(),
+            journey: false,
+            preset: PresetName::Standard,
+            rounds: String::new(),
+            requests: Requests::OneByOne,
+            rate: String::new(),
+            energy: false,
+            accuracy: false,
+            samples: String::new(),
+            inputs: None,
+            profile: None,
+            shapes: String::new(),
+            batch_axis: String::new(),
+            rules: None,
+            keeping: Keeping::Together,
+            seed: None,
+        }
+    }
+}
+
+impl Draft {
+    /// The plan of a session, to be run again; or why there is none.
+    pub fn again(session: &Session) -> Result<Self, String> {
+        if !session.plan.can_run() {
+            return Err(format!(
+                "{} was not measured by Powerband: there is no plan to run again",
+                session.name
+            ));
+        }
+        Ok(Self::of_wish(&Wish {
+            name: Some(session.name.clone()),
+            ..Wish::of(&session.plan)
+        }))
+    }
+
+    /// What somebody wishes for, to be changed or run.
+    pub fn of_wish(wish: &Wish) -> Self {
+        let looks = wish
+            .looks
+            .iter()
+            .cloned()
+            .chain(std::iter::repeat(Look::default()));
+        let batches = wish.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
+        Self {
+            name: wish.name.clone().unwrap_or_default(),
+            model: wish.model.clone(),
+            setups: wish
+                .setups
+                .iter()
+                .zip(looks)
+                .map(|(setup, look)| DraftSetup {
+                    spec: setup.to_string(),
+                    label: look.label.unwrap_or_default(),
+                    colour: look.colour,
+                })
+                .collect(),
+            batches: show_batches(batches),
+            journey: wish.journey,
+            preset: wish.preset,
+            rounds: wish.rounds.map_or_else(String::new, |n| n.to_string()),
+            requests: match wish.load {
+                Load::Closed => Requests::OneByOne,
+                Load::Constant { .. } => Requests::Evenly,
+                Load::Poisson { .. } => Requests::AtRandom,
+            },
+            rate: wish
+                .load
+                .offered_per_s()
+                .map_or_else(String::new, |per_s| per_s.to_string()),
+            energy: wish.energy,
+            accuracy: wish.judging.is_some(),
+            inputs: wish.judging.as_ref().map(|judging| judging.inputs),
+            samples: wish
+                .judging
+                .as_ref()
+                .and_then(|judging| judging.samples.clone())
+                .unwrap_or_default(),
+            profile: wish.profiling,
+            shapes: wish
+                .shapes
+                .iter()
+                .map(|(name, dims)| shape_text(name, dims))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            batch_axis: wish
+                .batch_axis
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", "),
+            rules: wish.rules.clone(),
+            keeping: wish.keeping,
+            seed: wish.seed,
+        }
+    }
+
+    /// What is to be prepared, or everything that makes no sense yet, each with the field it is in.
+    pub fn wish(&self) -> Result<Wish, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let mut note = |field, text: String| faults.push(Fault { field, text });
+        let mut setups = Vec::new();
+        for (index, draft) in self.setups.iter().enumerate() {
+            match check_setup(&draft.spec) {
+                Ok(setup) => setups.push(setup),
+                Err(text) => note(Field::Setup(index), text),
+            }
+        }
+        let batches = parse_batches(&self.batches)
+            .map_err(|error| note(Field::Batches, error.in_a_field()))
+            .ok();
+        let rounds = parse_rounds(&self.rounds)
+            .map_err(|text| note(Field::Rounds, text))
+            .unwrap_or_default();
+        let load = self
+            .load()
+            .map_err(|text| note(Field::Rate, text))
+            .unwrap_or_default();
+        let shapes = self
+            .shapes
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(shapes::parse_override)
+            .collect::<Result<_, _>>()
+            .map_err(|error| note(Field::Shapes, error.to_string()))
+            .unwrap_or_default();
+        let batch_axis = parse_batch_axes(&self.batch_axis)
+            .map_err(|error| note(Field::BatchAxis, error.to_string()))
+            .unwrap_or_default();
+        if self.model.trim().is_empty() {
+            note(
+                Field::Model,
+                "choose a built-in network or an ONNX file".to_owned(),
+            );
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Wish {
+            setups,
+            looks: self.looks(),
+            batches,
+            journey: self.journey,
+            shapes,
+            batch_axis,
+            preset: self.preset,
+            rounds,
+            load,
+            keeping: self.keeping,
+            seed: self.seed,
+            energy: self.energy,
+            judging: self.judging(),
+            profiling: self.profile,
+            name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
+            rules: self.rules.clone(),
+            ..Wish::new(self.model.trim())
+        })
+    }
+
+    fn load(&self) -> Result<Load, String> {
+        if self.requests == Requests::OneByOne {
+            return Ok(Load::Closed);
+        }
+        if self.rate.trim().is_empty() {
+            return Err("say how many requests arrive in a second".to_owned());
+        }
+        let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
+        Load::arriving(per_s, self.requests == Requests::AtRandom)
+            .map_err(|problem| format!("a rate {problem}"))
+    }
+
+    fn judging(&self) -> Option<Judging> {
+        let samples = Some(self.samples.trim().to_owned()).filter(|path| !path.is_empty());
+        self.accuracy.then_some(Judging {
+            inputs: self.inputs.unwrap_or(Judging::USUAL),
+            samples,
+        })
+    }
+
+    fn looks(&self) -> Vec<Look> {
+        self.setups
+            .iter()
+            .map(|draft| Look {
+                label: Some(draft.label.trim().to_owned()).filter(|label| !label.is_empty()),
+                colour: draft.colour,
+            })
+            .collect()
+    }
+}
+
+/// A setup that its engine can make sense of, or why not.
+pub fn check_setup(spec: &str) -> Result<Setup, String> {
+    let setup: Setup = spec
+        .trim()
+        .parse()
+        .map_err(|error: powerband_core::domain::setup::SetupError| error.to_string())?;
+    engines::check(&setup).map_err(|error| error.to_string())?;
+    Ok(setup)
+}
+
+fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
+            _ => Err(format!(
+                "\"{text}\" is no number of rounds; write 1 to 1000, or leave it empty for the preset's"
+            )),
+        },
+    }
+}
+
+/// Where a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The model.
+    Model,
+    /// A setup by its place.
+    Setup(usize),
+    /// The batch sizes.
+    Batches,
+    /// The rounds.
+    Rounds,
+    /// How many requests arrive in a second.
+    Rate,
+    /// The batch axis.
+    BatchAxis,
+    /// The shapes.
+    Shapes,
+}
+
+/// What makes no sense yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub field: Field,
+    /// What and what to do.
+    pub text: String,
+}
+
+/// What is known of the model.
+#[derive(Clone, Debug, Default)]
+pub enum ModelFacts {
+    /// Nothing yet.
+    #[default]
+    Unknown,
+    /// Being read.
+    Reading,
+    /// Read.
+    Known(Box<ModelSummary>),
+    /// Cannot be used, and why.
+    Refused(String),
+}
+
+/// The plan with its history.
+#[derive(Debug, Default)]
+pub struct Planner {
+    /// The plan as it stands.
+    pub draft: Draft,
+    /// What is known of its model.
+    pub facts: ModelFacts,
+    /// Plans that are kept, by file.
+    pub kept: Vec<(PathBuf, Draft)>,
+    undo: Vec<Draft>,
+    redo: Vec<Draft>,
+    /// The text field of the last change: further letters in it are the same step.
+    typing: Option<Typing>,
+}
+
+impl Planner {
+    /// A plan without a history.
+    pub fn new(draft: Draft) -> Self {
+        Self {
+            draft,
+            ..Self::default()
+        }
+    }
+
+    /// Why the plan cannot be run as it stands, as far as is known.
+    pub fn obstacle(&self) -> Option<String> {
+        match (self.draft.wish(), &self.facts) {
+            (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
+            (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),
+            (Ok(_), _) => None,
+        }
+    }
+
+    /// Whether there is a step before.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// Whether there is a step after.
+    pub fn can_redo(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
+    /// Puts another plan in place of this one, as a step that can be undone.
+    pub fn replace(&mut self, draft: Draft) {
+        self.remember(None);
+        self.draft = draft;
+    }
+
+    /// Changes the draft. What needs files or dialogs is left to `update`.
+    pub fn edit(&mut self, edit: PlanEdit) {
+        match edit {
+            PlanEdit::Undo => self.step(true),
+            PlanEdit::Redo => self.step(false),
+            PlanEdit::ChooseModel
+            | PlanEdit::Keep
+            | PlanEdit::Use(_)
+            | PlanEdit::Ladder(_)
+            | PlanEdit::First
+            | PlanEdit::Forget(_) => {}
+            edit => {
+                let typing = typing(&edit);
+                let before = self.draft.clone();
+                apply(&mut self.draft, edit);
+                if self.draft != before {
+                    let after = std::mem::replace(&mut self.draft, before);
+                    self.remember(typing);
+                    self.draft = after;
+                }
+            }
+        }
+    }
+
+    fn remember(&mut self, typing: Option<Typing>) {
+        if typing.is_none() || typing != self.typing {
+            self.undo.push(self.draft.clone());
+            if self.undo.len() > UNDO_STEPS {
+                self.undo.remove(0);
+            }
+        }
+        self.redo.clear();
+        self.typing = typing;
+    }
+
+    fn step(&mut self, back: bool) {
+        let (from, to) = if back {
+            (&mut self.undo, &mut self.redo)
+        } else {
+            (&mut self.redo, &mut self.undo)
+        };
+        if let Some(draft) = from.pop() {
+            to.push(std::mem::replace(&mut self.draft, draft));
+        }
+        self.typing = None;
+    }
+}
+
+/// The built-in networks: what a plan calls each, and what people do.
+pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
+    zoo::ALL.iter().map(|model| (model.id, model.title))
+}
+
+/// Plans that come ready.
+pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
+    ladders::ALL.iter()
+}
+
+/// What engines are called in a spelling.
+pub fn engine_ids() -> impl Iterator<Item = &'static str> {
+    engines::ALL
+        .iter()
+        .filter(|engine| engine.is_offered())
+        .map(|engine| engine.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_setups_are_two_fields() {
+        let mut planner = Planner::default();
+        planner.edit(PlanEdit::Add("ort".to_owned()));
+        planner.edit(PlanEdit::Add("ort".to_owned()));
+        for (setup, text) in [(0, "o"), (0, "or"), (1, "t")] {
+            planner.edit(PlanEdit::Spec(setup, text.to_owned()));
+        }
+        planner.edit(PlanEdit::Undo);
+        let specs = planner.draft.setups.iter().map(|setup| setup.spec.as_str());
+        assert_eq!(specs.collect::<Vec<_>>(), ["or", "ort"]);
+    }
+
+    #[test]
+    fn letters_of_one_field_are_one_step() {
+        let mut planner = Planner::default();
+        for text in ["r", "re", "res"] {
+            planner.edit(PlanEdit::Name(text.to_owned()));
+        }
+        planner.edit(PlanEdit::Add("tract".to_owned()));
+        planner.edit(PlanEdit::Undo);
+        assert_eq!(
+            (planner.draft.name.as_str(), planner.draft.setups.len()),
+            ("res", 0)
+        );
+        planner.edit(PlanEdit::Undo);
+        assert_eq!(planner.draft, Draft::default());
+        assert!(!planner.can_undo());
+        planner.edit(PlanEdit::Redo);
+        planner.edit(PlanEdit::Redo);
+        assert_eq!(
+            (planner.draft.name.as_str(), planner.draft.setups.len()),
+            ("res", 1)
+        );
+    }
+
+    #[test]
+    fn setups_are_moved_and_copied() {
+        let mut planner = Planner::default();
+        for spec in ["tract", "ort:cpu"] {
+            planner.edit(PlanEdit::Add(spec.to_owned()));
+        }
+        planner.edit(PlanEdit::Move(1, 0));
+        planner.edit(PlanEdit::Duplicate(0));
+        planner.edit(PlanEdit::Remove(9));
+        let specs: Vec<&str> = planner
+            .draft
+            .setups
+            .iter()
+            .map(|s| s.spec.as_str())
+            .collect();
+        assert_eq!(specs, ["ort:cpu", "ort:cpu", "tract"]);
+    }
+
+    #[test]
+    fn every_fault_names_its_field() {
+        let draft = Draft {
+            model: " ".to_owned(),
+            setups: vec![DraftSetup {
+                spec: "nonsense".to_owned(),
+                ..DraftSetup::default()
+            }],
+            batches: "0".to_owned(),
+            rounds: "x".to_owned(),
+            requests: Requests::AtRandom,
+            ..Draft::default()
+        };
+        let fields: Vec<Field> = draft
+            .wish()
+            .unwrap_err()
+            .iter()
+            .map(|fault| fault.field)
+            .collect();
+        assert_eq!(
+            fields,
+            [
+                Field::Setup(0),
+                Field::Batches,
+                Field::Rounds,
+                Field::Rate,
+                Field::Model
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
+        let wish = Wish {
+            setups: vec!["tract:cpu,threads=1".parse().unwrap()],
+            looks: vec![Look {
+                label: Some("alone".to_owned()),
+                colour: Some(3),
+            }],
+            batches: Some(vec![1, 4]),
+            journey: true,
+            shapes: [("input".to_owned(), vec![1, 8])].into(),
+            preset: PresetName::Quick,
+            rounds: Some(7),
+            seed: Some(11),
+            load: Load::Constant { per_s: 12.5 },
+            keeping: Keeping::OneAtATime,
+            energy: true,
+            judging: Some(Judging {
+                inputs: 512,
+                samples: Some("pictures".to_owned()),
+            }),
+            profiling: Some(Profiler::Engine),
+            name: Some("again".to_owned()),
+            ..Wish::new("resnet18")
+        };
+        assert_eq!(Draft::of_wish(&wish).wish(), Ok(wish.clone()));
+        let poisson = Wish {
+            load: Load::Poisson { per_s: 0.5 },
+            ..wish
+        };
+        assert_eq!(Draft::of_wish(&poisson).wish(), Ok(poisson));
+    }
+}

@@ -1,0 +1,37 @@
+//! What is typed of a plan: which fields there are, and what each is called.
+
+use super::{ModelFacts, Planner};
+use powerband_core::domain::model::{Dim, Port};
+use powerband_onnx::batch_axis::BatchAxes;
+
+/// The field of a setup's spelling, by its place.
+pub fn of_setup(place: usize) -> String {
+    format!("Setup {}", place + 1)
+}
+
+/// The field of a setup's name, by its place.
+pub fn of_name(place: usize) -> String {
+    format!("Name of setup {}", place + 1)
+}
+
+impl Planner {
+    /// Whether there are shapes to be typed: the model leaves more open than the batch, or some are typed
+    /// already.
+    pub fn has_shapes(&self) -> bool {
+        let leaves_open =
+            matches!(&self.facts, ModelFacts::Known(summary) if leaves_open(&summary.inputs));
+        leaves_open || !self.draft.shapes.is_empty() || !self.draft.batch_axis.is_empty()
+    }
+}
+
+/// Whether sizes are open beside the batch.
+fn leaves_open(inputs: &[Port]) -> bool {
+    let Ok(axes) = BatchAxes::find(inputs, &[]) else {
+        return false;
+    };
+    let is_open = |port: &Port| {
+        let mut dims = port.dims.iter().enumerate();
+        dims.any(|(index, dim)| matches!(dim, Dim::Named(_)) && !axes.takes(&port.name, index))
+    };
+    inputs.iter().any(is_open)
+}

@@ -1,0 +1,42 @@
+//! What a session publishes, and what does not add up in it.
+
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::claims::{self, Curve, Sheet};
+use powerband_findings::analysis::lint::Finding;
+
+/// What a session publishes, and what does not add up in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claims {
+    /// Its published curves.
+    pub curves: Vec<Curve>,
+    /// Where its published numbers are from.
+    pub head: Vec<(&'static str, String)>,
+    /// The tables of its published numbers.
+    pub sheets: Vec<Sheet>,
+    /// What does not add up, in what was published and in what was measured.
+    pub findings: Vec<Finding>,
+}
+
+impl Claims {
+    /// Finds everything.
+    pub fn of(session: &Session) -> Self {
+        let findings = powerband_findings::analysis::lint::of(session);
+        let Some(published) = &session.published else {
+            return Self {
+                findings,
+                ..Self::default()
+            };
+        };
+        Self {
+            curves: claims::curves(published),
+            head: claims::head(published),
+            sheets: claims::sheets(published),
+            findings,
+        }
+    }
+
+    /// Whether there is anything to show.
+    pub fn is_empty(&self) -> bool {
+        self.sheets.is_empty() && self.head.is_empty() && self.findings.is_empty()
+    }
+}

@@ -1,0 +1,75 @@
+//! What wishes about this machine do: looking for engines, fetching one, and saying where one is.
+
+use std::path::PathBuf;
+
+use crate::action::Machine;
+use crate::inbox::Message;
+use crate::machine::{Installing, Pointed};
+use crate::notices::Weight;
+use crate::{App, Ask, Output, work};
+use powerband_core::base::cancel::CancelToken;
+
+impl App {
+    pub(super) fn machine(&mut self, machine: Machine) {
+        match machine {
+            Machine::Rescan => self.look_for_engines(),
+            Machine::InstallOnnxRuntime => self.install(),
+            Machine::StopInstall => {
+                if let Some(installing) = &self.machine.installing {
+                    installing.cancel.cancel();
+                }
+            }
+            Machine::Choose(pointed) => self.outputs.push(Output::Ask(Ask::Point(pointed))),
+            Machine::Point(pointed, path) => self.point(pointed, path),
+        }
+    }
+
+    fn install(&mut self) {
+        if self.machine.installing.is_some() {
+            return;
+        }
+        let cancel = CancelToken::default();
+        self.machine.installing = Some(Installing {
+            step: "Looking for pip".to_owned(),
+            share: None,
+            cancel: cancel.clone(),
+        });
+        let (place, flavor) = (self.place.clone(), self.machine.flavor());
+        let broken = |why| Message::Installed(Err(why));
+        self.jobs.spawn_or("install", broken, move |outlet| {
+            work::install(&place, flavor, &cancel, outlet);
+        });
+    }
+
+    /// Looks for engines; once more after that where they are being looked for in another place.
+    pub(crate) fn look_for_engines(&mut self) {
+        if self.machine.is_looking {
+            self.machine.looks_again = true;
+            return;
+        }
+        self.machine.is_looking = true;
+        let place = self.place.clone();
+        self.jobs
+            .spawn_or("survey", Message::NotSurveyed, move |outlet| {
+                work::survey(&place, outlet);
+            });
+    }
+
+    /// What is to be used from now on, and at later starts; nothing for what is found.
+    fn point(&mut self, pointed: Pointed, path: Option<PathBuf>) {
+        if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
+            let words = format!(
+                "There is no {}; what was used is used on",
+                missing.display()
+            );
+            self.say(Weight::Trouble, words);
+            return;
+        }
+        pointed.of_place(&mut self.place).clone_from(&path);
+        let file = self.place.paths.settings.clone();
+        self.jobs.spawn("settings", move |outlet| {
+            work::keep_pointed(&file, pointed, path, outlet);
+        });
+        self.look_for_engines();
+    }
+}

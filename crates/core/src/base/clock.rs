@@ -1,0 +1,124 @@
+//! Wall-clock time as text.
+//!
+//! Analysis, charts and reports are handed the text, in UTC, and read no clock. People are shown
+//! what their own clock showed then.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, Local};
+
+/// Whether people are shown UTC, wherever they are.
+static SHOWS_UTC: AtomicBool = AtomicBool::new(cfg!(test));
+
+/// Now, as RFC 3339 in UTC to the second: `2026-11-21T06:02:03Z`.
+pub fn now_utc() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    utc_from_unix(seconds)
+}
+
+/// The system's monotonic clock in nanoseconds, which every process of this machine shares.
+pub fn monotonic_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Time of the processor that this process has used, all its threads together, in nanoseconds.
+pub fn used_by_process_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A number that differs from one run to the next, for seeds that nobody chose.
+pub fn entropy() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Seconds since 1970 as RFC 3339 in UTC.
+pub fn utc_from_unix(seconds: u64) -> String {
+    let (year, month, day) = civil_from_days((seconds / 86_400) as i64);
+    let rest = seconds % 86_400;
+    let (hour, minute, second) = (rest / 3600, rest % 3600 / 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Shows UTC from now on, for tests whose words and pictures are the same everywhere.
+pub fn show_utc() {
+    SHOWS_UTC.store(true, Ordering::Relaxed);
+}
+
+/// A moment in UTC as this machine's clock showed it: `2026-11-21T07:02:03` an hour east of Greenwich.
+/// What is no moment stays as it is.
+pub fn on_the_wall(utc: &str) -> String {
+    if SHOWS_UTC.load(Ordering::Relaxed) {
+        return utc.to_owned();
+    }
+    DateTime::parse_from_rfc3339(utc).map_or_else(
+        |_| utc.to_owned(),
+        |moment| shown(&moment.with_timezone(&Local)),
+    )
+}
+
+fn shown<Z: chrono::TimeZone<Offset: std::fmt::Display>>(moment: &DateTime<Z>) -> String {
+    moment.format("%Y-%m-%dT%H:%M:%S").to_string()
+}
+
+/// `2026-11-21T06:02:03Z` as `20261121-060203`, which sorts and is a valid file name everywhere.
+pub fn file_stamp(utc: &str) -> String {
+    utc.chars()
+        .filter_map(|c| match c {
+            'T' => Some('-'),
+            c if c.is_ascii_digit() => Some(c),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Gregorian date of a day counted from 1970-01-01, in whole 400-year cycles that start on 1 March.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_dates() {
+        assert_eq!(utc_from_unix(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc_from_unix(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc_from_unix(1_000_000_000), "2001-09-09T01:46:40Z");
+        assert_eq!(utc_from_unix(4_102_444_799), "2099-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn a_moment_elsewhere_may_be_on_another_day() {
+        let utc = DateTime::parse_from_rfc3339("2026-11-21T23:30:03Z").unwrap();
+        let zone = chrono::FixedOffset::east_opt(5 * 3600 + 1800).unwrap();
+        assert_eq!(shown(&utc.with_timezone(&zone)), "2026-11-22T05:00:03");
+        assert_eq!(on_the_wall("2026-11-21T23:30:03Z"), "2026-11-21T23:30:03Z");
+    }
+
+    #[test]
+    fn stamps_are_file_names() {
+        assert_eq!(file_stamp("2026-11-21T06:02:03Z"), "20261121-060203");
+    }
+}

@@ -1,0 +1,14 @@
+//! Helpers that know nothing of benchmarks: how numbers read, where files go, how work is cancelled.
+
+pub mod atomic_file;
+pub mod cancel;
+pub mod clock;
+pub mod ending;
+pub mod fonts;
+pub mod gapped;
+pub mod humanize;
+pub mod near_miss;
+pub mod paths;
+pub mod process_spec;
+pub mod regular_file;
+pub mod spaced;

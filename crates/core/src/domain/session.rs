@@ -1,0 +1,237 @@
+//! A session: one saved document, and the fold of a run's events.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::accuracy::Accuracy;
+use super::case::{Case, CaseKey};
+use super::claim::Published;
+use super::environment::Environment;
+use super::examination::Examination;
+use super::model::{ModelRef, Network};
+use super::outcome::Outcome;
+use super::plan::Plan;
+use super::profile::{Profile, Tool};
+use super::reported::Reported;
+use super::setup_report::SetupReport;
+use super::telemetry::Telemetry;
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Completion {
+    /// Events are still coming, or stopped coming without a word.
+    Interrupted,
+    /// The user stopped it.
+    Cancelled,
+    /// Everything in the plan has its outcome.
+    Complete,
+}
+
+/// One saved document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// What the user calls it.
+    pub name: String,
+    /// When the run began, RFC 3339 in UTC.
+    pub created: String,
+    /// How far the run came.
+    pub completion: Completion,
+    /// Whether any number in it is made up (by the `fake` engine).
+    pub made_up: bool,
+    /// The user's own words.
+    pub notes: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// The model.
+    pub model: ModelRef,
+    /// What a document publishes; never among what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
+    /// The circumstances.
+    pub environment: Environment,
+    /// What each setup's engine said of itself, in the plan's order.
+    pub reports: Vec<Option<SetupReport>>,
+    /// Every case of the plan, in its order.
+    pub cases: Vec<Case>,
+    /// How long the run took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What the user should know, in the order in which it was noticed.
+    pub warnings: Vec<String>,
+    /// For each setup that has a model of its own, that model, by its place in the plan.
+    #[serde(default)]
+    pub variants: BTreeMap<usize, ModelRef>,
+    /// What the engines made of their models, by the setup's place in the plan.
+    #[serde(default)]
+    pub examinations: BTreeMap<usize, Examination>,
+    /// How close what the setups compute is to the reference, by their places in the plan.
+    #[serde(default)]
+    pub accuracies: BTreeMap<usize, Accuracy>,
+    /// Where the time went: of this session's cases, or of what was imported.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
+    /// What other programs measured, as they reported it.
+    #[serde(default)]
+    pub reported: Vec<Reported>,
+    /// The program whose files this session was made of; nothing where it was measured here.
+    #[serde(default)]
+    pub imported: Option<Tool>,
+    /// The profiler that was attached, whose cost is in every number.
+    #[serde(default)]
+    pub profiler: Option<String>,
+    /// Later sittings, in which rounds were added.
+    #[serde(default)]
+    pub sittings: Vec<Sitting>,
+    /// What the machine's devices said meanwhile.
+    #[serde(default)]
+    pub telemetry: Telemetry,
+}
+
+/// A later run that added rounds to a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sitting {
+    /// When it began, RFC 3339 in UTC.
+    pub created: String,
+    /// Number of its first round, from 0.
+    pub first_round: u32,
+}
+
+impl Session {
+    /// The same without its samples: enough for a curve that is still growing.
+    pub fn without_samples(&self) -> Self {
+        let cases = self.cases.iter().map(|case| Case {
+            rounds: Vec::new(),
+            opening: case.opening.clone(),
+            warm_up: case.warm_up.clone(),
+            outcome: case.outcome.clone(),
+            stated: case.stated.clone(),
+            ..*case
+        });
+        Self {
+            cases: cases.collect(),
+            name: self.name.clone(),
+            created: self.created.clone(),
+            notes: self.notes.clone(),
+            tags: self.tags.clone(),
+            plan: self.plan.clone(),
+            model: self.model.clone(),
+            published: self.published.clone(),
+            environment: self.environment.clone(),
+            reports: self.reports.clone(),
+            warnings: self.warnings.clone(),
+            variants: self.variants.clone(),
+            examinations: self.examinations.clone(),
+            accuracies: self.accuracies.clone(),
+            profiles: self.profiles.clone(),
+            reported: self.reported.clone(),
+            imported: self.imported.clone(),
+            profiler: self.profiler.clone(),
+            sittings: self.sittings.clone(),
+            telemetry: Telemetry::default(),
+            ..*self
+        }
+    }
+
+    /// The beginning of a sitting that adds rounds to this session: every case that was measured is
+    /// open again.
+    pub fn reopened(mut self, created: &str) -> Self {
+        let first_round = self.next_round();
+        for case in &mut self.cases {
+            if matches!(case.outcome, Outcome::Finished | Outcome::Cancelled) {
+                case.outcome = Outcome::Pending;
+            }
+        }
+        self.completion = Completion::Interrupted;
+        self.sittings.push(Sitting {
+            created: created.to_owned(),
+            first_round,
+        });
+        self
+    }
+
+    /// The number that the next round would have.
+    pub fn next_round(&self) -> u32 {
+        let rounds = self.cases.iter().flat_map(|case| &case.rounds);
+        rounds.map(|round| round.round + 1).max().unwrap_or(0)
+    }
+
+    /// Whether it holds what somebody published, and nothing that was measured.
+    pub fn is_published_only(&self) -> bool {
+        self.published.is_some() && self.cases.is_empty()
+    }
+
+    /// The model that a setup runs.
+    pub fn model_of(&self, setup: usize) -> &ModelRef {
+        self.variants.get(&setup).unwrap_or(&self.model)
+    }
+
+    /// The networks that its setups run.
+    pub fn networks(&self) -> Vec<Network<'_>> {
+        Network::all(&self.plan.setups, &self.model, &self.variants)
+    }
+
+    /// A case by its key.
+    pub fn case(&self, key: CaseKey) -> Option<&Case> {
+        self.cases.iter().find(|case| case.key() == key)
+    }
+
+    /// How a setup is called; a dash for an index that the plan does not have.
+    pub fn setup_label(&self, setup: usize) -> String {
+        self.plan.label(setup).unwrap_or_else(|| "–".to_owned())
+    }
+
+    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so
+    /// the seed tells as well, which is another one for each run unless the user sets it. What was imported
+    /// has no seed, and several files may be imported in one second.
+    pub fn is_of_one_run_with(&self, other: &Self) -> bool {
+        let is_measured = || self.imported.is_none() && other.imported.is_none();
+        let is_one_import = || self.model == other.model && self.reported == other.reported;
+        self.created == other.created
+            && self.plan.seed == other.plan.seed
+            && (is_measured() || is_one_import())
+    }
+
+    /// The setup that somebody means: by its spelling, its label, or its number from 1.
+    pub fn find_setup(&self, wanted: &str) -> Option<usize> {
+        let setups = 0..self.plan.setups.len();
+        let spelled = wanted
+            .parse()
+            .map(|setup: super::setup::Setup| setup.to_string());
+        setups
+            .clone()
+            .find(|&setup| Ok(self.setup_spec(setup)) == spelled)
+            .or_else(|| {
+                setups
+                    .clone()
+                    .find(|&setup| self.setup_label(setup) == wanted)
+            })
+            .or_else(|| {
+                let number: usize = wanted.parse().ok()?;
+                number.checked_sub(1).filter(|setup| setups.contains(setup))
+            })
+    }
+
+    /// How a setup is spelled, whatever the user calls it; a dash for an index that the plan does not have.
+    pub fn setup_spec(&self, setup: usize) -> String {
+        let setup = self.plan.setups.get(setup);
+        setup.map_or_else(|| "–".to_owned(), ToString::to_string)
+    }
+
+    /// Ends what an interrupted run left open, so that every case has an outcome.
+    pub fn close_interrupted(&mut self) {
+        let mut open = 0;
+        for case in &mut self.cases {
+            if !case.outcome.is_final() {
+                case.outcome = Outcome::Cancelled;
+                open += 1;
+            }
+        }
+        self.warnings.push(format!(
+            "Recovered from the journal of a run that was interrupted; {open} of {} cases were not measured in full.",
+            self.cases.len()
+        ));
+    }
+}

@@ -1,0 +1,131 @@
+//! A session is the fold of its events: how it begins, and what each event adds.
+
+use std::collections::BTreeMap;
+
+use super::case::{Case, CaseKey};
+use super::device::Gpu;
+use super::event::{Beginning, RunEvent, Stamped};
+use super::session::{Completion, Session};
+use super::telemetry::{Telemetry, WatchedDevice};
+
+impl Session {
+    /// A session of which only the beginning is known.
+    pub fn begin(beginning: Beginning) -> Self {
+        let cases = beginning
+            .plan
+            .cases()
+            .into_iter()
+            .map(Case::pending)
+            .collect();
+        Self {
+            name: beginning.name,
+            created: beginning.created,
+            completion: Completion::Interrupted,
+            made_up: beginning.made_up,
+            notes: String::new(),
+            tags: Vec::new(),
+            reports: vec![None; beginning.plan.setups.len()],
+            plan: beginning.plan,
+            model: beginning.model,
+            published: None,
+            environment: beginning.environment,
+            cases,
+            elapsed_ns: 0,
+            warnings: beginning.warnings,
+            variants: beginning.variants,
+            examinations: BTreeMap::new(),
+            accuracies: BTreeMap::new(),
+            profiles: Vec::new(),
+            reported: Vec::new(),
+            imported: None,
+            profiler: None,
+            sittings: Vec::new(),
+            telemetry: Telemetry::default(),
+        }
+    }
+
+    /// The fold of a stream of events; nothing where the stream does not begin with a beginning.
+    pub fn from_events(events: impl IntoIterator<Item = Stamped>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let mut session = match events.next()?.event {
+            RunEvent::Began(beginning) => Self::begin(*beginning),
+            RunEvent::WentOn { session, .. } => *session,
+            _ => return None,
+        };
+        for event in events {
+            session.apply(event);
+        }
+        Some(session)
+    }
+
+    /// Takes one event in. Events about cases that the plan does not have are ignored.
+    pub fn apply(&mut self, stamped: Stamped) {
+        self.elapsed_ns = self.elapsed_ns.max(stamped.at_ns);
+        match stamped.event {
+            RunEvent::Began(_)
+            | RunEvent::WentOn { .. }
+            | RunEvent::WorkerStarted { .. }
+            | RunEvent::VisitBegan { .. }
+            | RunEvent::Turned { .. }
+            | RunEvent::RoundStarted { .. }
+            | RunEvent::Paused
+            | RunEvent::Resumed => {}
+            RunEvent::SetupReady { setup, report } => {
+                if let Some(slot) = self.reports.get_mut(setup) {
+                    *slot = Some(report);
+                }
+            }
+            RunEvent::Examined { setup, examination } => {
+                self.examinations.insert(setup, *examination);
+            }
+            RunEvent::CaseOpened { case, opening } => {
+                self.with_case(case, |case| case.opening = Some(opening));
+            }
+            RunEvent::WarmedUp { case, warm_up } => {
+                self.with_case(case, |case| case.warm_up = Some(warm_up));
+            }
+            RunEvent::RoundFinished { case, round } => {
+                self.with_case(case, |case| case.rounds.push(round));
+            }
+            RunEvent::CaseEnded { case, outcome } => {
+                self.with_case(case, |case| case.outcome = outcome);
+            }
+            RunEvent::Watched {
+                rate_hz,
+                devices,
+                missing,
+            } => {
+                // Cards of another run that is played back are not here.
+                let is_here =
+                    |device: &&WatchedDevice| device.kind.is_gpu() && !device.is_played_back();
+                let cards: Vec<Gpu> = devices.iter().filter(is_here).map(Gpu::of).collect();
+                if !cards.is_empty() {
+                    self.environment.gpus = cards;
+                }
+                self.telemetry
+                    .watch(stamped.at_ns, rate_hz, devices, missing);
+            }
+            RunEvent::Idled { span } => self.telemetry.idle.push(span),
+            RunEvent::Read { readings } => self.telemetry.take(&readings),
+            RunEvent::DeviceLost { device, lost } => self.telemetry.lose(device, lost),
+            RunEvent::Judged { setup, accuracy } => {
+                self.accuracies.insert(setup, *accuracy);
+            }
+            RunEvent::Profiled { profile } => self.profiles.push(*profile),
+            RunEvent::Warned { text } => self.warnings.push(text),
+            RunEvent::Ended { cancelled } => {
+                self.completion = if cancelled {
+                    Completion::Cancelled
+                } else {
+                    Completion::Complete
+                };
+            }
+        }
+    }
+
+    fn with_case(&mut self, key: CaseKey, change: impl FnOnce(&mut Case)) {
+        if let Some(case) = self.cases.iter_mut().find(|case| case.key() == key) {
+            change(case);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! When a longer preparation has paid by faster runs.
+
+use super::case_rows::CaseRow;
+use super::pair::Pair;
+use super::verdict::Call;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::session::Session;
+
+/// Loading and compiling the model, preparing the case and its first run, in nanoseconds.
+pub(super) fn preparation_ns(session: &Session, case: CaseKey) -> Option<f64> {
+    let report = session.reports.get(case.setup)?.as_ref()?;
+    let opening = session.case(case)?.opening.as_ref()?;
+    Some((report.load_ns + opening.open_ns + opening.first_run_ns) as f64)
+}
+
+/// Runs after which a longer preparation has paid by faster runs; nothing where it takes no longer, or
+/// where it is not sure that the runs are faster.
+pub(super) fn pays_after(pair: &Pair, before_ns: f64, after_ns: f64) -> Option<f64> {
+    if pair.verdict.call != Call::Faster || pair.is_per_item() || after_ns <= before_ns {
+        return None;
+    }
+    let median = |row: &CaseRow| row.latency_ns.as_ref().map(|times| times.median);
+    let saved_ns = median(&pair.before)? - median(&pair.after)?;
+    (saved_ns > 0.0).then(|| ((after_ns - before_ns) / saved_ns).ceil())
+}

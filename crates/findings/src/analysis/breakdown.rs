@@ -1,0 +1,453 @@
+//! Where the time of a profile went: by category, by operator, by kernel.
+//!
+//! What is added up is kernels, copies and sets where there are any, else operators without those within
+//! them. Sums are not busy time: streams overlap.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::category::{Category, Rules, has_all};
+use super::kernel_name;
+use powerband_core::domain::profile::{Launches, Profile, Total};
+use powerband_core::domain::trace::SliceKind;
+
+/// What stands for the operator where nobody says.
+pub const NOT_TOLD: &str = "operator not told";
+/// Longest gaps that are listed.
+const GAPS: usize = 10;
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// A row for each category.
+    #[default]
+    Category,
+    /// A row for each operator.
+    Operator,
+    /// A row for each kernel by its whole name.
+    Kernel,
+}
+
+impl Level {
+    /// Every level.
+    pub const ALL: [Self; 3] = [Self::Category, Self::Operator, Self::Kernel];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Category => "category",
+            Self::Operator => "operator",
+            Self::Kernel => "kernel",
+        }
+    }
+}
+
+/// What is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Kernels, copies and sets.
+    Work,
+    /// Operators, each without those within it.
+    Operators,
+}
+
+impl Scope {
+    /// What a profile has.
+    pub fn of(profile: &Profile) -> Self {
+        let mut totals = profile.totals.iter();
+        if totals.any(|total| total.kind.is_work()) {
+            Self::Work
+        } else {
+            Self::Operators
+        }
+    }
+
+    /// Whether something of this kind is added up.
+    pub fn holds(self, kind: SliceKind) -> bool {
+        match self {
+            Self::Work => kind.is_work(),
+            Self::Operators => kind == SliceKind::Operator,
+        }
+    }
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Work => "kernels, copies and sets",
+            Self::Operators => "operators, each without those within it",
+        }
+    }
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its whole name.
+    pub name: String,
+    /// What people read of it.
+    pub short: String,
+    /// The category; of an operator with several, that of most of its time.
+    pub category: Category,
+    /// The operators, most time first; empty where nobody says.
+    pub ops: Vec<String>,
+    /// Where it ran, each place once.
+    pub places: Vec<String>,
+    /// How many names of kernels it stands for.
+    pub names: usize,
+    /// How often they ran.
+    pub calls: u64,
+    /// All their times together, in nanoseconds.
+    pub total_ns: u64,
+    /// The share of everything that is added up, from 0 to 1.
+    pub share: f64,
+    /// The shortest call, where it is known of all.
+    pub min_ns: Option<u64>,
+    /// The longest call, where it is known of all.
+    pub max_ns: Option<u64>,
+}
+
+impl Row {
+    /// The mean of a call, in nanoseconds.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.total_ns as f64 / self.calls as f64)
+    }
+
+    /// Whether it has every word somewhere in its names.
+    pub fn has(&self, words: &str) -> bool {
+        let places = self.places.join(" ");
+        let text = [
+            &self.name,
+            &self.short,
+            self.category.title(),
+            &self.ops.join(" "),
+            &places,
+        ];
+        has_all(&text.join(" "), words)
+    }
+}
+
+/// A pause of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The device in words.
+    pub device: String,
+    /// When it begins, from the first slice of the file, in nanoseconds.
+    pub start_ns: u64,
+    /// How long it is, in nanoseconds.
+    pub length_ns: u64,
+}
+
+/// Where the time went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Breakdown {
+    /// What is added up.
+    pub scope: Scope,
+    /// What a row stands for.
+    pub level: Level,
+    /// Rows, most time first.
+    pub rows: Vec<Row>,
+    /// All of it, in nanoseconds; nothing where the profile has no times, as where a tool only counted.
+    pub summed_ns: Option<u64>,
+    /// How often anything ran; nothing where the profile does not tell.
+    pub calls: Option<u64>,
+    /// The share of the time from first to last in which devices were busy with nothing, from 0 to 1, and
+    /// the time in which they were busy with something.
+    pub busy: Option<Busy>,
+    /// The longest pauses of the devices, the longest first.
+    pub gaps: Vec<Gap>,
+    /// What launching took.
+    pub launches: Option<Launches>,
+    /// What the host did meanwhile: operators, calls, waits, scripts and the profiler itself, which lie
+    /// over each other and are never added.
+    pub host: Vec<(SliceKind, u64)>,
+    /// The host's part of whole runs: their time without that of the nodes in them, in nanoseconds, where
+    /// the profile has both.
+    pub between_nodes_ns: Option<u64>,
+    /// Runs of the network that it covers.
+    pub runs: Option<u64>,
+    /// Whether any operator is known.
+    pub has_operators: bool,
+}
+
+/// How busy the devices were.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Busy {
+    /// Time in which at least one kernel, copy or set ran, of all devices together, in nanoseconds.
+    pub busy_ns: u64,
+    /// From first to last, of all devices together, in nanoseconds.
+    pub span_ns: u64,
+}
+
+impl Busy {
+    /// The share of the time in which nothing ran, from 0 to 1.
+    pub fn idle_share(self) -> Option<f64> {
+        let idle = self.span_ns.saturating_sub(self.busy_ns);
+        (self.span_ns > 0).then(|| idle as f64 / self.span_ns as f64)
+    }
+}
+
+/// Which rows are shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Words that a row has to have, with stars for anything; empty for all rows.
+    pub words: String,
+    /// The least share, from 0 to 1.
+    pub over: f64,
+    /// At most so many rows.
+    pub top: Option<usize>,
+}
+
+impl Filter {
+    /// All rows.
+    pub const NONE: Self = Self {
+        words: String::new(),
+        over: 0.0,
+        top: None,
+    };
+
+    /// Whether it leaves all rows.
+    pub fn is_none(&self) -> bool {
+        self.words.trim().is_empty() && self.over <= 0.0 && self.top.is_none()
+    }
+}
+
+/// What a filter leaves, and what it leaves out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Places among the rows, in their order.
+    pub rows: Vec<usize>,
+    /// Their time together, in nanoseconds.
+    pub total_ns: u64,
+    /// How many rows are left out.
+    pub hidden: usize,
+}
+
+impl Breakdown {
+    /// What a filter leaves.
+    pub fn shown(&self, filter: &Filter) -> Shown {
+        let passes = |row: &Row| row.share >= filter.over && row.has(&filter.words);
+        let rows = self.rows.iter().enumerate();
+        let rows: Vec<usize> = rows
+            .filter(|(_, row)| passes(row))
+            .map(|(place, _)| place)
+            .take(filter.top.unwrap_or(usize::MAX))
+            .collect();
+        let total = |place: &usize| self.rows.get(*place).map_or(0, |row| row.total_ns);
+        Shown {
+            total_ns: rows.iter().map(total).sum(),
+            hidden: self.rows.len() - rows.len(),
+            rows,
+        }
+    }
+
+    /// The share of some categories together, from 0 to 1; only where rows are categories or kernels.
+    pub fn share_of(&self, categories: &[Category]) -> f64 {
+        let rows = self.rows.iter();
+        let found = rows.filter(|row| categories.contains(&row.category));
+        found.map(|row| row.share).sum()
+    }
+
+    /// The share of everything that some of its time is, from 0 to 1.
+    pub fn share_of_all(&self, ns: f64) -> f64 {
+        ns / self.summed_ns.unwrap_or(0).max(1) as f64
+    }
+
+    /// A time for each run, where it is known how many there were.
+    pub fn per_run(&self, ns: f64) -> Option<f64> {
+        let runs = self.runs.filter(|runs| *runs > 0)?;
+        Some(ns / runs as f64)
+    }
+
+    /// The host's time of a kind, in nanoseconds.
+    pub fn host_ns(&self, kind: SliceKind) -> Option<u64> {
+        let found = self.host.iter().find(|(known, _)| *known == kind);
+        found.map(|(_, ns)| *ns)
+    }
+}
+
+/// Where the time of a profile went.
+pub fn of(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
+    let scope = Scope::of(profile);
+    let totals = || {
+        profile
+            .totals
+            .iter()
+            .filter(|total| scope.holds(total.kind))
+    };
+    let summed_ns: u64 = totals().map(|total| total.total_ns).sum();
+    let mut groups: BTreeMap<(String, Category, SliceKind), Group<'_>> = BTreeMap::new();
+    for total in totals() {
+        let category = rules.of(total);
+        match groups.entry(key(total, category, level)) {
+            Entry::Vacant(place) => {
+                place.insert(Group::default()).add(total, category);
+            }
+            Entry::Occupied(mut place) => place.get_mut().add(total, category),
+        }
+    }
+    let mut rows: Vec<Row> = groups
+        .into_iter()
+        .map(|((name, ..), group)| group.row(name, summed_ns))
+        .collect();
+    rows.sort_by(|a, b| {
+        b.total_ns
+            .cmp(&a.total_ns)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    if level == Level::Kernel {
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let shorts = kernel_name::short_names(&names);
+        for (row, short) in rows.iter_mut().zip(shorts) {
+            row.short = short;
+        }
+    }
+    Breakdown {
+        scope,
+        level,
+        summed_ns: (!rows.is_empty()).then_some(summed_ns),
+        calls: (!rows.is_empty()).then(|| totals().map(|total| total.calls).sum()),
+        busy: busy(profile),
+        gaps: gaps(profile),
+        launches: profile.launches.clone(),
+        host: host(profile, scope),
+        between_nodes_ns: between_nodes(profile),
+        runs: profile.runs,
+        has_operators: totals().any(|total| !operator(total).is_empty()),
+        rows,
+    }
+}
+
+/// What runtimes call a whole run, with its nodes in it.
+const RUN: &str = "model_run";
+
+/// What is left of whole runs beside their nodes. Nodes side by side may take longer than their run, and
+/// then nothing is left.
+fn between_nodes(profile: &Profile) -> Option<u64> {
+    let mut ranges = profile.of_kind(SliceKind::Range);
+    let runs = ranges.find(|total| total.name == RUN)?;
+    Some(
+        runs.total_ns
+            .saturating_sub(profile.summed_ns(SliceKind::Kernel)),
+    )
+}
+
+/// What is one row. A kernel of two categories, because two operators use it, is two rows.
+fn key(total: &Total, category: Category, level: Level) -> (String, Category, SliceKind) {
+    match level {
+        Level::Category => (category.title().to_owned(), category, SliceKind::Other),
+        Level::Kernel => (total.name.clone(), category, total.kind),
+        Level::Operator => {
+            let op = match operator(total) {
+                "" if total.kind == SliceKind::Copy => "copies",
+                "" if total.kind == SliceKind::Set => "sets of memory",
+                "" => NOT_TOLD,
+                op => op,
+            };
+            (op.to_owned(), Category::Other, SliceKind::Other)
+        }
+    }
+}
+
+/// The operator of a name, which may be one itself.
+pub fn operator(total: &Total) -> &str {
+    if total.op.is_empty() && total.kind == SliceKind::Operator {
+        return &total.name;
+    }
+    &total.op
+}
+
+/// Names that make one row.
+#[derive(Default)]
+struct Group<'a> {
+    totals: Vec<&'a Total>,
+    categories: BTreeMap<Category, u64>,
+}
+
+impl<'a> Group<'a> {
+    fn add(&mut self, total: &'a Total, category: Category) {
+        *self.categories.entry(category).or_default() += total.total_ns;
+        self.totals.push(total);
+    }
+
+    fn row(mut self, name: String, summed_ns: u64) -> Row {
+        self.totals
+            .sort_by_key(|total| std::cmp::Reverse(total.total_ns));
+        let most = self.categories.iter().max_by_key(|(_, ns)| **ns);
+        let total_ns: u64 = self.totals.iter().map(|total| total.total_ns).sum();
+        let each_once = |words: &dyn Fn(&'a Total) -> &'a str| {
+            let mut found: Vec<String> = Vec::new();
+            for word in self.totals.iter().map(|total| words(total)) {
+                if !word.is_empty() && !found.iter().any(|known| known == word) {
+                    found.push(word.to_owned());
+                }
+            }
+            found
+        };
+        let ends = |end: &dyn Fn(&Total) -> Option<u64>| -> Option<Vec<u64>> {
+            self.totals.iter().map(|total| end(total)).collect()
+        };
+        Row {
+            short: name.clone(),
+            name,
+            category: most.map_or(Category::Other, |(category, _)| *category),
+            ops: each_once(&operator),
+            places: each_once(&|total| &total.place),
+            names: each_once(&|total| &total.name).len(),
+            calls: self.totals.iter().map(|total| total.calls).sum(),
+            share: share(total_ns, summed_ns),
+            total_ns,
+            min_ns: ends(&|total| total.min_ns).and_then(|all| all.into_iter().min()),
+            max_ns: ends(&|total| total.max_ns).and_then(|all| all.into_iter().max()),
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        return 0.0;
+    }
+    part as f64 / whole as f64
+}
+
+fn busy(profile: &Profile) -> Option<Busy> {
+    let busy_ns = profile.busy_ns()?;
+    let spans = profile.devices.iter().map(|device| device.span_ns);
+    Some(Busy {
+        busy_ns,
+        span_ns: spans.sum(),
+    })
+}
+
+fn gaps(profile: &Profile) -> Vec<Gap> {
+    let devices = profile.devices.iter();
+    let mut gaps: Vec<Gap> = devices
+        .flat_map(|device| {
+            device.gaps.iter().map(|&(start_ns, length_ns)| Gap {
+                device: device.device.clone(),
+                start_ns,
+                length_ns,
+            })
+        })
+        .collect();
+    gaps.sort_by_key(|gap| std::cmp::Reverse(gap.length_ns));
+    gaps.truncate(GAPS);
+    gaps
+}
+
+fn host(profile: &Profile, scope: Scope) -> Vec<(SliceKind, u64)> {
+    const KINDS: [SliceKind; 5] = [
+        SliceKind::Operator,
+        SliceKind::Call,
+        SliceKind::Wait,
+        SliceKind::Script,
+        SliceKind::Overhead,
+    ];
+    KINDS
+        .into_iter()
+        .filter(|kind| !scope.holds(*kind) && profile.of_kind(*kind).next().is_some())
+        .map(|kind| (kind, profile.summed_ns(kind)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

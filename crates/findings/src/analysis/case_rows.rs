@@ -1,0 +1,228 @@
+//! A session's cases as rows: what every table, document and chart of cases is made from.
+
+use super::energy::{self, Energy};
+use super::far_off::{self, FarOff};
+use super::flags::{self, Flag};
+use super::memory::{self, Need};
+use super::peak;
+use super::stated;
+use super::watched::{self, Watched};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::reported::Stated;
+use powerband_core::domain::session::Session;
+use powerband_core::stats::bootstrap::{self, Interval};
+use powerband_core::stats::summary::Summary;
+
+/// Resamples behind a reported interval.
+const RESAMPLES: usize = 2_000;
+/// Seed of the resampling, so that the same session always shows the same interval.
+const SEED: u64 = 0x706f_7765;
+
+/// One case in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseRow {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// How the setup is called.
+    pub setup_label: String,
+    /// How the setup is spelled, for machines.
+    pub setup_spec: String,
+    /// Batch size.
+    pub batch: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many rounds were measured, or results reported by another program.
+    pub rounds: usize,
+    /// How many samples there are.
+    pub samples: u64,
+    /// The samples in a few numbers, in nanoseconds, or what another program states in their place;
+    /// nothing where there is neither.
+    pub latency_ns: Option<Summary>,
+    /// What another program states of it; nothing where it was measured here.
+    pub stated: Option<Stated>,
+    /// 95 % interval of the median, in nanoseconds; nothing for fewer than two rounds.
+    pub ci95_ns: Option<Interval>,
+    /// Items done over time spent, or the rate that the program states that measured it.
+    pub throughput_per_s: Option<f64>,
+    /// Batch size over median time: what the throughput would be without pauses and outliers. Nothing
+    /// where runs may have overlapped.
+    pub throughput_by_median: Option<f64>,
+    /// Throughput as a share of the setup's best.
+    pub of_best: Option<f64>,
+    /// Samples that are far from the others.
+    pub far_off: FarOff,
+    /// What is suspicious.
+    pub flags: Vec<Flag>,
+    /// What the devices did meanwhile.
+    pub watched: Vec<Watched>,
+    /// Share of the time in which the device that it ran on was busy, by its own word.
+    pub busy: Option<f64>,
+    /// Operations of the network in a second as a share of what its devices can do at most, where both
+    /// are known.
+    pub of_peak: Option<f64>,
+    /// What it cost in energy, or why that is not known.
+    pub energy: Result<Energy, String>,
+    /// The most memory that it needed, where somebody told.
+    pub memory: Option<Need>,
+}
+
+impl CaseRow {
+    /// Whether it has no samples, and what is known of its times is what another program states.
+    pub fn is_stated_only(&self) -> bool {
+        self.samples == 0 && self.stated.is_some()
+    }
+
+    /// The shortest run, in nanoseconds, where it is known.
+    pub fn min_ns(&self) -> Option<f64> {
+        self.known(|times| times.min, |stated| stated.min_ns)
+    }
+
+    /// The mean, in nanoseconds, where it is known.
+    pub fn mean_ns(&self) -> Option<f64> {
+        self.known(|times| times.mean, |stated| stated.mean_ns)
+    }
+
+    /// The longest run, in nanoseconds, where it is known.
+    pub fn max_ns(&self) -> Option<f64> {
+        self.known(|times| times.max, |stated| stated.max_ns)
+    }
+
+    fn known(
+        &self,
+        of_samples: fn(&Summary) -> f64,
+        of_stated: fn(&Stated) -> Option<f64>,
+    ) -> Option<f64> {
+        match &self.stated {
+            Some(stated) if self.samples == 0 => of_stated(stated),
+            _ => self.latency_ns.as_ref().map(of_samples),
+        }
+    }
+
+    /// The median in words.
+    pub fn median_words(&self) -> Option<String> {
+        let median = self.latency_ns.as_ref()?.median;
+        Some(humanize::duration_ns(median))
+    }
+
+    /// How far off the median may be, in words: half its 95 % interval as a share of it; not known where
+    /// the interval reaches beyond ten times either way.
+    pub fn uncertainty_words(&self) -> Option<String> {
+        let (median, share) = (self.latency_ns.as_ref()?.median, self.ci95_rel()?);
+        let is_known = self.ci95_ns?.tells_of(median);
+        Some(if is_known {
+            humanize::uncertainty(share)
+        } else {
+            humanize::NOT_KNOWN.to_owned()
+        })
+    }
+
+    /// The throughput in words.
+    pub fn rate_words(&self) -> Option<String> {
+        self.throughput_per_s.map(humanize::rate)
+    }
+
+    /// Half the 95 % interval of the median as a share of it.
+    pub fn ci95_rel(&self) -> Option<f64> {
+        let (interval, latency) = (self.ci95_ns?, self.latency_ns.as_ref()?);
+        (latency.median > 0.0).then(|| (interval.high - interval.low) / 2.0 / latency.median)
+    }
+}
+
+/// Every case of the session, in the plan's order.
+pub fn of(session: &Session) -> Vec<CaseRow> {
+    let mut rows: Vec<CaseRow> = session
+        .cases
+        .iter()
+        .map(|case| row(session, case))
+        .collect();
+    relate(session, &mut rows);
+    rows
+}
+
+/// Makes one case's row anew, and what others say of themselves in relation to it: for a run that
+/// goes on, where all the others are as they were.
+pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
+    if rows.len() != session.cases.len() {
+        *rows = of(session);
+        return;
+    }
+    for (slot, case) in rows.iter_mut().zip(&session.cases) {
+        if case.key() == key {
+            *slot = row(session, case);
+        }
+    }
+    relate(session, rows);
+}
+
+/// What each row is in relation to the best of its setup.
+fn relate(session: &Session, rows: &mut [CaseRow]) {
+    let best: Vec<f64> = (0..session.plan.setups.len())
+        .map(|setup| {
+            rows.iter()
+                .filter(|row| row.setup == setup)
+                .filter_map(|row| row.throughput_per_s)
+                .fold(0.0, f64::max)
+        })
+        .collect();
+    for row in rows {
+        let best = best.get(row.setup).copied().filter(|best| *best > 0.0);
+        row.of_best = row
+            .throughput_per_s
+            .zip(best)
+            .map(|(throughput, best)| throughput / best);
+    }
+}
+
+/// The times of each round; of a case without samples each time that was reported is one.
+pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
+    if case.rounds.is_empty() {
+        let reported = case.stated.iter().filter_map(|one| one.typical_ns);
+        return reported.map(|ns| vec![ns]).collect();
+    }
+    let times =
+        |round: &Round| -> Vec<f64> { round.samples_ns.iter().map(|&ns| ns as f64).collect() };
+    case.rounds.iter().map(times).collect()
+}
+
+fn row(session: &Session, case: &Case) -> CaseRow {
+    let stated = stated::of(case);
+    let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
+        .map(|summary| stated::filled(summary, stated.as_ref()))
+        .or_else(|| stated::summary(stated.as_ref()?));
+    let rounds = rounds(case);
+    let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
+    let items = case.n_samples() as f64 * case.batch as f64;
+    let spent_s = case.spent_ns() as f64 / 1e9;
+    let watched = watched::of(&session.telemetry, case);
+    let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
+    CaseRow {
+        setup: case.setup,
+        setup_label: session.setup_label(case.setup),
+        setup_spec: session.setup_spec(case.setup),
+        batch: case.batch,
+        outcome: case.outcome.clone(),
+        rounds: rounds.len(),
+        samples: case.n_samples(),
+        ci95_ns: bootstrap::median_interval(&rounds, RESAMPLES, SEED),
+        throughput_per_s,
+        throughput_by_median: latency_ns
+            .as_ref()
+            .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
+            .map(|s| case.batch as f64 * 1e9 / s.median),
+        of_best: None,
+        far_off: far_off::of(case),
+        flags: latency_ns
+            .as_ref()
+            .map(|summary| flags::of(session, case, summary))
+            .unwrap_or_default(),
+        latency_ns,
+        stated,
+        busy: watched::busy_share(session, case.setup, &watched),
+        of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
+        energy: energy::of(session, case),
+        memory: memory::of(session, case, &watched),
+        watched,
+    }
+}

@@ -1,0 +1,135 @@
+//! What to keep in mind about pairs of cases: batches that differ, and medians that say something else than
+//! the rounds do.
+
+use super::case_rows::CaseRow;
+use super::pair::Pair;
+use powerband_core::stats::bootstrap::Interval;
+
+/// A ratio of the medians this near to the speed-up is called the same, whatever the interval.
+const NEAR: f64 = 0.01;
+
+/// All of it, in sentences.
+pub(super) fn of(pairs: &[Pair]) -> Vec<String> {
+    let found = [
+        about_batches(pairs),
+        about_directions(pairs),
+        about_medians(pairs),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn about_batches(pairs: &[Pair]) -> Option<String> {
+    let pair = pairs.iter().find(|pair| pair.is_per_item())?;
+    Some(format!(
+        "The batch sizes differ ({} and {}), so latencies are compared per item.",
+        pair.before_batch, pair.after_batch
+    ))
+}
+
+/// The median before over the median after; nothing where they are of batches that differ.
+fn of_medians(pair: &Pair) -> Option<f64> {
+    let median = |row: &CaseRow| Some(row.latency_ns.as_ref()?.median);
+    let ratio = median(&pair.before)? / median(&pair.after)?;
+    (!pair.is_per_item()).then_some(ratio)
+}
+
+/// Whether rounds that took turns say one thing and the medians over all samples another.
+fn points_the_other_way(pair: &Pair) -> bool {
+    let both = of_medians(pair).zip(pair.ratio);
+    both.is_some_and(|(medians, ratio)| (medians - 1.0) * (ratio.speed_up - 1.0) < 0.0)
+}
+
+/// Whether the ratio of the medians is one that the rounds leave no room for.
+fn is_outside(pair: &Pair) -> bool {
+    let Some((medians, ratio)) = of_medians(pair).zip(pair.ratio) else {
+        return false;
+    };
+    let is_near = (medians / ratio.speed_up - 1.0).abs() <= NEAR;
+    let is_within = |interval: Interval| (interval.low..=interval.high).contains(&medians);
+    !is_near && ratio.ci95.is_some_and(|interval| !is_within(interval))
+}
+
+fn batches(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
+    let batches: Vec<String> = pairs
+        .iter()
+        .filter(|pair| is_such(pair))
+        .map(|pair| pair.before_batch.to_string())
+        .collect();
+    (!batches.is_empty()).then(|| batches.join(", "))
+}
+
+fn about_directions(pairs: &[Pair]) -> Option<String> {
+    let batches = batches(pairs, points_the_other_way)?;
+    Some(format!(
+        "At batch {batches} the medians over all samples point the other way than the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
+    ))
+}
+
+fn about_medians(pairs: &[Pair]) -> Option<String> {
+    let is_such = |pair: &Pair| is_outside(pair) && !points_the_other_way(pair);
+    let batches = batches(pairs, is_such)?;
+    Some(format!(
+        "At batch {batches} the ratio of the medians over all samples is outside the interval of the speed-up, which is the geometric mean of the rounds' ratios: rounds have unequal numbers of samples, or differ. The verdict follows the rounds."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::testing::{measure, session};
+    use powerband_core::domain::session::Session;
+
+    /// What is told of the first setup against another one.
+    fn told(session: &Session, other: usize) -> String {
+        let rows = case_rows::of(session);
+        let side = |setup| Side {
+            session,
+            rows: &rows,
+            setup,
+            batch: None,
+        };
+        comparison::of(&side(0), &side(other)).remarks.join(" ")
+    }
+
+    #[test]
+    fn medians_that_point_the_other_way_are_told() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        // One short round and a long one with more samples, against two alike.
+        measure(&mut session, 0, 1, &[&[10], &[30, 30, 30]]);
+        measure(&mut session, 1, 1, &[&[20], &[20, 20, 20]]);
+        let rows = case_rows::of(&session);
+        let side = |setup| Side {
+            session: &session,
+            rows: &rows,
+            setup,
+            batch: None,
+        };
+        let found = comparison::of(&side(0), &side(1));
+        assert!(
+            found.pairs[0]
+                .ratio
+                .is_some_and(|ratio| ratio.speed_up < 1.0)
+        );
+        let other = told(&session, 1);
+        assert!(
+            other.contains("At batch 1 the medians over all samples"),
+            "{other}"
+        );
+        assert!(!told(&session, 0).contains("the other way"));
+    }
+
+    #[test]
+    fn medians_outside_of_the_interval_are_told() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        // Twice as fast in each round, and most samples after are of the slow one.
+        measure(&mut session, 0, 1, &[&[2_000; 3], &[4_000; 3], &[6_000; 3]]);
+        let slow = [3_000; 20];
+        measure(&mut session, 1, 1, &[&[1_000; 3], &[2_000; 3], &slow]);
+        let outside = "At batch 1 the ratio of the medians over all samples is outside";
+        let other = told(&session, 1);
+        assert!(other.contains(outside), "{other}");
+        assert!(!other.contains("the other way"), "{other}");
+        assert!(!told(&session, 0).contains("outside"));
+    }
+}

@@ -1,0 +1,470 @@
+//! Two setups, of one session or of two, case by case: how much faster, how sure, and the verdict.
+
+use super::case_rows::CaseRow;
+use super::cautions;
+use super::conditions::{self, Difference};
+use super::metrics;
+pub use super::metrics::{Better, Metric};
+use super::pair;
+pub use super::pair::{Pair, Ratio};
+pub use super::side::Side;
+use super::verdict::Call;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::session::Session;
+
+/// Two setups compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Cases measured on both sides, ascending in batch size.
+    pub pairs: Vec<Pair>,
+    /// Batch sizes measured before only.
+    pub only_before: Vec<usize>,
+    /// Batch sizes measured after only.
+    pub only_after: Vec<usize>,
+    /// Geometric mean of the speed-ups.
+    pub overall: Option<Ratio>,
+    /// The numbers side by side.
+    pub metrics: Vec<Metric>,
+    /// The conditions side by side.
+    pub differences: Vec<Difference>,
+    /// What to keep in mind.
+    pub remarks: Vec<String>,
+    /// The one of them that says that the sides ran different networks, where they did: a ratio, but no
+    /// answer.
+    pub networks: Option<String>,
+    /// Why there is nothing to compare, where there is nothing.
+    pub nothing: Option<String>,
+}
+
+/// Compares two sides.
+///
+/// Cases match by batch size. Where both sides pick one batch, those two are a pair whatever their
+/// sizes; where one side does, the other is held to the same batch size.
+pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let mut remarks =
+        conditions::remarks((before.session, before.setup), (after.session, after.setup));
+    let (mine, theirs) = match (before.batch, after.batch) {
+        (None, Some(batch)) | (Some(batch), None) => {
+            (before.measured(Some(batch)), after.measured(Some(batch)))
+        }
+        (mine, theirs) => (before.measured(mine), after.measured(theirs)),
+    };
+    let both_pinned = before.batch.is_some() && after.batch.is_some();
+    let matches = |a: &CaseRow, b: &CaseRow| both_pinned || a.batch == b.batch;
+    let mut pairs = Vec::new();
+    for first in &mine {
+        if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
+            pairs.push(pair::of(before, after, first, second));
+        }
+    }
+    let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
+        rows.iter()
+            .filter(|row| !others.iter().any(|other| matches(row, other)))
+            .map(|row| row.batch)
+            .collect()
+    };
+    remarks.extend(about_itself(before, after, &pairs));
+    remarks.extend(cautions::of(&pairs));
+    let networks = conditions::different_networks(
+        (before.session, before.setup),
+        (after.session, after.setup),
+    );
+    let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
+    remarks.extend(after.troubles(&only_before));
+    remarks.extend(before.troubles(&only_after));
+    let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
+    Comparison {
+        nothing,
+        overall: pair::overall(&pairs),
+        metrics: metrics::of(before, after, &pairs),
+        differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
+        only_before,
+        only_after,
+        pairs,
+        remarks,
+        networks,
+    }
+}
+
+/// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`of`] does.
+/// The setups of the sides are left out of account.
+pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let specs = &after.session.plan.setups;
+    let mut whole = Comparison::nothing();
+    for (setup, spec) in before.session.plan.setups.iter().enumerate() {
+        let label = before.session.setup_label(setup);
+        let Some(other) = specs.iter().position(|other| other == spec) else {
+            whole
+                .remarks
+                .push(format!("{label} is in the session before only."));
+            continue;
+        };
+        let one = of(&before.narrowed(setup), &after.narrowed(other));
+        whole.take(&label, one);
+    }
+    for (setup, spec) in specs.iter().enumerate() {
+        if !before.session.plan.setups.contains(spec) {
+            let label = after.session.setup_label(setup);
+            whole
+                .remarks
+                .push(format!("{label} is in the session after only."));
+        }
+    }
+    whole.overall = pair::overall(&whole.pairs);
+    whole.nothing = whole.pairs.is_empty().then(|| {
+        "The two sessions have no case in common: no setup that is spelled alike was measured at the same batch size. Pick a setup of each.".to_owned()
+    });
+    whole
+}
+
+/// Compares two sessions as they belong together: the setups where each has one, however they are
+/// spelled, else those that are spelled alike. The setups of the sides are left out of account.
+pub fn between(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    let has_one = |side: &Side<'_>| side.session.plan.setups.len() == 1;
+    if has_one(before) && has_one(after) {
+        return of(&before.narrowed(0), &after.narrowed(0));
+    }
+    of_sessions(before, after)
+}
+
+/// Why two sides have no case in common.
+fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
+    let batches = |rows: &[&CaseRow]| {
+        let sizes: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
+        sizes.join(", ")
+    };
+    match (before.is_empty(), after.is_empty()) {
+        (true, true) => "Nothing was measured on either side.".to_owned(),
+        (true, false) => "Nothing was measured before.".to_owned(),
+        (false, true) => "Nothing was measured after.".to_owned(),
+        (false, false) => format!(
+            "No case in common: batch sizes {} before and {} after. Pick one of each to compare them per item.",
+            batches(before),
+            batches(after)
+        ),
+    }
+}
+
+/// The first setup of a session against each of the others.
+pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
+    let side = |setup| Side {
+        session,
+        rows,
+        setup,
+        batch: None,
+    };
+    (1..session.plan.setups.len())
+        .map(|other| of(&side(0), &side(other)))
+        .collect()
+}
+
+impl Comparison {
+    fn nothing() -> Self {
+        Self {
+            pairs: Vec::new(),
+            only_before: Vec::new(),
+            only_after: Vec::new(),
+            overall: None,
+            metrics: Vec::new(),
+            differences: Vec::new(),
+            remarks: Vec::new(),
+            networks: None,
+            nothing: None,
+        }
+    }
+
+    /// How many pairs got this answer.
+    pub fn count(&self, call: Call) -> usize {
+        let such = |pair: &&Pair| pair.verdict.call == call;
+        self.pairs.iter().filter(such).count()
+    }
+
+    /// Why answers are open or to be taken with care, each reason once.
+    pub fn reasons(&self) -> Vec<&str> {
+        let mut reasons: Vec<&str> = Vec::new();
+        for reason in self
+            .pairs
+            .iter()
+            .filter_map(|pair| pair.verdict.reason.as_deref())
+        {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    /// The rounds that would settle every pair which more rounds can settle; nothing where there is none.
+    pub fn more_rounds(&self) -> Option<u32> {
+        let wanted = self
+            .pairs
+            .iter()
+            .filter_map(|pair| pair.verdict.more_rounds);
+        wanted.max()
+    }
+
+    /// Adds one setup's comparison, its metrics under its name, and what is not said yet.
+    fn take(&mut self, label: &str, one: Self) {
+        self.networks = self.networks.take().or(one.networks);
+        self.pairs.extend(one.pairs);
+        self.only_before.extend(one.only_before);
+        self.only_after.extend(one.only_after);
+        self.metrics
+            .extend(one.metrics.into_iter().map(|metric| Metric {
+                name: format!("{label}: {}", metric.name),
+                ..metric
+            }));
+        for difference in one.differences {
+            if !self.differences.contains(&difference) {
+                self.differences.push(difference);
+            }
+        }
+        for remark in one.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+}
+
+/// A session against itself, or against a copy of it, is the same whatever it holds.
+fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<String> {
+    let setup = before.setup;
+    let is_same = |pair: &Pair| {
+        let key = |batch| CaseKey { setup, batch };
+        before.session.case(key(pair.before_batch)) == after.session.case(key(pair.after_batch))
+    };
+    let same_run = setup == after.setup && before.session.is_of_one_run_with(after.session);
+    (same_run && !pairs.is_empty() && pairs.iter().all(is_same))
+        .then(|| "Both sides are the same measurements.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
+    use powerband_core::domain::plan::Load;
+
+    fn side<'a>(
+        session: &'a Session,
+        rows: &'a [CaseRow],
+        setup: usize,
+        batch: Option<usize>,
+    ) -> Side<'a> {
+        Side {
+            session,
+            rows,
+            setup,
+            batch,
+        }
+    }
+
+    /// The second setup is twice, then four times as fast; batch 8 does not fit into its memory.
+    fn example() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4, 8]);
+        for (batch, micros) in [(1, 1_000), (4, 4_000), (8, 8_000)] {
+            measure_near(&mut session, 0, batch, micros);
+        }
+        measure_near(&mut session, 1, 1, 500);
+        measure_near(&mut session, 1, 4, 1_000);
+        measure_near(&mut session, 1, 8, 1_000);
+        end(&mut session, 1, 8, out_of_memory());
+        session
+    }
+
+    #[test]
+    fn sessions_are_matched_setup_by_setup() {
+        let before = example();
+        let mut after = session(&["tract:cpu", "tract:cpu,threads=1"], &[1, 4]);
+        measure_near(&mut after, 0, 1, 250);
+        measure_near(&mut after, 0, 4, 500);
+        measure_near(&mut after, 1, 1, 900);
+        let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
+        let whole = of_sessions(
+            &side(&before, &rows, 0, None),
+            &side(&after, &others, 0, None),
+        );
+        let pairs: Vec<(&str, usize)> = whole
+            .pairs
+            .iter()
+            .map(|pair| (pair.before.setup_label.as_str(), pair.before_batch))
+            .collect();
+        assert_eq!(pairs, [("tract:cpu", 1), ("tract:cpu", 4)]);
+        assert!((whole.overall.unwrap().speed_up - 2.0).abs() < 0.01);
+        assert!(whole.metrics[0].name.starts_with("tract:cpu: "));
+        for lone in [
+            "ort:cpu is in the session before only.",
+            "tract:cpu,threads=1 is in the session after only.",
+        ] {
+            assert!(
+                whole.remarks.iter().any(|remark| remark == lone),
+                "{:?}",
+                whole.remarks
+            );
+        }
+    }
+
+    #[test]
+    fn batches_are_matched_and_the_rest_is_named() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 1, None),
+        );
+        let speed_ups: Vec<f64> = comparison
+            .pairs
+            .iter()
+            .map(|pair| pair.ratio.unwrap().speed_up)
+            .collect();
+        assert_eq!(comparison.pairs.len(), 2);
+        assert!((speed_ups[0] - 2.0).abs() < 1e-4 && (speed_ups[1] - 4.0).abs() < 1e-4);
+        let overall = comparison.overall.unwrap();
+        assert!((overall.speed_up - 8_f64.sqrt()).abs() < 1e-4);
+        // No surer than its pairs are on average.
+        let width = |ratio: Ratio| ratio.ci95.map(|ci| (ci.high / ci.low).ln()).unwrap();
+        let widths: Vec<f64> = comparison
+            .pairs
+            .iter()
+            .map(|pair| width(pair.ratio.unwrap()))
+            .collect();
+        assert!((width(overall) - widths[0].midpoint(widths[1])).abs() < 1e-12);
+        assert_eq!(comparison.count(Call::Faster), 2);
+        assert_eq!(comparison.only_before, [8]);
+        assert!(comparison.only_after.is_empty());
+        let told = comparison.remarks.join(" ");
+        assert!(told.contains("tract:cpu batch 8: out of memory"), "{told}");
+    }
+
+    #[test]
+    fn what_is_compared_with_itself_is_told() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let told = |batch: Option<usize>, other: Option<usize>| {
+            let found = of(
+                &side(&session, &rows, 0, batch),
+                &side(&session, &rows, 0, other),
+            );
+            found
+                .remarks
+                .contains(&"Both sides are the same measurements.".to_owned())
+        };
+        assert!(told(None, None));
+        assert!(told(Some(4), Some(4)));
+        assert!(!told(Some(1), Some(4)));
+    }
+
+    #[test]
+    fn batches_picked_by_hand_are_compared_per_item() {
+        let session = example();
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, Some(8)),
+            &side(&session, &rows, 1, Some(4)),
+        );
+        // 1 ms an item before; 1 ms for four items after.
+        let ratio = comparison.pairs[0].ratio.unwrap();
+        assert!((ratio.speed_up - 4.0).abs() < 1e-4, "{ratio:?}");
+        let interval = ratio.ci95.unwrap();
+        assert!((interval.low - 4.0).abs() < 0.01 && (interval.high - 4.0).abs() < 0.01);
+        assert!(
+            comparison
+                .remarks
+                .iter()
+                .any(|text| text.contains("per item"))
+        );
+        let one = of(
+            &side(&session, &rows, 0, Some(4)),
+            &side(&session, &rows, 1, None),
+        );
+        assert_eq!((one.pairs.len(), one.only_after.len()), (1, 0));
+    }
+
+    #[test]
+    fn one_round_gives_a_ratio_without_an_interval() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        measure(&mut session, 0, 1, &[&[100, 100, 100]]);
+        measure(&mut session, 1, 1, &[&[50, 50, 50], &[50, 50, 50]]);
+        let rows = case_rows::of(&session);
+        let comparison = of(
+            &side(&session, &rows, 0, None),
+            &side(&session, &rows, 1, None),
+        );
+        let ratio = comparison.pairs[0].ratio.unwrap();
+        assert_eq!((ratio.speed_up, ratio.ci95), (2.0, None));
+        let verdict = &comparison.pairs[0].verdict;
+        assert_eq!(verdict.call, Call::Inconclusive);
+        assert!(verdict.reason.as_ref().unwrap().contains("one round"));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_a_sentence_and_no_number() {
+        let told = |change: fn(&mut Session)| {
+            let before = example();
+            let mut after = example();
+            after.created = "2031-01-01T00:00:00Z".to_owned();
+            change(&mut after);
+            let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
+            let comparison = of(
+                &side(&before, &rows, 0, None),
+                &side(&after, &others, 0, None),
+            );
+            match comparison.pairs.first() {
+                Some(pair) => {
+                    assert_eq!(pair.verdict.call, Call::Inconclusive);
+                    assert_eq!(pair.verdict.more_rounds, None);
+                    pair.verdict.reason.clone().unwrap()
+                }
+                None => comparison.nothing.unwrap(),
+            }
+        };
+        let other_file = told(|after| after.model.sha256 = "ff".to_owned());
+        assert!(other_file.contains("not the same file"), "{other_file}");
+        let profiled = told(|after| after.profiler = Some("rocprof".to_owned()));
+        assert!(profiled.contains("rocprof"), "{profiled}");
+        let loaded = told(|after| after.plan.load = Load::Constant { per_s: 5.0 });
+        assert!(loaded.contains("closed loop"), "{loaded}");
+        let zeros = told(|after| {
+            for case in &mut after.cases {
+                for round in &mut case.rounds {
+                    round.samples_ns.fill(0);
+                }
+            }
+        });
+        assert!(zeros.contains("zero"), "{zeros}");
+        let nothing = told(|after| after.cases.clear());
+        assert!(nothing.contains("Nothing was measured after"), "{nothing}");
+        let others = told(|after| {
+            for case in &mut after.cases {
+                case.batch += 100;
+            }
+        });
+        assert!(others.contains("No case in common"), "{others}");
+    }
+
+    #[test]
+    fn rounds_that_took_turns_are_paired() {
+        // The second and fourth round were slow for everybody.
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        let rounds = |base: u64| [1, 3, 1, 2, 1].map(|slow| vec![base * slow; 9]);
+        for (setup, base) in [(0, 1_100_000), (1, 1_000_000)] {
+            let rounds = rounds(base);
+            let slices: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+            measure(&mut session, setup, 1, &slices);
+        }
+        let rows = case_rows::of(&session);
+        let sides = [
+            side(&session, &rows, 0, None),
+            side(&session, &rows, 1, None),
+        ];
+        let pair = of(&sides[0], &sides[1]).pairs.remove(0);
+        assert_eq!(pair.verdict.call, Call::Faster, "{:?}", pair.verdict);
+        // The same rounds an hour apart tell nothing.
+        let mut later = session.clone();
+        later.created = "2031-01-01T00:00:00Z".to_owned();
+        let after = side(&later, &rows, 1, None);
+        let pair = of(&sides[0], &after).pairs.remove(0);
+        assert_eq!(pair.verdict.call, Call::Inconclusive, "{:?}", pair.verdict);
+    }
+}

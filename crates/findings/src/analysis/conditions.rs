@@ -1,0 +1,490 @@
+//! Under which conditions two setups were measured, side by side, and what to keep in mind when they
+//! are compared.
+
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::device::{Cpu, Gpu};
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::session::{Completion, Session};
+
+/// Digits of a model's checksum that are shown: enough to see that two differ.
+const CHECKSUM_DIGITS: usize = 8;
+/// Networks whose sizes differ by more than this share are not two versions of one.
+const MOST_BETWEEN_VERSIONS: f64 = 0.05;
+/// Options that have a line of their own.
+const OWN_LINE: [&str; 2] = ["precision", "threads"];
+
+/// One condition on both sides, whether it differs or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which condition: `Machine`, `Threads`.
+    pub what: &'static str,
+    /// As it was before; a dash where it is not known.
+    pub before: String,
+    /// As it is after.
+    pub after: String,
+}
+
+impl Difference {
+    /// Whether the two sides differ. Something unknown differs from everything but the unknown.
+    pub fn differs(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// A session and one of its setups.
+pub type Measured<'a> = (&'a Session, usize);
+
+/// Conditions of one side: what each is called and how it was, where that is known.
+pub type Conditions = Vec<(&'static str, Option<String>)>;
+
+/// Every condition on both sides, important ones first.
+pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
+    let sides = |list: fn(Measured<'_>) -> Conditions| {
+        list(before)
+            .into_iter()
+            .zip(list(after))
+            .map(|((what, before), (_, after))| Difference {
+                what,
+                before: or_unknown(before),
+                after: or_unknown(after),
+            })
+            .collect::<Vec<_>>()
+    };
+    [sides(of_setup), sides(of_machine), sides(of_measuring)].concat()
+}
+
+/// What to keep in mind, in sentences.
+pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
+    let (first, second) = (before.0, after.0);
+    let networks = different_networks(before, after);
+    let is_told = networks.is_some();
+    let mut remarks: Vec<String> = networks.into_iter().collect();
+    if !first.is_of_one_run_with(second) {
+        remarks.push(if first.imported.is_some() || second.imported.is_some() {
+            "The two are not interleaved: another program measured at least one of them.".to_owned()
+        } else {
+            "The two were measured at different times, not interleaved.".to_owned()
+        });
+    }
+    let models = (first.model_of(before.1), second.model_of(after.1));
+    if !is_told || models.0.name == models.1.name {
+        remarks.extend(about_models(models.0, models.1));
+    }
+    remarks.extend(about_machines(
+        &first.environment.cpu,
+        &second.environment.cpu,
+    ));
+    remarks.extend(about_session(first));
+    if !first.is_of_one_run_with(second) || first.name != second.name {
+        remarks.extend(about_session(second));
+    }
+    remarks
+}
+
+/// Why two sides must not be judged against each other at all; nothing where they may.
+pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+    let (first, second) = (before.0, after.0);
+    if first.profiler != second.profiler {
+        let name = first.profiler.as_ref().or(second.profiler.as_ref())?;
+        return Some(format!(
+            "one side was measured with the profiler {name} attached, whose cost is in its times"
+        ));
+    }
+    let task = |(session, setup): Measured<'_>| {
+        let spec = session.plan.setups.get(setup);
+        let task = spec.and_then(|spec| spec.options.get("task").cloned());
+        task.unwrap_or_else(|| "infer".to_owned())
+    };
+    if task(before) != task(after) {
+        return Some("one side trains the network and the other only runs it".to_owned());
+    }
+    if first.plan.load != second.plan.load {
+        return Some(
+            "one side is service time in a closed loop and the other response time under load, or the loads differ"
+                .to_owned(),
+        );
+    }
+    if first.is_of_one_run_with(second) {
+        return None;
+    }
+    let (mine, theirs) = (first.model_of(before.1), second.model_of(after.1));
+    // Two versions under two names are compared on purpose; two files under one name are not.
+    if mine.name == theirs.name && mine.is_same_file(theirs) == Some(false) {
+        return Some(format!("{} is not the same file on both sides", mine.name));
+    }
+    None
+}
+
+/// Whether two models are one network or versions of one, as far as file, size and name tell; nothing
+/// where they do not.
+pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
+    if one.is_same_file(other) == Some(true) {
+        return Some(true);
+    }
+    let is_apart = |one: u64, other: u64| {
+        let (least, most) = (one.min(other) as f64, one.max(other) as f64);
+        least > 0.0 && most > least * (1.0 + MOST_BETWEEN_VERSIONS)
+    };
+    let work = one.macs.zip(other.macs);
+    if is_apart(one.parameters, other.parameters)
+        || work.is_some_and(|(one, other)| is_apart(one, other))
+    {
+        return Some(false);
+    }
+    let is_sized = one.parameters > 0 && other.parameters > 0;
+    (is_sized || one.name == other.name).then_some(true)
+}
+
+/// That the sides ran different networks, so that their ratio is no answer to what a change brought;
+/// nothing where they did not, or where nobody knows. The setups of one run share its network.
+pub fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+    let (first, second) = (before.0.model_of(before.1), after.0.model_of(after.1));
+    if before.0.is_of_one_run_with(after.0) || is_one_network(first, second) != Some(false) {
+        return None;
+    }
+    let size = |model: &ModelRef| {
+        let macs = model
+            .macs
+            .map_or_else(String::new, |macs| format!(" and {}", humanize::macs(macs)));
+        let parameters = humanize::decimal(model.parameters);
+        format!("{} has {parameters} parameters{macs}", model.name)
+    };
+    Some(format!(
+        "Different networks: {}, {}. The ratio is one between networks and says nothing of what a change brought.",
+        size(first),
+        size(second)
+    ))
+}
+
+fn about_models(before: &ModelRef, after: &ModelRef) -> Option<String> {
+    let (first, second) = (&before.name, &after.name);
+    let is_unknown = |model: &ModelRef| model.sha256.is_empty();
+    match (first == second, before.is_same_file(after)) {
+        (true, Some(true)) => None,
+        (true, Some(false)) => Some(format!(
+            "The models differ: {first} is not the same file on both sides."
+        )),
+        (false, Some(true)) => Some(format!("{first} and {second} are the same file.")),
+        (false, Some(false)) => Some(format!("The models differ: {first} and {second}.")),
+        // The name is all that there is, and it is the same.
+        (true, None) if is_unknown(before) && is_unknown(after) => None,
+        (true, None) => Some(format!(
+            "The file of {first} is known on one side only, so it may not be the same."
+        )),
+        (false, None) => Some(format!(
+            "Whether {first} and {second} are one network is not known: no model file was recorded."
+        )),
+    }
+}
+
+fn about_machines(before: &Cpu, after: &Cpu) -> Option<String> {
+    match (machine(before), machine(after)) {
+        (before, after) if before == after => None,
+        (Some(_), Some(_)) => Some("The machines differ.".to_owned()),
+        _ => Some("On which machine one side was measured is not known.".to_owned()),
+    }
+}
+
+fn about_session(session: &Session) -> Vec<String> {
+    let name = &session.name;
+    let ended = match session.completion {
+        Completion::Complete => None,
+        Completion::Cancelled => Some(format!("{name} was cancelled before it was complete.")),
+        Completion::Interrupted => Some(format!("{name} is not complete.")),
+    };
+    let made_up = session
+        .made_up
+        .then(|| format!("Numbers of {name} are made up."));
+    made_up.into_iter().chain(ended).collect()
+}
+
+/// What was run.
+fn of_setup((session, setup): Measured<'_>) -> Conditions {
+    let spec = session.plan.setups.get(setup);
+    let report = session.reports.get(setup).and_then(Option::as_ref);
+    let option = |key: &str| spec.and_then(|spec| spec.options.get(key)).cloned();
+    let threads = report
+        .and_then(|report| report.threads)
+        .map(|threads| threads.to_string());
+    let engine = report
+        .map(|report| report.engine.clone())
+        .filter(|engine| !engine.is_empty());
+    let others = spec.map(|spec| {
+        let mut kept = spec
+            .options
+            .iter()
+            .filter(|(key, _)| !OWN_LINE.contains(&key.as_str()))
+            .peekable();
+        if kept.peek().is_none() {
+            // An option may itself be called "none".
+            return "the defaults".to_owned();
+        }
+        listed(kept.map(|(key, value)| format!("{key}={value}")))
+    });
+    let feeding = session
+        .cases
+        .iter()
+        .filter(|case| case.setup == setup)
+        .find_map(|case| case.opening.as_ref())
+        .map(|opening| opening.feeding.clone());
+    vec![
+        ("Model", Some(model(session.model_of(setup)))),
+        (
+            "Engine",
+            engine.or_else(|| spec.map(|spec| spec.engine.clone())),
+        ),
+        ("Device", spec.map(|spec| spec.device.clone())),
+        ("Precision", option("precision")),
+        ("Threads", threads.or_else(|| option("threads"))),
+        ("Options", others),
+        ("Library", report.and_then(|report| report.library.clone())),
+        ("Inputs", feeding),
+    ]
+}
+
+/// What it ran on.
+pub fn of_machine((session, _): Measured<'_>) -> Conditions {
+    let environment = &session.environment;
+    let cpu = &environment.cpu;
+    let memory = environment.memory.total_bytes;
+    let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
+    // What is imported says nothing of cards, which is not that there were none.
+    let known = session.imported.is_none() || !environment.gpus.is_empty();
+    vec![
+        ("Machine", machine(cpu)),
+        (
+            "Graphics",
+            known.then(|| listed(environment.gpus.iter().map(graphics))),
+        ),
+        ("Card settings", card_settings(session)),
+        ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
+        ("System", Some(environment.os.clone())),
+        ("Kernel", Some(environment.kernel.clone())),
+        ("Governor", cpu.governor.clone()),
+        ("Boost", boost.map(str::to_owned)),
+        (
+            "Load average before",
+            environment.load_before.map(|load| format!("{load:.2}")),
+        ),
+    ]
+}
+
+/// Power limits, locked clocks and the like of the watched cards; nothing where none was watched.
+fn card_settings(session: &Session) -> Option<String> {
+    let cards = session.telemetry.tracks.iter().map(|track| &track.device);
+    let settings: Vec<String> = cards
+        .filter(|device| device.kind.is_gpu())
+        .flat_map(|device| &device.settings)
+        .map(|setting| format!("{} {}", setting.name.to_lowercase(), setting.value))
+        .collect();
+    (!settings.is_empty()).then(|| settings.join(", "))
+}
+
+/// How it was measured.
+pub fn of_measuring((session, _): Measured<'_>) -> Conditions {
+    let plan = &session.plan;
+    let environment = &session.environment;
+    // What is imported has a plan that nobody measured by, and was measured at another time.
+    let here = session.imported.is_none();
+    let build = if environment.optimised_build {
+        "optimised"
+    } else {
+        "not optimised"
+    };
+    let commit = environment
+        .commit
+        .as_ref()
+        .map(|commit| format!("{build}, {commit}"));
+    let shapes = plan.shapes.iter().map(|(input, dims)| {
+        let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+        format!("{input} {}", dims.join("×"))
+    });
+    vec![
+        (
+            "Batch sizes",
+            Some(listed(plan.batches.iter().map(ToString::to_string))),
+        ),
+        ("Shapes given", Some(listed(shapes))),
+        ("Preset", here.then(|| plan.preset.to_string())),
+        ("Rounds", here.then(|| plan.measure.rounds.to_string())),
+        ("Powerband", Some(environment.program.clone())),
+        (
+            "Build",
+            here.then(|| commit.unwrap_or_else(|| build.to_owned())),
+        ),
+        ("Measured", here.then(|| moment(&session.created))),
+    ]
+}
+
+fn model(model: &ModelRef) -> String {
+    let checksum: String = model.sha256.chars().take(CHECKSUM_DIGITS).collect();
+    if checksum.is_empty() {
+        return model.name.clone();
+    }
+    format!("{} ({checksum})", model.name)
+}
+
+fn machine(cpu: &Cpu) -> Option<String> {
+    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    (!cpu.model.is_empty()).then(|| format!("{}, {threads}", cpu.model))
+}
+
+fn graphics(gpu: &Gpu) -> String {
+    match &gpu.driver {
+        Some(driver) => format!("{}, driver {driver}", gpu.name),
+        None => gpu.name.clone(),
+    }
+}
+
+/// A time stamp as the rest of the program shows it.
+fn moment(created: &str) -> String {
+    if created.is_empty() {
+        return String::new();
+    }
+    format!("{} UTC", created.replace('T', " ").trim_end_matches('Z'))
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() {
+        return "none".to_owned();
+    }
+    items.join(", ")
+}
+
+fn or_unknown(text: Option<String>) -> String {
+    text.filter(|text| !text.is_empty())
+        .unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+    use powerband_core::domain::profile::Tool;
+    use powerband_core::domain::setup_report::SetupReport;
+
+    fn find<'a>(differences: &'a [Difference], what: &str) -> &'a Difference {
+        let found = differences
+            .iter()
+            .find(|difference| difference.what == what);
+        found.unwrap()
+    }
+
+    #[test]
+    fn setups_of_one_session_differ_in_what_was_run() {
+        let mut session = session(&["ort:cpu,threads=2,opt=all", "tract:cpu"], &[1, 4]);
+        session.reports[1] = Some(SetupReport {
+            engine: "Tract 0.23".to_owned(),
+            threads: Some(2),
+            ..SetupReport::default()
+        });
+        let differences = of((&session, 0), (&session, 1));
+        let differing: Vec<&str> = differences
+            .iter()
+            .filter(|difference| difference.differs())
+            .map(|difference| difference.what)
+            .collect();
+        assert_eq!(differing, ["Engine", "Options"]);
+        assert_eq!(find(&differences, "Engine").after, "Tract 0.23");
+        let options = find(&differences, "Options");
+        assert_eq!(
+            (options.before.as_str(), options.after.as_str()),
+            ("opt=all", "the defaults")
+        );
+        assert_eq!(find(&differences, "Threads").before, "2");
+        assert_eq!(find(&differences, "Governor").before, UNKNOWN);
+        assert_eq!(find(&differences, "Batch sizes").before, "1, 4");
+        let remarks = remarks((&session, 0), (&session, 1));
+        assert_eq!(remarks, ["test is not complete."]);
+    }
+
+    #[test]
+    fn sessions_of_different_times_are_remarked_on() {
+        let mut before = session(&["ort:cpu"], &[1]);
+        before.completion = Completion::Complete;
+        let mut after = before.clone();
+        after.created = "2030-02-02T00:00:00Z".to_owned();
+        after.model.sha256 = "ff".to_owned();
+        after.made_up = true;
+        after.name = "later".to_owned();
+        let remarks = remarks((&before, 0), (&after, 0));
+        assert_eq!(remarks.len(), 3, "{remarks:?}");
+        assert!(remarks[0].contains("not interleaved"));
+        assert!(remarks[1].contains("not the same file"));
+        assert!(remarks[2].contains("later are made up"));
+        let measured = of((&before, 0), (&after, 0));
+        assert_eq!(find(&measured, "Measured").after, "2030-02-02 00:00:00 UTC");
+    }
+
+    /// What another program measured, imported in the same second as others.
+    fn imported(name: &str) -> Session {
+        let mut session = session(&["trtexec:imported"], &[1]);
+        session.completion = Completion::Complete;
+        session.imported = Some(Tool {
+            name: "trtexec".to_owned(),
+            ..Tool::default()
+        });
+        session.model.name = name.to_owned();
+        session.model.sha256 = String::new();
+        session.model.parameters = 0;
+        session.model.macs = None;
+        session
+    }
+
+    #[test]
+    fn files_that_nobody_knows_are_neither_the_same_nor_in_the_way() {
+        let (before, after) = (imported("one.json"), imported("two.json"));
+        let told = remarks((&before, 0), (&after, 0));
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("another program"), "{told:?}");
+        assert!(
+            told[1].contains("one.json and two.json are one network is not known"),
+            "{told:?}"
+        );
+        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
+        let differences = of((&before, 0), (&after, 0));
+        for what in ["Preset", "Rounds", "Build", "Measured", "Graphics"] {
+            assert_eq!(find(&differences, what).before, UNKNOWN, "{what}");
+        }
+        // A file that is known on one side only is not another one.
+        let mut known = imported("one.json");
+        known.model.sha256 = "ff".to_owned();
+        assert_eq!(obstacle((&before, 0), (&known, 0)), None);
+        let told = remarks((&before, 0), (&known, 0)).join(" ");
+        assert!(told.contains("known on one side only"), "{told}");
+    }
+
+    #[test]
+    fn networks_of_other_sizes_are_told_first() {
+        let mut before = session(&["ort:cpu"], &[1]);
+        before.model.parameters = 25_560_000;
+        before.model.macs = Some(4_090_000_000);
+        let mut after = before.clone();
+        after.created = "2030-02-02T00:00:00Z".to_owned();
+        after.model.name = "other".to_owned();
+        after.model.sha256 = "ff".to_owned();
+        // Folded away: two versions of one network.
+        after.model.parameters = 25_510_000;
+        assert_eq!(different_networks((&before, 0), (&after, 0)), None);
+        assert_eq!(is_one_network(&before.model, &after.model), Some(true));
+        after.model.parameters = 7_980_000;
+        after.model.macs = Some(2_830_000_000);
+        assert_eq!(is_one_network(&before.model, &after.model), Some(false));
+        let told = remarks((&before, 0), (&after, 0));
+        assert!(
+            told[0].contains("other has 7.98 M parameters and 2.83 GMACs"),
+            "{told:?}"
+        );
+        assert!(!told.join(" ").contains("The models differ"), "{told:?}");
+        // Nothing is in the way: the ratio is kept.
+        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
+    }
+
+    #[test]
+    fn a_setup_that_is_not_there_is_unknown() {
+        let session = session(&["ort:cpu"], &[1]);
+        let differences = of((&session, 0), (&session, 9));
+        assert_eq!(find(&differences, "Engine").after, UNKNOWN);
+    }
+}

@@ -1,0 +1,144 @@
+//! What earlier sessions of this machine took, by which the time of a new plan can be told.
+
+use std::collections::BTreeMap;
+
+use powerband_core::domain::case::Case;
+use powerband_core::domain::device::Cpu;
+use powerband_core::domain::plan::Plan;
+use powerband_core::domain::session::Session;
+use powerband_core::stats::summary::median;
+
+/// What was seen, the newest of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experience {
+    setups: BTreeMap<Network, BTreeMap<String, Seen>>,
+}
+
+/// A model as plans name it, and the shapes that it was given.
+type Network = (String, BTreeMap<String, Vec<usize>>);
+
+/// What was seen of a setup.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// How long it took to load its model, in nanoseconds.
+    pub load_ns: f64,
+    cases: BTreeMap<usize, Took>,
+}
+
+/// What a case took, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Took {
+    /// Opening it, its first run and its warm-up.
+    pub opening_ns: f64,
+    /// A run: half of them took less.
+    pub run_ns: f64,
+}
+
+impl Experience {
+    /// What sessions took that were measured on a processor, the first ones before the others.
+    pub fn on<'a>(cpu: &Cpu, sessions: impl IntoIterator<Item = &'a Session>) -> Self {
+        let mut known = Self::default();
+        for session in sessions {
+            let own = &session.environment.cpu;
+            if own.model == cpu.model && own.threads == cpu.threads {
+                known.learn(session);
+            }
+        }
+        known
+    }
+
+    /// Adds what a session took, where nothing is known yet.
+    pub fn learn(&mut self, session: &Session) {
+        let network = (session.plan.model.clone(), session.plan.shapes.clone());
+        let setups = self.setups.entry(network).or_default();
+        for case in &session.cases {
+            let Some((took, setup)) = took(case).zip(session.plan.setups.get(case.setup)) else {
+                continue;
+            };
+            let seen = setups.entry(setup.to_string()).or_insert_with(|| Seen {
+                load_ns: load_ns(session, case.setup),
+                cases: BTreeMap::new(),
+            });
+            seen.cases.entry(case.batch).or_insert(took);
+        }
+    }
+
+    /// What was seen of each setup of a plan.
+    pub fn of_plan(&self, plan: &Plan) -> Vec<Option<&Seen>> {
+        let network = (plan.model.clone(), plan.shapes.clone());
+        let known = self.setups.get(&network);
+        let setups = plan.setups.iter();
+        setups.map(|setup| known?.get(&setup.to_string())).collect()
+    }
+}
+
+impl Seen {
+    /// What a case takes: as much as it did, or else as the nearest batch size, item by item.
+    pub fn at(&self, batch: usize) -> Option<Took> {
+        let apart = |other: usize| (other as f64 / batch as f64).ln().abs();
+        let nearest = |a: &&usize, b: &&usize| apart(**a).total_cmp(&apart(**b));
+        let other = *self.cases.keys().min_by(nearest)?;
+        let took = self.cases.get(&other)?;
+        let times = batch as f64 / other as f64;
+        Some(Took {
+            // A warm-up is over after some runs or some time, whichever comes last.
+            opening_ns: took.opening_ns * times.max(1.0),
+            run_ns: took.run_ns * times,
+        })
+    }
+}
+
+fn took(case: &Case) -> Option<Took> {
+    let samples: Vec<f64> = case.samples_ns().map(|sample| sample as f64).collect();
+    let (opening, warm_up) = case.opening.as_ref().zip(case.warm_up.as_ref())?;
+    Some(Took {
+        opening_ns: (opening.open_ns + opening.first_run_ns + warm_up.spent_ns) as f64,
+        run_ns: median(&samples)?,
+    })
+}
+
+fn load_ns(session: &Session, setup: usize) -> f64 {
+    let report = session.reports.get(setup).and_then(Option::as_ref);
+    report.map_or(0.0, |report| report.load_ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{measure, session};
+    use powerband_core::domain::case::{Opening, WarmUp};
+
+    fn measured(run_ns: u64) -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
+        for batch in [1, 4] {
+            measure(&mut session, 0, batch, &[&[run_ns * batch as u64; 5]]);
+        }
+        for case in session.cases.iter_mut().filter(|case| case.setup == 0) {
+            case.opening = Some(Opening {
+                first_run_ns: 1_000,
+                ..Opening::default()
+            });
+            case.warm_up = Some(WarmUp {
+                spent_ns: 9_000,
+                ..WarmUp::default()
+            });
+        }
+        session
+    }
+
+    #[test]
+    fn the_newest_session_counts_and_other_batches_go_by_the_item() {
+        let mut known = Experience::default();
+        let newest = measured(100);
+        known.learn(&newest);
+        known.learn(&measured(500));
+        let seen = known.of_plan(&newest.plan);
+        let took = |batch| seen[0].and_then(|seen| seen.at(batch)).unwrap();
+        assert_eq!((took(1).run_ns, took(1).opening_ns), (100.0, 10_000.0));
+        assert_eq!((took(8).run_ns, took(8).opening_ns), (800.0, 20_000.0));
+        assert_eq!(seen[1], None, "never measured");
+        let mut other = newest.plan.clone();
+        other.shapes.insert("input".to_owned(), vec![1, 3, 32, 32]);
+        assert_eq!(known.of_plan(&other), [None, None], "another shape");
+    }
+}

@@ -1,0 +1,448 @@
+//! What is suspicious about a case, each with its evidence and what to do about it.
+//!
+//! A flag never changes a number. The rules are those of the measuring method; those that follow from
+//! what the devices say are in [`super::device_flags`].
+
+pub use super::flag::{Flag, Weight};
+use super::{device_flags, examined};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::{Case, Company};
+use powerband_core::domain::session::Session;
+use powerband_core::stats::percentiles::ELIGIBLE;
+use powerband_core::stats::summary::{Summary, median};
+
+/// Beyond this share of the median, an interquartile range is noise worth telling.
+const NOISY: f64 = 0.025;
+/// Beyond this, the median itself is in doubt.
+const VERY_NOISY: f64 = 0.10;
+/// Beyond this change from the first to the last third, the case drifted.
+const DRIFT: f64 = 0.02;
+/// A first run this many times the median is told.
+const SLOW_FIRST_RUN: f64 = 3.0;
+/// Others may use so much of the processors before it is told, as a share of all of them.
+const CONTENDED: f64 = 0.05;
+/// Another machine may take so much of the time that the worker had before it is told.
+const STOLEN: f64 = 0.01;
+/// A worker that had to make way so often in a second was not alone, ...
+const SWITCHES_PER_S: f64 = 100.0;
+/// ... if others used this share of all processors: its own threads make way for each other as well.
+const MADE_WAY_FOR: f64 = 0.01;
+/// The kernel counts in ticks of up to 10 ms: over less time than this a single one would look like a crowd.
+const COUNTED_NS: f64 = 200e6;
+/// Throughput and batch over median may differ by so much.
+const UNEVEN: f64 = 0.02;
+/// A server that does less than this share of the requests that arrive does not keep up.
+const KEEPS_UP: f64 = 0.98;
+
+/// What is written where the clocks can be fixed on this processor.
+const LOCK_CLOCKS: &str = "sudo cpupower frequency-set --governor performance";
+
+/// Every flag that the case has earned.
+pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
+    // How another program measured is not known, and cannot be done better here.
+    if session.imported.is_some() {
+        return not_accepted(case).into_iter().collect();
+    }
+    [
+        unsettled(case),
+        noisy(session, summary),
+        drift(session, case),
+        contended(session, case),
+        overloaded(session, case),
+        uneven(session, case, summary),
+        slow_first_run(case, summary),
+        too_few_samples(summary),
+        not_interleaved(session, case),
+        examined::fallback(session, case),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(device_flags::of(session, case))
+    .collect()
+}
+
+fn flag(name: &'static str, weight: Weight, evidence: String, advice: &str) -> Flag {
+    Flag {
+        name,
+        weight,
+        evidence,
+        advice: advice.to_owned(),
+    }
+}
+
+/// The program that measured it says itself that the result does not count.
+fn not_accepted(case: &Case) -> Option<Flag> {
+    let objections = case.stated.iter().flat_map(|one| &one.objections);
+    let told: Vec<&str> = objections.map(|told| told.trim_end_matches('.')).collect();
+    (!told.is_empty()).then(|| {
+        flag(
+            "not-accepted",
+            Weight::Red,
+            format!("the program that measured it says: {}", told.join("; ")),
+            "measure it again with that program, so that it accepts the result",
+        )
+    })
+}
+
+fn unsettled(case: &Case) -> Option<Flag> {
+    let warm_up = case.warm_up.as_ref().filter(|warm_up| !warm_up.settled)?;
+    Some(flag(
+        "unsettled",
+        Weight::Red,
+        format!(
+            "the run times had not settled after {} runs and {}",
+            humanize::count(warm_up.runs),
+            humanize::duration_ns(warm_up.spent_ns as f64)
+        ),
+        "close other programs, and compare this case with care",
+    ))
+}
+
+/// Whether the times vary of themselves: requests that arrive at random find queues of any length.
+fn varies_by_design(session: &Session) -> bool {
+    session.plan.load.is_random()
+}
+
+fn noisy(session: &Session, summary: &Summary) -> Option<Flag> {
+    if varies_by_design(session) {
+        return None;
+    }
+    let spread = summary.relative_iqr().filter(|spread| *spread > NOISY)?;
+    let weight = if spread > VERY_NOISY {
+        Weight::Red
+    } else {
+        Weight::Amber
+    };
+    let governor = session.environment.cpu.governor.as_deref();
+    let advice = match governor {
+        Some(governor) if governor != "performance" => format!(
+            "close other programs; lock the clocks (governor is {governor}): {LOCK_CLOCKS}; or give more rounds"
+        ),
+        _ => "close other programs, or give more rounds".to_owned(),
+    };
+    Some(flag(
+        "noisy",
+        weight,
+        format!(
+            "the middle half of the samples spreads over {:.1} % of the median",
+            spread * 100.0
+        ),
+        &advice,
+    ))
+}
+
+fn drift(session: &Session, case: &Case) -> Option<Flag> {
+    if varies_by_design(session) {
+        return None;
+    }
+    let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
+    let third = samples.len() / 3;
+    if third < 5 {
+        return None;
+    }
+    let first = median(&samples[..third]).filter(|first| *first > 0.0)?;
+    let last = median(&samples[samples.len() - third..])?;
+    let change = last / first - 1.0;
+    (change.abs() > DRIFT).then(|| {
+        flag(
+            "drift",
+            Weight::Amber,
+            format!(
+                "the last third of the samples took {:.1} % {} than the first third",
+                change.abs() * 100.0,
+                if change > 0.0 { "longer" } else { "less time" }
+            ),
+            "let the machine cool down or settle, then measure again with more rounds",
+        )
+    })
+}
+
+/// Others were at the processors while this was measured.
+fn contended(session: &Session, case: &Case) -> Option<Flag> {
+    let company: Vec<Company> = case.rounds.iter().filter_map(|r| r.company).collect();
+    let sum = |pick: fn(&Company) -> u64| company.iter().map(pick).sum::<u64>() as f64;
+    let counted = sum(|c| c.counted_ns);
+    let (own, stolen, others) = (
+        sum(|c| c.own_ns),
+        sum(|c| c.stolen_ns),
+        sum(|c| c.others_ns),
+    );
+    if counted < COUNTED_NS {
+        return None;
+    }
+    let processors = session.environment.cpu.threads.max(1) as f64;
+    let busy = others / counted / processors;
+    let switches = sum(|c| c.switches) * 1e9 / counted;
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let evidence = if own > 0.0 && stolen / own > STOLEN {
+        format!(
+            "the hypervisor gave other machines {} of the processor time that the worker used",
+            percent(stolen / own)
+        )
+    } else if busy > CONTENDED {
+        format!(
+            "other programs kept {} of the {} threads busy while it was measured, {} of all",
+            humanize::value(others / counted),
+            session.environment.cpu.threads,
+            percent(busy)
+        )
+    } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
+        format!(
+            "the worker had to make way for others {} times a second",
+            humanize::count(switches as u64)
+        )
+    } else {
+        return None;
+    };
+    Some(flag(
+        "contended",
+        Weight::Amber,
+        evidence,
+        "close the other programs, or measure when the machine is quiet; top shows who it is",
+    ))
+}
+
+/// More requests arrived than were done.
+fn overloaded(session: &Session, case: &Case) -> Option<Flag> {
+    let offered = session.plan.load.offered_per_s()?;
+    let done = case.n_samples() as f64 * 1e9 / case.spent_ns() as f64;
+    // Few requests are done at an uneven rate by chance alone.
+    let by_chance = 2.0 / (case.n_samples() as f64).sqrt();
+    let is_short = done
+        < offered
+            * (KEEPS_UP
+                - if session.plan.load.is_random() {
+                    by_chance
+                } else {
+                    0.0
+                });
+    is_short.then(|| {
+        flag(
+            "overloaded",
+            Weight::Red,
+            format!(
+                "{}/s arrived and {}/s were done, so the queue grew and the times with it",
+                humanize::significant(offered, 3),
+                humanize::significant(done, 3)
+            ),
+            "offer less than it can serve: below the throughput of the closed loop",
+        )
+    })
+}
+
+/// Pauses or outliers took so much time that two ways to count throughput disagree.
+fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
+    if session.plan.load.is_open() || case.spent_ns() == 0 || summary.median <= 0.0 {
+        return None;
+    }
+    let counted = case.n_samples() as f64 / case.spent_ns() as f64;
+    let by_median = 1.0 / summary.median;
+    let off = counted / by_median - 1.0;
+    (off.abs() > UNEVEN).then(|| {
+        flag(
+            "uneven",
+            Weight::Amber,
+            format!(
+                "the throughput counted is {:.1} % {}",
+                off.abs() * 100.0,
+                if off < 0.0 {
+                    "below batch over median, so a few runs took much of the time"
+                } else {
+                    "above batch over median, so many runs were shorter than the median, and times come in two kinds"
+                }
+            ),
+            "look at the outliers in the time strip; the median is for one run, the throughput for many",
+        )
+    })
+}
+
+fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
+    let first = case.opening.as_ref()?.first_run_ns as f64;
+    (summary.median > 0.0 && first > SLOW_FIRST_RUN * summary.median).then(|| {
+        flag(
+            "slow-first-run",
+            Weight::Amber,
+            format!(
+                "the first run took {}, {:.1} times the median; it is not among the samples",
+                humanize::duration_ns(first),
+                first / summary.median
+            ),
+            "nothing, unless the first answer matters to you",
+        )
+    })
+}
+
+fn too_few_samples(summary: &Summary) -> Option<Flag> {
+    let (_, needed) = ELIGIBLE[0];
+    (summary.n < needed).then(|| {
+        flag(
+            "too-few-samples",
+            Weight::Amber,
+            format!("{} samples; percentiles need {needed} and more", summary.n),
+            "measure longer: a more careful preset, or more rounds",
+        )
+    })
+}
+
+/// One visit alone: whatever the machine did just then is in the number.
+fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
+    (case.rounds.len() == 1 && session.cases.len() > 1).then(|| {
+        flag(
+            "not-interleaved",
+            Weight::Amber,
+            "it was measured in one go, not in turns with the others".to_owned(),
+            "give it more rounds, for example --rounds 5",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing;
+    use powerband_core::domain::case::{CaseKey, Opening, Round, WarmUp};
+    use powerband_core::domain::plan::Load;
+
+    fn flags(samples_ns: &[u64], change: impl FnOnce(&mut Case)) -> Vec<&'static str> {
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        session.environment.cpu.threads = 4;
+        names(&session, samples_ns, change)
+    }
+
+    fn names(
+        session: &Session,
+        samples_ns: &[u64],
+        change: impl FnOnce(&mut Case),
+    ) -> Vec<&'static str> {
+        let mut case = Case::pending(CaseKey { setup: 0, batch: 1 });
+        case.rounds.push(Round {
+            round: 0,
+            started_ns: 0,
+            spent_ns: samples_ns.iter().sum(),
+            samples_ns: samples_ns.to_vec(),
+            company: None,
+            ..Round::default()
+        });
+        change(&mut case);
+        let summary = Summary::of(samples_ns.iter().map(|&ns| ns as f64)).unwrap();
+        let flags = of(session, &case, &summary);
+        assert!(flags.iter().all(|flag| !flag.advice.is_empty()));
+        flags.iter().map(|flag| flag.name).collect()
+    }
+
+    #[test]
+    fn a_good_case_has_none() {
+        assert!(flags(&[1_000; 100], |_| ()).is_empty());
+    }
+
+    #[test]
+    fn each_fault_has_its_flag() {
+        let rising: Vec<u64> = (0..100).map(|i| 10_000 + i * 4).collect();
+        let spread: Vec<u64> = (0..100).map(|i| 10_000 + (i % 10) * 100).collect();
+        assert_eq!(flags(&rising, |_| ()), ["drift"]);
+        assert_eq!(flags(&spread, |_| ()), ["noisy"]);
+        assert_eq!(flags(&[1_000; 63], |_| ()), ["too-few-samples"]);
+        let warm_up = WarmUp {
+            runs: 9,
+            spent_ns: 9,
+            settled: false,
+        };
+        assert_eq!(
+            flags(&[1_000; 100], |case| case.warm_up = Some(warm_up)),
+            ["unsettled"]
+        );
+        let opening = Opening {
+            first_run_ns: 4_000,
+            ..Opening::default()
+        };
+        assert_eq!(
+            flags(&[1_000; 100], |case| case.opening = Some(opening)),
+            ["slow-first-run"]
+        );
+    }
+
+    #[test]
+    fn company_is_told_where_it_took_something() {
+        let with =
+            |company: Company| flags(&[1_000; 100], |case| case.rounds[0].company = Some(company));
+        let quiet = Company {
+            counted_ns: 1_000_000_000,
+            switches: 9,
+            own_ns: 2_000_000_000,
+            others_ns: 100_000_000,
+            stolen_ns: 10_000_000,
+        };
+        assert!(with(quiet).is_empty());
+        let busy = Company {
+            others_ns: 400_000_000,
+            ..quiet
+        };
+        assert_eq!(with(busy), ["contended"]);
+        let robbed = Company {
+            stolen_ns: 100_000_000,
+            ..quiet
+        };
+        assert_eq!(with(robbed), ["contended"]);
+        let crowded = Company {
+            switches: 900,
+            ..quiet
+        };
+        assert_eq!(with(crowded), ["contended"]);
+        let among_its_own_threads = Company {
+            others_ns: 0,
+            ..crowded
+        };
+        assert!(with(among_its_own_threads).is_empty());
+        let one_tick = Company {
+            counted_ns: 1_000_000,
+            others_ns: 10_000_000,
+            ..quiet
+        };
+        assert!(with(one_tick).is_empty());
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_told() {
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        let took = |ns: u64| move |case: &mut Case| case.rounds[0].spent_ns = ns;
+        session.plan.load = Load::Constant { per_s: 100.0 };
+        assert!(names(&session, &[1_000; 100], took(1_000_000_000)).is_empty());
+        let slow = names(&session, &[1_000; 100], took(1_500_000_000));
+        assert_eq!(slow, ["overloaded"]);
+    }
+
+    #[test]
+    fn queues_of_random_arrivals_are_no_fault_of_the_machine() {
+        let rising: Vec<u64> = (0..100).map(|i| 10_000 + i * 40).collect();
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        session.plan.load = Load::Constant { per_s: 1e4 };
+        assert_eq!(names(&session, &rising, |_| ()), ["noisy", "drift"]);
+        session.plan.load = Load::Poisson { per_s: 1e4 };
+        assert!(names(&session, &rising, |_| ()).is_empty());
+    }
+
+    #[test]
+    fn throughput_that_disagrees_with_the_median_is_told() {
+        let took_longer = flags(&[1_000; 100], |case| case.rounds[0].spent_ns = 110_000);
+        assert_eq!(took_longer, ["uneven"]);
+    }
+
+    #[test]
+    fn one_visit_among_many_cases_is_told() {
+        let session = testing::session(&["ort:cpu"], &[1, 2]);
+        assert_eq!(names(&session, &[1_000; 100], |_| ()), ["not-interleaved"]);
+    }
+
+    #[test]
+    fn clocks_that_wander_come_with_the_command_that_holds_them() {
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        session.environment.cpu.governor = Some("powersave".to_owned());
+        let wide: Vec<f64> = (0..100)
+            .map(|i| 10_000.0 + f64::from(i % 10) * 200.0)
+            .collect();
+        let summary = Summary::of(wide).unwrap();
+        let flag = noisy(&session, &summary).unwrap();
+        assert_eq!(flag.weight, Weight::Amber);
+        assert!(flag.advice.contains("cpupower"), "{}", flag.advice);
+    }
+}

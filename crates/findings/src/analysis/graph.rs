@@ -1,0 +1,216 @@
+//! What an engine made of a network, as tables: what happened to its nodes, which there are before and
+//! after, who ran them and which took longest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::examined;
+use powerband_core::domain::examination::{Examination, Pattern, ProviderShare};
+
+/// Nodes that are among the slowest.
+pub const SLOWEST: usize = 10;
+
+/// What an engine made of a network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// In a line.
+    pub in_short: String,
+    /// Runs that the times are means of.
+    pub runs: u32,
+    /// What happened to nodes of the file, the most frequent first.
+    pub patterns: Vec<Pattern>,
+    /// Nodes that stayed what they were.
+    pub unchanged: u64,
+    /// Nodes by operator, the most frequent first.
+    pub operators: Vec<Operator>,
+    /// Who ran how much, most nodes first.
+    pub providers: Vec<ProviderShare>,
+    /// Copies between devices, and their share of the time.
+    pub copies: (u64, f64),
+    /// Changes of the order in which values lie in memory, and their share of the time.
+    pub layout_changes: (u64, f64),
+    /// The slowest nodes, slowest first.
+    pub slowest: Vec<Slow>,
+    /// What ran on the processor although something else was asked for, in a sentence, where that is
+    /// worth telling.
+    pub fallback: Option<String>,
+    /// What could not be worked out.
+    pub notes: Vec<String>,
+}
+
+/// How many nodes there are of one operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// Its name.
+    pub name: String,
+    /// In the file.
+    pub before: u64,
+    /// Once the engine has prepared it.
+    pub after: u64,
+}
+
+/// A node that takes long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slow {
+    /// What the engine calls it.
+    pub name: String,
+    /// Its operator.
+    pub op: String,
+    /// Who ran it.
+    pub provider: String,
+    /// Its mean time in a run, in nanoseconds.
+    pub time_ns: u64,
+    /// Of the time of all nodes, between 0 and 1.
+    pub share: f64,
+}
+
+/// Makes the tables.
+pub fn of(examination: &Examination) -> Graph {
+    let total = examination.total_ns();
+    let share = |time: u64| {
+        if total == 0 {
+            0.0
+        } else {
+            time as f64 / total as f64
+        }
+    };
+    let told = |nodes: Vec<&powerband_core::domain::examination::NodeRun>| {
+        let time = nodes.iter().map(|node| share(node.time_ns)).sum();
+        (nodes.len() as u64, time)
+    };
+    let mut slowest: Vec<Slow> = examination
+        .nodes
+        .iter()
+        .filter(|node| node.time_ns > 0)
+        .map(|node| Slow {
+            name: node.name.clone(),
+            op: node.op.clone(),
+            provider: node.provider.clone(),
+            time_ns: node.time_ns,
+            share: share(node.time_ns),
+        })
+        .collect();
+    slowest.sort_by_key(|node| std::cmp::Reverse(node.time_ns));
+    slowest.truncate(SLOWEST);
+    Graph {
+        in_short: examined::in_short(examination),
+        runs: examination.runs,
+        patterns: patterns(examination),
+        unchanged: examination.fusions.unchanged(),
+        operators: operators(&examination.before, &examination.after()),
+        providers: examination.providers(),
+        copies: told(examination.copies()),
+        layout_changes: told(examination.layout_changes()),
+        slowest,
+        fallback: examined::fallback_sentence(examination),
+        notes: examination.notes.clone(),
+    }
+}
+
+/// What happened to nodes of the file, and what was added, which stands for none of them.
+fn patterns(examination: &Examination) -> Vec<Pattern> {
+    let mut patterns = examination.fusions.patterns();
+    let added = examination.fusions.added_by_op().into_iter();
+    patterns.extend(added.map(|(op, count)| Pattern {
+        from: Vec::new(),
+        to: Some(op),
+        count,
+    }));
+    patterns.sort_by_key(|pattern| std::cmp::Reverse(pattern.count));
+    patterns
+}
+
+fn operators(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Vec<Operator> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let count = |counts: &BTreeMap<String, u64>, name: &String| counts.get(name).copied();
+    let mut operators: Vec<Operator> = names
+        .into_iter()
+        .map(|name| Operator {
+            before: count(before, name).unwrap_or_default(),
+            after: count(after, name).unwrap_or_default(),
+            name: name.clone(),
+        })
+        .collect();
+    operators.sort_by_key(|operator| std::cmp::Reverse(operator.before.max(operator.after)));
+    operators
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::examination::{Became, Fusions, NodeRun, Origin};
+
+    fn node(op: &str, provider: &str, time_ns: u64) -> NodeRun {
+        NodeRun {
+            name: format!("{op}_{time_ns}"),
+            op: op.to_owned(),
+            provider: provider.to_owned(),
+            time_ns,
+        }
+    }
+
+    fn origin(op: &str) -> Origin {
+        Origin {
+            name: op.to_lowercase(),
+            op: op.to_owned(),
+        }
+    }
+
+    #[test]
+    fn nodes_are_told_before_and_after_with_the_slowest_first() {
+        let mut nodes: Vec<NodeRun> = (1..=12).map(|i| node("Conv", "CUDA", i * 10)).collect();
+        nodes.push(node("NonZero", "CPU", 200));
+        nodes.push(node("MemcpyToHost", "CUDA", 20));
+        let graph = of(&Examination {
+            asked: "CUDA".to_owned(),
+            runs: 5,
+            before: [
+                ("Conv".to_owned(), 12),
+                ("Relu".to_owned(), 12),
+                ("NonZero".to_owned(), 1),
+            ]
+            .into(),
+            nodes,
+            fusions: Fusions {
+                became: vec![Became {
+                    node: "c".to_owned(),
+                    op: "FusedConv".to_owned(),
+                    from: vec![origin("Conv"), origin("Relu")],
+                }],
+                gone: Vec::new(),
+                added: vec![origin("MemcpyToHost"), origin("MemcpyToHost")],
+            },
+            notes: Vec::new(),
+        });
+        assert_eq!(graph.slowest.len(), SLOWEST);
+        assert_eq!(
+            (graph.slowest[0].op.as_str(), graph.slowest[0].share),
+            ("NonZero", 0.2)
+        );
+        assert_eq!(graph.slowest[1].name, "Conv_120");
+        let counts: Vec<(&str, u64, u64)> = graph
+            .operators
+            .iter()
+            .map(|operator| (operator.name.as_str(), operator.before, operator.after))
+            .collect();
+        assert_eq!(
+            counts,
+            [
+                ("Conv", 12, 12),
+                ("Relu", 12, 0),
+                ("MemcpyToHost", 0, 1),
+                ("NonZero", 1, 1)
+            ]
+        );
+        assert_eq!(graph.copies, (1, 0.02));
+        assert_eq!(graph.patterns[0].to.as_deref(), Some("MemcpyToHost"));
+        assert!(graph.patterns[0].from.is_empty());
+        assert!(graph.fallback.unwrap().contains("1 × NonZero"));
+    }
+
+    #[test]
+    fn nothing_looked_at_is_nothing_found() {
+        let graph = of(&Examination::default());
+        assert!(graph.slowest.is_empty() && graph.operators.is_empty());
+        assert_eq!((graph.copies, graph.fallback), ((0, 0.0), None));
+    }
+}

@@ -1,0 +1,277 @@
+//! A journey: steps from a start to an end, what each one gained, and what that cost.
+//!
+//! The steps are those of the plan's ladder; without one, the setups in the plan's order at one batch
+//! size. Gains are comparisons of two cases like any other, so they have intervals and verdicts.
+
+use super::break_even::{pays_after, preparation_ns};
+use super::case_rows::CaseRow;
+use super::comparison::{self, Pair, Side};
+use super::memory::Need;
+use powerband_core::domain::accuracy::Accuracy;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::plan::Step;
+use powerband_core::domain::session::Session;
+
+/// What is said of a step whose turn is still to come.
+const NOT_YET: &str = "not measured yet";
+
+/// Steps in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Journey {
+    /// The steps.
+    pub rungs: Vec<Rung>,
+    /// What somebody who reads the gains should know.
+    pub remarks: Vec<String>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rung {
+    /// What it is called.
+    pub title: String,
+    /// Its case.
+    pub case: CaseKey,
+    /// The case in numbers, where it was measured.
+    pub row: Option<CaseRow>,
+    /// Why it was not measured, where it was not.
+    pub trouble: Option<String>,
+    /// Against the last step before it that was measured.
+    pub over_before: Option<Pair>,
+    /// Against the first step, where that was measured.
+    pub over_start: Option<Pair>,
+    /// What it takes.
+    pub cost: Cost,
+    /// How close what it computes is to the reference, where that was looked at.
+    pub accuracy: Option<Accuracy>,
+}
+
+impl Rung {
+    /// Whether its turn is still to come.
+    pub fn is_waiting(&self) -> bool {
+        self.trouble.as_deref() == Some(NOT_YET)
+    }
+}
+
+/// What a step takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Loading, compiling and the first run, in nanoseconds.
+    pub preparation_ns: Option<f64>,
+    /// Runs after which that pays against the last step before; nothing where it never does, or takes
+    /// no longer.
+    pub pays_after_runs: Option<f64>,
+    /// The most memory that it needed.
+    pub memory: Option<Need>,
+}
+
+/// The journey of a session; at `batch` where the plan has no ladder.
+pub fn of(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
+    let mut journey = Journey::default();
+    for step in steps(session, batch) {
+        let rung = rung(session, rows, step, &journey.rungs);
+        journey.rungs.push(rung);
+    }
+    let sizes = |rung: &Rung| rung.case.batch;
+    if journey
+        .rungs
+        .windows(2)
+        .any(|pair| matches!(pair, [a, b] if sizes(a) != sizes(b)))
+    {
+        journey.remarks.push(
+            "Steps of different batch sizes are compared by the time of an item, which is what throughput gains; the latency of a batch grows with it.".to_owned(),
+        );
+    }
+    if let Some(start) = journey.rungs.first()
+        && start.trouble.is_some()
+        && !start.is_waiting()
+    {
+        journey.remarks.push(format!(
+            "{}, the start, was not measured, so what was gained over it is not known.",
+            start.title
+        ));
+    }
+    for rung in &journey.rungs {
+        let reason = rung
+            .over_before
+            .as_ref()
+            .and_then(|pair| pair.verdict.reason.clone());
+        if let Some(reason) = reason {
+            let remark = format!("{}: {reason}", rung.title);
+            if !journey.remarks.contains(&remark) {
+                journey.remarks.push(remark);
+            }
+        }
+    }
+    journey
+}
+
+/// The ladder, or the setups in their order.
+fn steps(session: &Session, batch: usize) -> Vec<Step> {
+    let plan = &session.plan;
+    if !plan.ladder.is_empty() {
+        return plan.ladder.clone();
+    }
+    let setups = 0..plan.setups.len();
+    setups
+        .map(|setup| Step {
+            title: session.setup_label(setup),
+            case: CaseKey { setup, batch },
+        })
+        .collect()
+}
+
+fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Rung {
+    let found = rows
+        .iter()
+        .find(|row| (row.setup, row.batch) == (step.case.setup, step.case.batch));
+    let is_measured = |row: &&CaseRow| row.latency_ns.is_some() && !row.outcome.is_trouble();
+    let row = found.filter(is_measured).cloned();
+    let trouble = match (&row, found) {
+        (Some(_), _) => None,
+        (None, None) => Some("this case is not in the plan".to_owned()),
+        (None, Some(row)) => Some(row.outcome.sentence().unwrap_or_else(|| NOT_YET.to_owned())),
+    };
+    let side = |case: CaseKey| Side {
+        session,
+        rows,
+        setup: case.setup,
+        batch: Some(case.batch),
+    };
+    let against = |other: &Rung| {
+        row.as_ref()?;
+        comparison::of(&side(other.case), &side(step.case))
+            .pairs
+            .pop()
+    };
+    let before = earlier.iter().rfind(|rung| rung.row.is_some());
+    // Another step in its place would make gains look like those over the start.
+    let start = earlier.first().filter(|rung| rung.row.is_some());
+    let over_before = before.and_then(against);
+    let cost = Cost {
+        preparation_ns: row
+            .as_ref()
+            .and_then(|_| preparation_ns(session, step.case)),
+        memory: row.as_ref().and_then(|row| row.memory),
+        pays_after_runs: None,
+    };
+    let pays_after_runs = over_before.as_ref().zip(before).and_then(|(pair, before)| {
+        pays_after(pair, before.cost.preparation_ns?, cost.preparation_ns?)
+    });
+    Rung {
+        accuracy: session.accuracies.get(&step.case.setup).cloned(),
+        over_start: start.and_then(against),
+        over_before,
+        title: step.title,
+        case: step.case,
+        row,
+        trouble,
+        cost: Cost {
+            pays_after_runs,
+            ..cost
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{measure_near, session};
+    use powerband_core::domain::case::Opening;
+    use powerband_core::domain::outcome::Outcome;
+    use powerband_core::domain::setup_report::SetupReport;
+
+    fn climbed() -> Session {
+        let mut session = session(&["torch:cpu", "torch:cpu,mode=compile", "ort:cpu"], &[1, 8]);
+        for (setup, micros) in [(0, 8_000), (2, 2_000)] {
+            measure_near(&mut session, setup, 1, micros);
+        }
+        measure_near(&mut session, 2, 8, 8_000);
+        session.cases[2].outcome = Outcome::Unsupported {
+            reason: "no C++ compiler".to_owned(),
+        };
+        session
+    }
+
+    #[test]
+    fn each_step_is_compared_with_the_last_measured_one_and_with_the_start() {
+        let session = climbed();
+        let journey = of(&session, &case_rows::of(&session), 1);
+        let [first, second, third] = &journey.rungs[..] else {
+            panic!("{journey:?}")
+        };
+        assert!(first.over_before.is_none() && first.over_start.is_none());
+        assert_eq!(second.trouble.as_deref(), Some("no C++ compiler"));
+        assert!(second.over_before.is_none());
+        let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
+        assert!((gain(&third.over_before) - 4.0).abs() < 1e-3);
+        assert!((gain(&third.over_start) - 4.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn nothing_takes_the_place_of_a_start_that_failed() {
+        let mut session = climbed();
+        let step = |title: &str, setup| Step {
+            title: title.to_owned(),
+            case: CaseKey { setup, batch: 1 },
+        };
+        session.plan.ladder = vec![step("failed", 1), step("second", 0), step("third", 2)];
+        let journey = of(&session, &case_rows::of(&session), 1);
+        let last = journey.rungs.last().unwrap();
+        assert!(last.over_before.is_some() && last.over_start.is_none());
+        let told = journey.remarks.join(" ");
+        assert!(
+            told.contains("failed, the start, was not measured"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn a_ladder_goes_its_own_way_and_larger_batches_count_per_item() {
+        let mut session = climbed();
+        let step = |title: &str, setup, batch| Step {
+            title: title.to_owned(),
+            case: CaseKey { setup, batch },
+        };
+        session.plan.ladder = vec![
+            step("start", 0, 1),
+            step("fused", 2, 1),
+            step("batch 8", 2, 8),
+        ];
+        let journey = of(&session, &case_rows::of(&session), 1);
+        let last = journey.rungs.last().unwrap();
+        let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
+        assert!(
+            (gain(&last.over_before) - 2.0).abs() < 1e-3,
+            "8 ms for 8, 2 ms for 1"
+        );
+        assert!((gain(&last.over_start) - 8.0).abs() < 1e-3);
+        assert!(journey.remarks[0].contains("time of an item"));
+        assert_eq!(
+            session.plan.cases().len(),
+            3,
+            "and only its cases are measured"
+        );
+    }
+
+    #[test]
+    fn what_takes_longer_to_prepare_pays_after_so_many_runs() {
+        let mut session = climbed();
+        for (setup, load_ms) in [(0, 100), (2, 6_100)] {
+            session.reports[setup] = Some(SetupReport {
+                load_ns: load_ms * 1_000_000,
+                ..SetupReport::default()
+            });
+            let case = session
+                .cases
+                .iter_mut()
+                .find(|c| (c.setup, c.batch) == (setup, 1));
+            case.unwrap().opening = Some(Opening::default());
+        }
+        let journey = of(&session, &case_rows::of(&session), 1);
+        // Six seconds more, six milliseconds saved by each run.
+        let runs = journey.rungs[2].cost.pays_after_runs.unwrap();
+        assert!((990.0..1_010.0).contains(&runs), "{runs}");
+        assert_eq!(journey.rungs[0].cost.pays_after_runs, None);
+    }
+}

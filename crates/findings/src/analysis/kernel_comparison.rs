@@ -1,0 +1,441 @@
+//! Two profiles side by side: what got faster, what appeared and what went.
+//!
+//! Names are matched in four steps: by the whole name, by what it is without sizes and types, by the
+//! operator, by the category. What one step matches, the next ones do not see, so that every unit of time
+//! of either side is in exactly one row and the differences add up to the whole.
+
+use std::collections::BTreeMap;
+
+use super::breakdown::{self, Scope};
+use super::category::{Category, Rules};
+use super::kernel_name::{self, KernelName};
+use powerband_core::domain::profile::{Profile, Total};
+use powerband_core::domain::trace::SliceKind;
+
+/// The whole difference has to be this share of either side before rows are given shares of it.
+const WORTH_SHARING: f64 = 0.005;
+
+/// How the two sides of a row were matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matched {
+    /// By the whole name.
+    Name,
+    /// By the name without sizes and types.
+    Base,
+    /// By the operator that they carry out.
+    Operator,
+    /// By the category.
+    Category,
+    /// Not at all: it is on one side only.
+    Alone,
+}
+
+impl Matched {
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Base => "base name",
+            Self::Operator => "operator",
+            Self::Category => "category",
+            Self::Alone => "nothing",
+        }
+    }
+}
+
+/// What became of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is on both sides.
+    Changed,
+    /// It is on the after side only.
+    Appeared,
+    /// It is on the before side only.
+    Went,
+}
+
+impl Change {
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Appeared => "appeared",
+            Self::Went => "went",
+        }
+    }
+}
+
+/// A kernel or an operator on one side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Its whole name.
+    pub name: String,
+    /// What people read of it.
+    pub short: String,
+    /// How often, for each run where both sides know their runs.
+    pub calls: f64,
+    /// Its time, for each run where both sides know their runs, in nanoseconds.
+    pub ns: f64,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What its two sides have in common.
+    pub title: String,
+    /// Its category; of several, that of most of its time.
+    pub category: Category,
+    /// How it was matched.
+    pub matched: Matched,
+    /// What is on the before side, most time first.
+    pub before: Vec<Member>,
+    /// What is on the after side, most time first.
+    pub after: Vec<Member>,
+}
+
+impl Row {
+    /// The time before, in nanoseconds.
+    pub fn before_ns(&self) -> f64 {
+        self.before.iter().map(|member| member.ns).sum()
+    }
+
+    /// The time after, in nanoseconds.
+    pub fn after_ns(&self) -> f64 {
+        self.after.iter().map(|member| member.ns).sum()
+    }
+
+    /// The time after without the time before, in nanoseconds.
+    pub fn difference_ns(&self) -> f64 {
+        self.after_ns() - self.before_ns()
+    }
+
+    /// What became of it.
+    pub fn change(&self) -> Change {
+        match (self.before.is_empty(), self.after.is_empty()) {
+            (true, _) => Change::Appeared,
+            (_, true) => Change::Went,
+            _ => Change::Changed,
+        }
+    }
+}
+
+/// Two profiles side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// Rows, those that make most of the difference first.
+    pub rows: Vec<Row>,
+    /// All time before, in nanoseconds; nothing where that profile has no times.
+    pub before_ns: Option<f64>,
+    /// All time after, in nanoseconds; nothing where that profile has no times.
+    pub after_ns: Option<f64>,
+    /// Whether times are those of a run of the network; else of the whole profile.
+    pub is_per_run: bool,
+    /// What somebody who reads it should know.
+    pub notes: Vec<String>,
+    /// Names that the before side has and the after side has not, most time first.
+    pub went: Vec<Member>,
+    /// Names that the after side has and the before side has not, most time first.
+    pub appeared: Vec<Member>,
+}
+
+impl Comparison {
+    /// The whole difference, in nanoseconds, where both sides have times.
+    pub fn difference_ns(&self) -> Option<f64> {
+        Some(self.after_ns? - self.before_ns?)
+    }
+
+    /// The time of the side that has more, in nanoseconds.
+    pub fn larger_ns(&self) -> f64 {
+        let sides = [self.before_ns, self.after_ns];
+        sides.into_iter().flatten().fold(0.0, f64::max)
+    }
+
+    /// What a row contributes to the whole difference, as a share of it: below zero where it goes the
+    /// other way. Nothing where the two are as good as equal.
+    pub fn contribution(&self, row: &Row) -> Option<f64> {
+        let whole = self.difference_ns()?;
+        let is_much = whole.abs() >= WORTH_SHARING * self.larger_ns();
+        (is_much && whole != 0.0).then(|| row.difference_ns() / whole)
+    }
+}
+
+/// Compares two profiles.
+pub fn of(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
+    let runs = |profile: &Profile| profile.runs.filter(|runs| *runs > 0);
+    let both = runs(before).zip(runs(after));
+    let mut parts = [
+        parts(before, rules, both.map_or(1, |runs| runs.0)),
+        parts(after, rules, both.map_or(1, |runs| runs.1)),
+    ];
+    let [before_ns, after_ns] = [0, 1].map(|side| whole(&parts[side]));
+    if before_ns.is_none() || after_ns.is_none() {
+        return Comparison {
+            before_ns,
+            after_ns,
+            is_per_run: both.is_some(),
+            notes: vec![without_times(before, before_ns, after)],
+            ..Comparison::default()
+        };
+    }
+    let names = [0, 1].map(|side| members(&parts[side]));
+    let [went, appeared] = [(0, 1), (1, 0)].map(|(side, other)| {
+        let is_gone = |member: &&Member| !names[other].iter().any(|m| m.name == member.name);
+        names[side].iter().filter(is_gone).cloned().collect()
+    });
+    let mut rows = Vec::new();
+    for matched in [
+        Matched::Name,
+        Matched::Base,
+        Matched::Operator,
+        Matched::Category,
+        Matched::Alone,
+    ] {
+        rows.extend(match_by(matched, &mut parts));
+    }
+    rows.sort_by(|a, b| {
+        let by_size = b.difference_ns().abs().total_cmp(&a.difference_ns().abs());
+        by_size.then_with(|| a.title.cmp(&b.title))
+    });
+    Comparison {
+        rows,
+        before_ns,
+        after_ns,
+        is_per_run: both.is_some(),
+        notes: notes(before, after, both.is_some()),
+        went,
+        appeared,
+    }
+}
+
+/// Everything of one name, category and operator on one side.
+#[derive(Clone, Debug)]
+struct Part {
+    kind: SliceKind,
+    name: String,
+    family: String,
+    op: String,
+    category: Category,
+    calls: f64,
+    ns: f64,
+}
+
+fn parts(profile: &Profile, rules: &Rules, runs: u64) -> Vec<Part> {
+    let scope = Scope::of(profile);
+    let totals = profile.totals.iter();
+    let totals = totals.filter(|total| scope.holds(total.kind));
+    totals
+        .map(|total| part(total, rules, runs as f64))
+        .collect()
+}
+
+fn part(total: &Total, rules: &Rules, runs: f64) -> Part {
+    Part {
+        kind: total.kind,
+        name: total.name.clone(),
+        family: KernelName::of(&total.name).family(),
+        op: breakdown::operator(total).to_owned(),
+        category: rules.of(total),
+        calls: total.calls as f64 / runs,
+        ns: total.total_ns as f64 / runs,
+    }
+}
+
+/// All time of a side; nothing where it has no times.
+fn whole(parts: &[Part]) -> Option<f64> {
+    (!parts.is_empty()).then(|| parts.iter().map(|part| part.ns).sum())
+}
+
+/// Says which side has no times: a tool that only counted, or told of memory alone.
+fn without_times(before: &Profile, before_ns: Option<f64>, after: &Profile) -> String {
+    let which = if before_ns.is_none() { before } else { after };
+    format!(
+        "{} has no times, so there is nothing to compare.",
+        which.name
+    )
+}
+
+/// What parts have in common in a step; nothing for those that have no such thing. Copies are only
+/// counterparts of copies, except by category.
+fn key(part: &Part, matched: Matched) -> Option<String> {
+    let place = if matches!(part.kind, SliceKind::Copy | SliceKind::Set) {
+        "moved"
+    } else {
+        "worked"
+    };
+    let word = match matched {
+        Matched::Name | Matched::Alone => part.name.clone(),
+        Matched::Base => part.family.clone(),
+        Matched::Operator => plain_operator(&part.op),
+        Matched::Category if part.category == Category::Other => String::new(),
+        Matched::Category => return Some(part.category.title().to_owned()),
+    };
+    // A name may well be empty; a base name or an operator without letters tells nothing.
+    let tells = matches!(matched, Matched::Name | Matched::Alone) || !word.is_empty();
+    tells.then(|| format!("{place} {word}"))
+}
+
+/// An operator without the library that it comes from: `aten::add_` and `Add` are one.
+fn plain_operator(op: &str) -> String {
+    let last = op.rsplit("::").next().unwrap_or(op);
+    let letters = last.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Rows of the parts that both sides have in common in a step; they are taken out. The last step takes all
+/// that is left.
+fn match_by(matched: Matched, parts: &mut [Vec<Part>; 2]) -> Vec<Row> {
+    let mut groups: BTreeMap<String, [Vec<Part>; 2]> = BTreeMap::new();
+    for (side, parts) in parts.iter_mut().enumerate() {
+        let mut left = Vec::new();
+        for part in parts.drain(..) {
+            match key(&part, matched) {
+                Some(key) => groups.entry(key).or_default()[side].push(part),
+                None => left.push(part),
+            }
+        }
+        *parts = left;
+    }
+    let mut rows = Vec::new();
+    for group in groups.into_values() {
+        let is_matched = group.iter().all(|side| !side.is_empty());
+        if is_matched || matched == Matched::Alone {
+            rows.push(row(matched, &group));
+        } else {
+            for (side, left) in parts.iter_mut().zip(group) {
+                side.extend(left);
+            }
+        }
+    }
+    rows
+}
+
+fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {
+    let [before, after] = [0, 1].map(|side| members(&group[side]));
+    let mut categories: BTreeMap<Category, f64> = BTreeMap::new();
+    for part in group.iter().flatten() {
+        *categories.entry(part.category).or_default() += part.ns;
+    }
+    let most = categories.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let category = most.map_or(Category::Other, |(category, _)| *category);
+    let first = group.iter().flatten().next();
+    let title = first.map_or_else(String::new, |part| match matched {
+        Matched::Name | Matched::Alone => KernelName::of(&part.name).short(),
+        Matched::Base => base_title(part),
+        Matched::Operator => part.op.clone(),
+        Matched::Category => category.title().to_owned(),
+    });
+    Row {
+        title,
+        category,
+        matched,
+        before,
+        after,
+    }
+}
+
+/// A base name as people read it.
+fn base_title(part: &Part) -> String {
+    let name = KernelName::of(&part.name);
+    if name.inner.is_some() {
+        return name.short();
+    }
+    let last = part.family.rsplit("::").next();
+    last.unwrap_or_default().to_owned()
+}
+
+/// Parts added up by name, most time first.
+fn members(parts: &[Part]) -> Vec<Member> {
+    let mut found: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for part in parts {
+        let (calls, ns) = found.entry(&part.name).or_default();
+        *calls += part.calls;
+        *ns += part.ns;
+    }
+    let names: Vec<&str> = found.keys().copied().collect();
+    let shorts = kernel_name::short_names(&names);
+    let mut members: Vec<Member> = found
+        .into_iter()
+        .zip(shorts)
+        .map(|((name, (calls, ns)), short)| Member {
+            name: name.to_owned(),
+            short,
+            calls,
+            ns,
+        })
+        .collect();
+    members.sort_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| a.name.cmp(&b.name)));
+    members
+}
+
+/// How a profile's times came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nature {
+    /// Kernels on a timeline.
+    Kernels,
+    /// Nodes, layers or instructions of a runtime.
+    Nodes,
+    /// Kernels one by one, each played again and again.
+    OneByOne,
+    /// Operators of a framework, on the host.
+    Operators,
+}
+
+impl Nature {
+    fn of(profile: &Profile) -> Self {
+        let says = format!("{} {}", profile.tool.name, profile.format).to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| says.contains(word));
+        if Scope::of(profile) == Scope::Operators {
+            return Self::Operators;
+        }
+        if has(&["ncu", "nsight compute", "nsight-compute"]) {
+            return Self::OneByOne;
+        }
+        if has(&[
+            "onnx",
+            "ort-",
+            "tensorrt",
+            "trtexec",
+            "openvino",
+            "migraphx",
+            "benchmark_app",
+        ]) {
+            return Self::Nodes;
+        }
+        Self::Kernels
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Kernels => "kernels on a timeline",
+            Self::Nodes => "nodes of a runtime",
+            Self::OneByOne => "kernels measured one by one, with locked clocks",
+            Self::Operators => "operators on the host",
+        }
+    }
+}
+
+fn notes(before: &Profile, after: &Profile, is_per_run: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !is_per_run {
+        notes.push("Times are those of whole profiles, because it is not known of both how many runs they cover: one that ran longer has more of everything.".to_owned());
+    }
+    let tools = [&before.tool.name, &after.tool.name].map(|name| name.to_lowercase());
+    let is_old = |tool: &str| tool.starts_with("rocprof") && !tool.starts_with("rocprofv");
+    let is_new = |tool: &str| tool.starts_with("rocprofv3");
+    let [old, new] = &tools;
+    if is_old(old) && is_new(new) || is_new(old) && is_old(new) {
+        notes.push("One side was profiled by rocprof and the other by rocprofv3, which take their times in different ways: differences of a few microseconds a call may be theirs.".to_owned());
+    }
+    let natures = [Nature::of(before), Nature::of(after)];
+    if natures[0] != natures[1] {
+        notes.push(format!(
+            "These are different things: {} before, {} after. What they have in common are operators and categories at best.",
+            natures[0].title(),
+            natures[1].title()
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

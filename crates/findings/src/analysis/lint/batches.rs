@@ -1,0 +1,116 @@
+//! Speed-ups that compare one batch size with another.
+
+use super::{Check, Finding, number, plain, value};
+use powerband_core::domain::claim::{Change, Figure, Metric, Published};
+use powerband_core::domain::written::Bounds;
+
+/// Before and after at one batch size, or at two.
+pub const CHECK: Check = Check {
+    id: "batches",
+    title: "Like for like",
+    sentence: "A speed-up compares two numbers at one batch size.",
+    find,
+};
+
+fn find(published: &Published) -> Vec<Finding> {
+    let changes = published.all_changes();
+    let open = changes.iter().filter_map(openly);
+    let hidden = changes.iter().filter_map(|change| {
+        changes
+            .iter()
+            .find_map(|times| under_cover(published, change, times))
+    });
+    open.chain(hidden).collect()
+}
+
+fn sides(change: &Change) -> Option<(&Figure, &Figure)> {
+    Some((change.before.as_ref()?, change.after.as_ref()?))
+}
+
+fn is_speed(metric: &Metric) -> bool {
+    matches!(metric, Metric::Latency | Metric::Throughput)
+}
+
+/// The two sides are said to be at different batch sizes.
+fn openly(change: &Change) -> Option<Finding> {
+    let (before, after) = sides(change)?;
+    let (first, second) = (before.batch?, after.batch?);
+    let claimed = change
+        .claimed
+        .as_ref()
+        .filter(|_| is_speed(&change.metric))?;
+    (first != second).then(|| {
+        Finding::doubt(change.metric.title())
+            .claimed(format!(
+                "{} at batch {first} → {} at batch {second}: {}",
+                before.words(),
+                after.words(),
+                claimed.words()
+            ))
+            .follows("what the larger batch brings is in it, and nobody can tell how much")
+            .sum(format!("batch {first} against batch {second}"))
+    })
+}
+
+/// The rate before is said to be of a large batch, and is that of another one by the time before.
+fn under_cover(published: &Published, rates: &Change, times: &Change) -> Option<Finding> {
+    let (rate_before, rate_after) = sides(rates)?;
+    let (time_before, time_after) = sides(times)?;
+    let is_such_a_pair = rates.metric == Metric::Throughput
+        && times.metric == Metric::Latency
+        && rates.subject == times.subject;
+    let (stated, other) = (rate_before.batch?, time_before.batch?);
+    let seconds = value(time_before).filter(|seconds| *seconds > 0.0)?;
+    if !is_such_a_pair || stated == other || time_after.batch != Some(other) {
+        return None;
+    }
+    let exact = Bounds::exactly(other as f64);
+    let of_other = exact.over(plain(time_before)?);
+    if !plain(rate_before)?.meets(of_other) {
+        return None;
+    }
+    let like = seconds / value(time_after).filter(|seconds| *seconds > 0.0)?;
+    let said = rates
+        .claimed
+        .as_ref()
+        .map_or_else(String::new, |claimed| format!(": {}", claimed.words()));
+    let rate = rate_at(published, other).unwrap_or_else(|| {
+        let implied = value(time_after).map(|seconds| other as f64 / seconds);
+        number(implied.unwrap_or(f64::NAN))
+    });
+    Some(
+        Finding::contradiction(format!("throughput at batch {stated}"))
+            .claimed(format!(
+                "{} → {} at batch {stated}{said}",
+                rate_before.words(),
+                rate_after.words()
+            ))
+            .follows(format!(
+                "{} is the rate of batch {other}, from {} at batch {other}: either a batch of {stated} gained nothing at all before, or batch {stated} is compared with batch {other}. Like for like, at batch {other}, it is {} ×: {} → {rate} {}",
+                rate_before.words(),
+                time_before.words(),
+                number(like),
+                rate_before.value,
+                rate_after.unit,
+            ))
+            .sum(format!(
+                "{other} ÷ {} = {} {}; {} ÷ {} = {} ×",
+                time_before.words(),
+                number(other as f64 / seconds),
+                rate_before.unit,
+                time_before.words(),
+                time_after.words(),
+                number(like),
+            )),
+    )
+}
+
+/// The rate at a batch size, where one table alone states it.
+fn rate_at(published: &Published, batch: usize) -> Option<String> {
+    let [curve] = published.curves.as_slice() else {
+        return None;
+    };
+    let mut points = curve.points.iter();
+    let point = points.find(|point| point.batch == batch)?;
+    point.throughput.as_ref().map(ToString::to_string)
+}

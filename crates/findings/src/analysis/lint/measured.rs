@@ -1,0 +1,85 @@
+//! What a session measured, in the form of what is published, so that the same checks apply.
+//!
+//! Left out is whatever a flag says already: throughput against the median, and what copies gain. Figures
+//! that other programs report are left out too, because many of them serve several requests at a time, and
+//! then time and rate do not multiply.
+
+use crate::analysis::parts;
+use powerband_core::base::humanize;
+use powerband_core::domain::accuracy::{Accuracy, Hits};
+use powerband_core::domain::case::Case;
+use powerband_core::domain::claim::{Figure, Metric, Phases, Portion, Published};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::written::Written;
+use powerband_core::stats::summary::median;
+
+/// What can be checked of it.
+pub fn numbers(session: &Session) -> Published {
+    Published {
+        phases: session
+            .cases
+            .iter()
+            .filter_map(|case| phases(session, case))
+            .collect(),
+        figures: session
+            .accuracies
+            .iter()
+            .flat_map(|(&setup, accuracy)| accuracies(&session.setup_label(setup), accuracy))
+            .collect(),
+        ..Published::default()
+    }
+}
+
+/// Medians add up about, and not to the last digit.
+fn about_ms(ns: f64) -> Option<Written> {
+    let text = humanize::significant(ns / 1e6, 4);
+    format!("~{text}").parse().ok()
+}
+
+fn phases(session: &Session, case: &Case) -> Option<Phases> {
+    let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
+    let rows = parts::of(case);
+    let whole = rows.iter().filter(|row| row.is_named());
+    let portions: Option<Vec<Portion>> = whole
+        .map(|row| {
+            Some(Portion {
+                name: row.name.clone(),
+                value: about_ms(row.median_ns)?,
+            })
+        })
+        .collect();
+    // What is left over is nobody's fault in a measured run; only too much is.
+    let parts = portions.filter(|parts| !parts.is_empty())?;
+    let total = about_ms(median(&samples)?)?;
+    let sum: f64 = parts.iter().map(|part| part.value.value()).sum();
+    (sum > total.value()).then(|| Phases {
+        of: format!("{} batch {}", session.setup_label(case.setup), case.batch),
+        batch: Some(case.batch),
+        unit: "ms".to_owned(),
+        total,
+        parts,
+    })
+}
+
+fn accuracies(setup: &str, accuracy: &Accuracy) -> Vec<Figure> {
+    // With few inputs every one may well be right, and then the number says so.
+    let figure = |hits: Option<Hits>, note: &str| {
+        let share = hits?.share().filter(|share| *share < 1.0)?;
+        Some(Figure {
+            metric: Metric::Accuracy,
+            subject: setup.to_owned(),
+            value: format!("{:.3}", share * 100.0).parse().ok()?,
+            unit: "%".to_owned(),
+            batch: None,
+            extreme: None,
+            note: note.to_owned(),
+        })
+    };
+    [
+        figure(accuracy.top1, "top-1"),
+        figure(accuracy.top5, "top-5"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,235 @@
+//! Whether numbers agree with each other: the arithmetic and the plausibility of what a session says,
+//! published or measured. One file for each kind of check, and [`ALL`] lists them.
+//!
+//! A check compares what is stated with what follows from other stated numbers, and grants each number
+//! what its digits leave open. What the flags of a measured case say is not repeated here.
+
+mod accuracy;
+mod batches;
+mod best;
+mod devices;
+mod efficiency;
+mod gains;
+mod measured;
+mod phases;
+mod promises;
+mod rates;
+mod shares;
+#[cfg(test)]
+mod tests;
+mod time_and_rate;
+mod twins;
+mod units;
+mod values;
+
+use powerband_core::base::humanize;
+use powerband_core::domain::claim::{Figure, Placed, Published};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::written::Bounds;
+
+/// Beyond what the digits leave open, two numbers may differ by so much: a median and a mean do.
+const LEEWAY: f64 = 0.02;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// It may be right, but what is said does not show it.
+    Doubt,
+    /// Both cannot be right.
+    Contradiction,
+}
+
+impl Weight {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Doubt => "doubt",
+            Self::Contradiction => "contradiction",
+        }
+    }
+}
+
+/// Where the numbers of a finding are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A document.
+    Published,
+    /// This session's own measurements.
+    Measured,
+}
+
+/// Something that does not add up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The identifier of the check that found it.
+    pub check: &'static str,
+    /// How much it matters.
+    pub weight: Weight,
+    /// Where its numbers are from.
+    pub origin: Origin,
+    /// What it is about.
+    pub about: String,
+    /// What is stated.
+    pub claimed: String,
+    /// What follows from the other numbers.
+    pub follows: String,
+    /// The sum, for whoever wants to do it again.
+    pub sum: String,
+}
+
+impl Finding {
+    fn contradiction(about: impl Into<String>) -> Self {
+        Self {
+            check: "",
+            weight: Weight::Contradiction,
+            origin: Origin::Published,
+            about: about.into(),
+            claimed: String::new(),
+            follows: String::new(),
+            sum: String::new(),
+        }
+    }
+
+    fn doubt(about: impl Into<String>) -> Self {
+        Self {
+            weight: Weight::Doubt,
+            ..Self::contradiction(about)
+        }
+    }
+
+    fn claimed(self, claimed: impl Into<String>) -> Self {
+        Self {
+            claimed: claimed.into(),
+            ..self
+        }
+    }
+
+    fn follows(self, follows: impl Into<String>) -> Self {
+        Self {
+            follows: follows.into(),
+            ..self
+        }
+    }
+
+    fn sum(self, sum: impl Into<String>) -> Self {
+        Self {
+            sum: sum.into(),
+            ..self
+        }
+    }
+}
+
+/// One kind of check.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Its identifier, the same everywhere.
+    pub id: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What it looks at, in a sentence.
+    pub sentence: &'static str,
+    find: fn(&Published) -> Vec<Finding>,
+}
+
+/// Every check, in the order in which findings are told.
+pub const ALL: &[Check] = &[
+    batches::CHECK,
+    gains::CHECK,
+    promises::CHECK,
+    rates::CHECK,
+    units::CHECK,
+    efficiency::CHECK,
+    best::CHECK,
+    devices::CHECK,
+    phases::CHECK,
+    shares::CHECK,
+    twins::CHECK,
+    values::CHECK,
+    accuracy::CHECK,
+];
+
+/// The check of an identifier.
+pub fn check(id: &str) -> Option<&'static Check> {
+    ALL.iter().find(|check| check.id == id)
+}
+
+/// Everything that does not add up in a session.
+pub fn of(session: &Session) -> Vec<Finding> {
+    let published = session.published.iter().flat_map(of_published);
+    let measured = of_published(&measured::numbers(session))
+        .into_iter()
+        .map(|finding| Finding {
+            origin: Origin::Measured,
+            ..finding
+        });
+    published.chain(measured).collect()
+}
+
+/// Everything that does not add up in a document.
+pub fn of_published(published: &Published) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for check in ALL {
+        for finding in (check.find)(published) {
+            let finding = Finding {
+                check: check.id,
+                ..finding
+            };
+            // Documents repeat themselves.
+            let is_known = |known: &Finding| {
+                known.check == finding.check
+                    && known.about == finding.about
+                    && known.sum == finding.sum
+            };
+            if !findings.iter().any(is_known) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// A number in seconds, items a second, bytes, shares or ones; nothing where its unit is not known.
+fn plain(figure: &Figure) -> Option<Bounds> {
+    Some(figure.value.bounds().times(figure.scale()?))
+}
+
+/// The same without what its digits leave open.
+fn value(figure: &Figure) -> Option<f64> {
+    Some(figure.value.value() * figure.scale()?)
+}
+
+/// A number of a sum.
+fn number(value: f64) -> String {
+    humanize::significant(value, 3)
+}
+
+/// A share in percent.
+fn percent(share: f64) -> String {
+    format!("{} %", humanize::significant(share * 100.0, 2))
+}
+
+/// A time.
+fn time(seconds: f64) -> String {
+    humanize::duration_ns(seconds * 1e9)
+}
+
+/// What a figure is about: `ResNet-34 at batch 32`.
+fn about(figure: &Figure) -> String {
+    let batch = figure.batch.map(|batch| format!("batch {batch}"));
+    match (figure.subject.is_empty(), batch) {
+        (true, None) => figure.metric.title().to_owned(),
+        (true, Some(batch)) => batch,
+        (false, None) => figure.subject.clone(),
+        (false, Some(batch)) => format!("{} at {batch}", figure.subject),
+    }
+}
+
+/// The same with the table where it stands.
+fn about_placed(placed: &Placed) -> String {
+    let about = about(&placed.figure);
+    if placed.place.is_empty() || placed.place == placed.figure.subject {
+        about
+    } else {
+        format!("{about}, {}", placed.place)
+    }
+}

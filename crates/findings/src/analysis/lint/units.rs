@@ -1,0 +1,46 @@
+//! Units that were mixed up: milliseconds for seconds, the time of an item for that of a batch.
+
+use super::time_and_rate::{Pair, pairs};
+use super::{Check, Finding, LEEWAY, about_placed};
+use powerband_core::domain::claim::Published;
+
+/// A time and a rate that differ by exactly what two units differ by.
+pub const CHECK: Check = Check {
+    id: "units",
+    title: "Units",
+    sentence: "Where time and rate differ by 1000, or by the batch size, a unit was mixed up.",
+    find,
+};
+
+/// What was mixed up, where time and rate do not agree and a unit explains it.
+pub fn mixed_up(pair: &Pair) -> Option<&'static str> {
+    let factor = pair.factor().filter(|_| !pair.agrees())?;
+    let is_near = |expected: f64| (factor / expected - 1.0).abs() <= LEEWAY;
+    if is_near(1e-3) {
+        return Some(
+            "the time fits if it is in seconds where milliseconds are written, or so much less",
+        );
+    }
+    if is_near(1e3) {
+        return Some(
+            "the time fits if it is in microseconds where milliseconds are written, or so much more",
+        );
+    }
+    if pair.batch > 1 && is_near(1.0 / pair.batch as f64) {
+        return Some("they fit if the time is that of one item, or the rate counts batches");
+    }
+    None
+}
+
+fn find(published: &Published) -> Vec<Finding> {
+    let found = pairs(published).into_iter().filter_map(|pair| {
+        let why = mixed_up(&pair)?;
+        Some(
+            Finding::contradiction(about_placed(&pair.latency))
+                .claimed(pair.words())
+                .follows(why)
+                .sum(pair.sum()),
+        )
+    });
+    found.collect()
+}

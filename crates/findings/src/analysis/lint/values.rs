@@ -1,0 +1,165 @@
+//! One thing that is given two values, and ranges that do not hold what is said to be in them.
+
+use super::{Check, Finding, Weight, plain};
+use powerband_core::domain::claim::{Extreme, Figure, Metric, Placed, Published};
+
+/// Every figure against all others of the same thing.
+pub const CHECK: Check = Check {
+    id: "values",
+    title: "One thing, one value",
+    sentence: "One thing has one value wherever it is stated, and the best and the worst are the ends of the range.",
+    find,
+};
+
+fn find(published: &Published) -> Vec<Finding> {
+    let placed = published.placed();
+    let mut found = Vec::new();
+    for (place, first) in placed.iter().enumerate() {
+        for second in &placed[place + 1..] {
+            found.extend(two_values(first, second));
+        }
+        found.extend(
+            placed
+                .iter()
+                .filter_map(|range| outside(&first.figure, &range.figure)),
+        );
+    }
+    found
+}
+
+fn is_speed(metric: &Metric) -> bool {
+    matches!(metric, Metric::Latency | Metric::Throughput)
+}
+
+/// What tells the figure from others of its metric.
+fn is_one_thing(first: &Figure, second: &Figure) -> bool {
+    let is_batch_known = first.batch.is_some() && second.batch.is_some();
+    let is_one_batch = first.batch == second.batch || !is_batch_known;
+    // How fast something is depends on the batch, so that one without is anybody's guess.
+    let is_comparable = is_batch_known
+        || !is_speed(&first.metric)
+        || (first.value.is_range() && first.batch == second.batch);
+    first.metric == second.metric
+        && first.subject == second.subject
+        && first.note == second.note
+        && first.value.is_range() == second.value.is_range()
+        && is_one_batch
+        && is_comparable
+}
+
+/// Two values of one thing.
+fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
+    let (a, b) = (&first.figure, &second.figure);
+    if !is_one_thing(a, b) {
+        return None;
+    }
+    let (pa, pb) = (plain(a)?, plain(b)?);
+    // Ranges have two ends, and each has to agree; a range's bounds are half a digit beyond its ends.
+    let is_same = if a.value.is_range() {
+        let near = |x: f64, y: f64, slack: f64| (x - y).abs() <= slack;
+        let slack = |figure: &Figure| figure.value.bounds().high - figure.value.high();
+        let slack = (slack(a) * a.scale()?).max(slack(b) * b.scale()?);
+        near(pa.low, pb.low, 2.0 * slack) && near(pa.high, pb.high, 2.0 * slack)
+    } else {
+        pa.meets(pb)
+    };
+    if is_same {
+        return None;
+    }
+    let where_it_stands = |placed: &Placed| {
+        let batch = placed.figure.batch;
+        let batch = batch.map_or_else(
+            || "no batch size stated".to_owned(),
+            |batch| format!("batch {batch}"),
+        );
+        match (
+            is_speed(&placed.figure.metric) || placed.figure.batch.is_some(),
+            placed.place.is_empty(),
+        ) {
+            (true, true) => format!(" ({batch})"),
+            (true, false) => format!(" ({}, {batch})", placed.place),
+            (false, true) => String::new(),
+            (false, false) => format!(" ({}, no batch size stated)", placed.place),
+        }
+    };
+    let known = a.batch == b.batch;
+    let finding = Finding {
+        weight: if known {
+            Weight::Contradiction
+        } else {
+            Weight::Doubt
+        },
+        ..Finding::doubt(about(a))
+    };
+    let words = if known {
+        "one thing cannot have both values"
+    } else {
+        "the two are far apart, and the document does not say what differs between them"
+    };
+    Some(
+        finding
+            .claimed(format!(
+                "{}{}; {}{}",
+                a.words(),
+                where_it_stands(first),
+                b.words(),
+                where_it_stands(second)
+            ))
+            .follows(words)
+            .sum(format!("{} ≠ {}", a.words(), b.words())),
+    )
+}
+
+fn about(figure: &Figure) -> String {
+    let words = [
+        figure.subject.as_str(),
+        figure.metric.title(),
+        figure.note.as_str(),
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(", ")
+}
+
+/// The best or the worst of all, against the range of all.
+fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
+    let extreme = figure.extreme?;
+    let is_of_all = range.value.is_range()
+        && range.subject.is_empty()
+        && range.batch.is_none()
+        && range.metric == figure.metric
+        && (range.note.is_empty() || range.note == figure.note);
+    let (own, bounds) = (plain(figure)?, plain(range)?);
+    if !is_of_all || figure.value.is_range() {
+        return None;
+    }
+    let better_high = figure.metric.is_better_high()?;
+    let at_top = better_high == (extreme == Extreme::Best);
+    let (end, name) = if at_top {
+        (range.value.high(), "up")
+    } else {
+        (range.value.low(), "down")
+    };
+    let slack = bounds.high - range.value.high() * range.scale()?;
+    let end = end * range.scale()?;
+    if own.low <= end + slack && end - slack <= own.high {
+        return None;
+    }
+    let word = if extreme == Extreme::Best {
+        "best"
+    } else {
+        "worst"
+    };
+    Some(
+        Finding::contradiction(format!("range of {}", figure.metric.title()))
+            .claimed(format!(
+                "{} in all; {} ({}) is the {word}",
+                range.words(),
+                figure.words(),
+                super::about(figure),
+            ))
+            .follows(format!(
+                "the range goes {name} beyond what is said to be the {word}, so one of the two is wrong"
+            ))
+            .sum(format!("{} ≠ {}", range.words(), figure.words())),
+    )
+}

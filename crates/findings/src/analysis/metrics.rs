@@ -1,0 +1,438 @@
+//! The numbers of a comparison side by side, as text: what a table of metrics shows.
+
+use super::break_even;
+use super::case_rows::CaseRow;
+use super::energy::{self, Energy};
+use super::pair::Pair;
+use super::side::Side;
+use super::watched;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_core::stats::percentiles::ELIGIBLE;
+use powerband_core::stats::summary::Summary;
+
+/// Which direction is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better: times.
+    Lower,
+    /// More is better: rates.
+    Higher,
+    /// Neither is.
+    Neither,
+}
+
+/// One number on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// What it is, without the batch size: `Latency`.
+    pub name: String,
+    /// At which batch size, where it belongs to one.
+    pub batch: Option<usize>,
+    /// Its value before.
+    pub before: Option<String>,
+    /// Its value after.
+    pub after: Option<String>,
+    /// How many times as good it became: `6.71 ×`.
+    pub change: Option<String>,
+    /// Which direction is good.
+    pub better: Better,
+    /// The same as a number; above 1 is better.
+    pub gain: Option<f64>,
+    /// Why something is not known.
+    pub note: Option<String>,
+}
+
+impl Metric {
+    /// Its name with its batch size: `Latency, batch 8`.
+    pub fn title(&self) -> String {
+        match self.batch {
+            Some(batch) => format!("{}, batch {batch}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// The metrics of each pair, then those of the setups as a whole.
+pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = pairs.iter().flat_map(of_pair).collect();
+    // What must not be compared has its numbers side by side and no change between them.
+    if pairs.iter().any(|pair| pair.ratio.is_none()) {
+        for metric in &mut metrics {
+            (metric.change, metric.gain) = (None, None);
+        }
+    }
+    metrics.extend(of_reports(before, after));
+    if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
+        metrics.push(first_run(before, after, smallest.before_batch));
+        metrics.push(ready_after(before, after, smallest));
+    }
+    if let Some(largest) = pairs.last().filter(|pair| !pair.is_per_item()) {
+        metrics.push(scaling(before, after, largest.before_batch));
+    }
+    metrics
+}
+
+/// Two numbers, either of which may be unknown.
+type Both = (Option<f64>, Option<f64>);
+
+fn metric(
+    name: &str,
+    batch: Option<usize>,
+    better: Better,
+    values: Both,
+    text: fn(f64) -> String,
+) -> Metric {
+    let gain = values.0.zip(values.1).and_then(|(before, after)| {
+        let gain = match better {
+            Better::Lower => before / after,
+            Better::Higher => after / before,
+            Better::Neither => return None,
+        };
+        (gain.is_finite() && gain > 0.0).then_some(gain)
+    });
+    Metric {
+        name: name.to_owned(),
+        batch,
+        before: values.0.map(text),
+        after: values.1.map(text),
+        change: gain.map(humanize::ratio),
+        better,
+        gain,
+        note: None,
+    }
+}
+
+fn of_pair(pair: &Pair) -> Vec<Metric> {
+    let (batch, divisors, suffix) = if pair.is_per_item() {
+        let sizes = (pair.before_batch as f64, pair.after_batch as f64);
+        (None, sizes, " per item")
+    } else {
+        (Some(pair.before_batch), (1.0, 1.0), "")
+    };
+    let time = |name: &str, pick: fn(&Summary) -> Option<f64>| {
+        let values = (
+            pair.before
+                .latency_ns
+                .as_ref()
+                .and_then(pick)
+                .map(|ns| ns / divisors.0),
+            pair.after
+                .latency_ns
+                .as_ref()
+                .and_then(pick)
+                .map(|ns| ns / divisors.1),
+        );
+        let name = format!("{name}{suffix}");
+        metric(&name, batch, Better::Lower, values, humanize::duration_ns)
+    };
+    let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
+    let latency = time("Latency", |summary| Some(summary.median));
+    let mut metrics = vec![
+        latency,
+        Metric {
+            note: about_p99(pair),
+            ..time("Latency p99", |summary| summary.p99)
+        },
+        metric("Throughput", batch, Better::Higher, rates, humanize::rate),
+    ];
+    metrics.extend(of_resources(pair, batch));
+    metrics
+}
+
+/// What the two cases took of the machine, as far as at least one side tells.
+fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
+    let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
+    let of = |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
+    let per_joule = |rate: f64| format!("{} /J", humanize::significant(rate, 3));
+    let watts = |watts: f64| watched::text(Quantity::Power, watts);
+    let bytes = |bytes: f64| humanize::bytes(bytes as u64);
+    let why = [&pair.before, &pair.after]
+        .into_iter()
+        .find_map(|row| row.energy.as_ref().err().cloned());
+    let told_by = |row: &CaseRow| {
+        let energy = row.energy.as_ref().ok()?;
+        Some((energy.devices.clone(), energy.method))
+    };
+    let (first, second) = (told_by(&pair.before), told_by(&pair.after));
+    let is_alike = first.is_none() || second.is_none() || first == second;
+    let of_energy = [
+        metric(
+            "Energy per item",
+            batch,
+            Better::Lower,
+            of(Energy::gross_j_per_item),
+            energy::joules,
+        ),
+        metric(
+            "Items per joule",
+            batch,
+            Better::Higher,
+            of(Energy::items_per_j),
+            per_joule,
+        ),
+        metric(
+            "Mean power",
+            batch,
+            Better::Neither,
+            of(Energy::mean_w),
+            watts,
+        ),
+    ]
+    .map(|metric| Metric {
+        note: why.clone(),
+        ..metric
+    })
+    .map(|metric| {
+        if is_alike {
+            metric
+        } else {
+            not_comparable(metric)
+        }
+    });
+    let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
+    let memory = metric("Peak memory", batch, Better::Lower, needs, bytes);
+    let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
+    let metrics = of_energy.into_iter().chain([memory]);
+    metrics.filter(is_known).collect()
+}
+
+/// Energies of other devices, or told in another way, stand beside each other and are not compared.
+fn not_comparable(metric: Metric) -> Metric {
+    Metric {
+        change: None,
+        gain: None,
+        note: Some("told of different devices, or in different ways".to_owned()),
+        ..metric
+    }
+}
+
+/// Why a 99th percentile is not known.
+fn about_p99(pair: &Pair) -> Option<String> {
+    let needed = ELIGIBLE.iter().find(|(percent, _)| *percent == 99.0)?.1;
+    let is_known = |row: &CaseRow| {
+        let times = row.latency_ns.as_ref();
+        times.is_some_and(|times| times.p99.is_some())
+    };
+    let lacks = |row: &CaseRow| row.is_stated_only() && !is_known(row);
+    if lacks(&pair.before) || lacks(&pair.after) {
+        return Some("the imported file does not state it".to_owned());
+    }
+    // What is known already needs no more samples.
+    let counted = |row: &CaseRow| {
+        if is_known(row) {
+            needed.max(row.samples)
+        } else {
+            row.samples
+        }
+    };
+    let counts = (counted(&pair.before), counted(&pair.after));
+    let samples = |count: u64| humanize::of_many(count, "sample");
+    let seen = match (counts.0 < needed, counts.1 < needed) {
+        (false, false) => return None,
+        (true, true) if counts.0 != counts.1 => {
+            format!("{} and {}", humanize::count(counts.0), samples(counts.1))
+        }
+        (true, _) => samples(counts.0),
+        (false, true) => samples(counts.1),
+    };
+    Some(format!("{seen}; p99 needs {}", humanize::count(needed)))
+}
+
+fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
+    let value = |side: &Side<'_>, pick: fn(&SetupReport) -> u64| {
+        let report = side
+            .session
+            .reports
+            .get(side.setup)
+            .and_then(Option::as_ref);
+        report.map(|report| pick(report) as f64)
+    };
+    let time = |name: &str, pick: fn(&SetupReport) -> u64| {
+        let values = (value(before, pick), value(after, pick));
+        Metric {
+            note: (values.0.is_none() || values.1.is_none())
+                .then(|| "the model was not loaded".to_owned()),
+            ..metric(name, None, Better::Lower, values, humanize::duration_ns)
+        }
+    };
+    vec![
+        time("Load", |report| report.load_ns),
+        time("Library start", |report| report.library_ns),
+    ]
+}
+
+fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
+    let value = |side: &Side<'_>| {
+        let case = side.session.case(CaseKey {
+            setup: side.setup,
+            batch,
+        })?;
+        Some(case.opening.as_ref()?.first_run_ns as f64)
+    };
+    let values = (value(before), value(after));
+    metric(
+        "First run",
+        Some(batch),
+        Better::Lower,
+        values,
+        humanize::duration_ns,
+    )
+}
+
+/// Loading, compiling and the first run together; and after how many runs what takes longer has paid.
+fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
+    let batch = pair.before_batch;
+    let value = |side: &Side<'_>| {
+        let case = CaseKey {
+            setup: side.setup,
+            batch,
+        };
+        break_even::preparation_ns(side.session, case)
+    };
+    let values = (value(before), value(after));
+    let pays = values.0.zip(values.1);
+    let pays = pays.and_then(|(before, after)| break_even::pays_after(pair, before, after));
+    let made = metric(
+        "Ready after",
+        Some(batch),
+        Better::Lower,
+        values,
+        humanize::duration_ns,
+    );
+    Metric {
+        note: pays.map(|runs| {
+            let runs = humanize::of_many(runs as u64, "run");
+            format!("what takes longer to get ready pays after {runs}")
+        }),
+        ..made
+    }
+}
+
+fn scaling(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
+    let (first, second) = (before.scaling(batch), after.scaling(batch));
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let shares = (
+        first.map(|(share, _)| share),
+        second.map(|(share, _)| share),
+    );
+    let made = metric("Scaling", Some(batch), Better::Higher, shares, percent);
+    match (first, second) {
+        (Some((_, from)), Some((_, other))) if from != other => Metric {
+            change: None,
+            gain: None,
+            note: Some(format!(
+                "relative to batch {from} before and batch {other} after"
+            )),
+            ..made
+        },
+        (Some(_), Some(_)) => made,
+        _ => Metric {
+            note: Some("needs a smaller batch to be relative to".to_owned()),
+            ..made
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Comparison};
+    use crate::analysis::testing::{measure, measure_near, session};
+    use powerband_core::domain::session::Session;
+
+    fn compare(session: &Session, batches: [Option<usize>; 2]) -> Comparison {
+        let rows = case_rows::of(session);
+        let side = |setup: usize| Side {
+            session,
+            rows: &rows,
+            setup,
+            batch: batches[setup],
+        };
+        comparison::of(&side(0), &side(1))
+    }
+
+    fn find<'a>(comparison: &'a Comparison, title: &str) -> &'a Metric {
+        let found = comparison
+            .metrics
+            .iter()
+            .find(|metric| metric.title() == title);
+        found.unwrap()
+    }
+
+    fn example() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
+        measure_near(&mut session, 0, 1, 6_710);
+        measure_near(&mut session, 0, 4, 13_420);
+        measure_near(&mut session, 1, 1, 1_000);
+        measure(&mut session, 1, 4, &[&[4_000_000; 350], &[4_000_000; 350]]);
+        session.reports[0] = Some(SetupReport {
+            load_ns: 410_000_000,
+            ..SetupReport::default()
+        });
+        session.reports[1] = Some(SetupReport {
+            load_ns: 680_000_000,
+            ..SetupReport::default()
+        });
+        session
+    }
+
+    #[test]
+    fn changes_are_above_one_when_better() {
+        let comparison = compare(&example(), [None, None]);
+        let latency = find(&comparison, "Latency, batch 1");
+        assert_eq!(latency.before.as_deref(), Some("6.71 ms"));
+        assert_eq!(latency.change.as_deref(), Some("6.71 ×"));
+        let throughput = find(&comparison, "Throughput, batch 1");
+        assert_eq!(throughput.after.as_deref(), Some("1,000 /s"));
+        assert!(throughput.gain.unwrap() > 6.0);
+        let load = find(&comparison, "Load");
+        assert_eq!(load.change.as_deref(), Some("0.603 ×"));
+        let scaling = find(&comparison, "Scaling, batch 4");
+        assert_eq!(scaling.before.as_deref(), Some("50 %"));
+        assert_eq!(scaling.after.as_deref(), Some("25 %"));
+    }
+
+    #[test]
+    fn what_is_not_known_says_why() {
+        let comparison = compare(&example(), [None, None]);
+        let p99 = find(&comparison, "Latency p99, batch 4");
+        assert_eq!((&p99.before, &p99.change), (&None, &None));
+        assert_eq!(p99.after.as_deref(), Some("4.00 ms"));
+        assert_eq!(
+            p99.note.as_deref(),
+            Some(concat!(
+                "30 samples; p99 needs ",
+                powerband_core::domain::plan::p99_samples!()
+            ))
+        );
+        assert!(
+            ELIGIBLE.contains(&(99.0, powerband_core::domain::plan::p99_samples!())),
+            "the publish preset and the help texts go by it"
+        );
+        let start = find(&comparison, "Library start");
+        assert_eq!(
+            (start.before.as_deref(), &start.change),
+            (Some("0 ns"), &None)
+        );
+        let first = find(&comparison, "First run, batch 1");
+        assert_eq!(first.before, None);
+    }
+
+    #[test]
+    fn different_batches_are_compared_per_item() {
+        let comparison = compare(&example(), [Some(1), Some(4)]);
+        let latency = find(&comparison, "Latency per item");
+        assert_eq!(latency.after.as_deref(), Some("1.00 ms"));
+        assert_eq!(latency.batch, None);
+        assert!(
+            comparison
+                .metrics
+                .iter()
+                .all(|metric| metric.name != "Scaling")
+        );
+    }
+}

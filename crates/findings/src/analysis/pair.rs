@@ -1,0 +1,233 @@
+//! Two cases that belong together: how they relate, and whether that is a change.
+
+use super::case_rows::CaseRow;
+use super::conditions;
+use super::side::Side;
+use super::verdict::{self, Verdict};
+use powerband_core::base::humanize;
+use powerband_core::stats::bootstrap::Interval;
+use powerband_core::stats::ratio::{self, Estimate};
+use powerband_core::stats::summary::mean;
+
+/// Digits of the ends of an interval: one more than of the ratio, so that an end near 1 is not rounded
+/// onto it.
+const DIGITS_OF_ENDS: usize = 4;
+/// How a speed-up comes about, where it stands beside two medians.
+pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios, paired where the two took turns. It may differ from the quotient of the two medians.";
+
+/// How many times as fast the one is as the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Latency before over after; above 1 means that after is faster. The geometric mean of the rounds'
+    /// ratios of medians, or the ratio of the medians where there is one round.
+    pub speed_up: f64,
+    /// Its 95 % interval; nothing where a side has fewer than two rounds.
+    pub ci95: Option<Interval>,
+    /// Rounds that the interval rests on.
+    pub rounds: u32,
+}
+
+impl Ratio {
+    /// In words: `2.98 ×`.
+    pub fn words(&self) -> String {
+        humanize::ratio(self.speed_up)
+    }
+
+    /// Its interval in words, `2.910 to 3.040`; not known where it reaches beyond ten times either way, and
+    /// nothing where there is none.
+    pub fn interval_words(&self) -> Option<String> {
+        let interval = self.ci95?;
+        Some(interval_words(interval, self.speed_up))
+    }
+}
+
+/// The interval of a ratio in words.
+pub(super) fn interval_words(interval: Interval, ratio: f64) -> String {
+    if !interval.tells_of(ratio) {
+        return humanize::NOT_KNOWN.to_owned();
+    }
+    let [low, high] =
+        [interval.low, interval.high].map(|end| humanize::significant(end, DIGITS_OF_ENDS));
+    format!("{low} to {high}")
+}
+
+/// Two cases that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Batch size before.
+    pub before_batch: usize,
+    /// Batch size after; another one only where both were picked by hand.
+    pub after_batch: usize,
+    /// The case before.
+    pub before: CaseRow,
+    /// The case after.
+    pub after: CaseRow,
+    /// How they relate; per item where the batch sizes differ.
+    pub ratio: Option<Ratio>,
+    /// Whether it got faster.
+    pub verdict: Verdict,
+}
+
+impl Pair {
+    /// Whether the two have different batch sizes, so that latencies are compared per item.
+    pub fn is_per_item(&self) -> bool {
+        self.before_batch != self.after_batch
+    }
+
+    /// How much more time it takes after, in per cent of the time before; less than zero where it takes less.
+    pub fn loss_percent(&self) -> Option<f64> {
+        self.ratio.map(|ratio| (1.0 / ratio.speed_up - 1.0) * 100.0)
+    }
+}
+
+/// Puts two cases side by side.
+pub(super) fn of(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Pair {
+    // Turns were taken where both belong to one run.
+    let is_one_run = before.session.is_of_one_run_with(after.session);
+    let (mine, theirs) = (before.visits(first.batch), after.visits(second.batch));
+    let estimate = if is_one_run {
+        ratio::paired(&mine, &theirs)
+    } else {
+        ratio::unpaired(&mine, &theirs)
+    };
+    // One for batches of the same size; else it turns times per batch into times per item.
+    let items = second.batch as f64 / first.batch as f64;
+    let estimate = estimate.map(|estimate| Estimate {
+        ln: estimate.ln + items.ln(),
+        ..estimate
+    });
+    let (ratio, verdict) = match obstacle(before, after, first, second) {
+        Some(reason) => (None, Verdict::withheld(reason)),
+        None => (
+            ratio_of(first, second, items, estimate.as_ref()),
+            judge(first, second, estimate.as_ref()),
+        ),
+    };
+    Pair {
+        before_batch: first.batch,
+        after_batch: second.batch,
+        ratio,
+        verdict,
+        before: first.clone(),
+        after: second.clone(),
+    }
+}
+
+/// The geometric mean of the speed-ups of pairs. Nothing where no pair has one.
+///
+/// Pairs of one run share its rounds, so that what is off in one may be off in all in the same direction:
+/// the mean is taken to be as unsure as its pairs are on average, not less.
+pub(super) fn overall(pairs: &[Pair]) -> Option<Ratio> {
+    let ratios: Vec<Ratio> = pairs.iter().filter_map(|pair| pair.ratio).collect();
+    let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.speed_up.ln()).collect();
+    let ln = mean(&logarithms)?;
+    let halves: Option<Vec<f64>> = ratios
+        .iter()
+        .map(|ratio| ratio.ci95.map(|ci| (ci.high / ci.low).ln() / 2.0))
+        .collect();
+    let half = halves.and_then(|halves| mean(&halves));
+    Some(Ratio {
+        speed_up: ln.exp(),
+        ci95: half.map(|half| Interval {
+            low: (ln - half).exp(),
+            high: (ln + half).exp(),
+        }),
+        rounds: ratios.iter().map(|ratio| ratio.rounds).min()?,
+    })
+}
+
+fn ratio_of(
+    first: &CaseRow,
+    second: &CaseRow,
+    items: f64,
+    estimate: Option<&Estimate>,
+) -> Option<Ratio> {
+    if let Some(estimate) = estimate {
+        return Some(Ratio {
+            speed_up: estimate.ratio(),
+            ci95: Some(estimate.interval()),
+            rounds: estimate.rounds,
+        });
+    }
+    let medians = (
+        first.latency_ns.as_ref()?.median,
+        second.latency_ns.as_ref()?.median,
+    );
+    let speed_up = medians.0 / medians.1 * items;
+    (speed_up.is_finite() && speed_up > 0.0).then_some(Ratio {
+        speed_up,
+        ci95: None,
+        rounds: 1,
+    })
+}
+
+/// Why two cases have no ratio at all; nothing where they have one.
+fn obstacle(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    first: &CaseRow,
+    second: &CaseRow,
+) -> Option<String> {
+    let is_time = |row: &CaseRow| row.latency_ns.as_ref().is_some_and(|times| times.min > 0.0);
+    if !is_time(first) || !is_time(second) {
+        return Some("there are times of zero, which no real run takes".to_owned());
+    }
+    conditions::obstacle((before.session, before.setup), (after.session, after.setup))
+}
+
+/// The verdict, or why there can be none.
+fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verdict {
+    match estimate {
+        Some(estimate) => verdict::of(estimate),
+        None if first.rounds.min(second.rounds) < 2 => Verdict::withheld(
+            "one round says nothing of how rounds differ; measure with --rounds 5 or more",
+        ),
+        None => Verdict::withheld("the two have fewer than two rounds in common"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(low: f64, speed_up: f64, high: f64) -> Ratio {
+        Ratio {
+            speed_up,
+            ci95: Some(Interval { low, high }),
+            rounds: 5,
+        }
+    }
+
+    #[test]
+    fn an_interval_stands_beside_its_ratio_and_takes_none_of_its_digits() {
+        let told = |ratio: Ratio| (ratio.words(), ratio.interval_words().unwrap());
+        let both = |ratio: &str, ends: &str| (ratio.to_owned(), ends.to_owned());
+        assert_eq!(
+            told(ratio(1.0912, 1.185, 1.2871)),
+            both("1.19 ×", "1.091 to 1.287")
+        );
+        assert_eq!(
+            told(ratio(0.7286, 0.75, 0.7714)),
+            both("0.750 ×", "0.7286 to 0.7714")
+        );
+        // An end that is not 1 does not read as if it were.
+        assert_eq!(
+            told(ratio(0.9996, 1.04, 1.068)),
+            both("1.04 ×", "0.9996 to 1.068")
+        );
+        let alone = Ratio {
+            ci95: None,
+            ..ratio(1.0, 2.0, 3.0)
+        };
+        assert_eq!(alone.interval_words(), None);
+    }
+
+    #[test]
+    fn an_interval_beyond_ten_times_either_way_is_not_known() {
+        let told = |low, high| ratio(low, 9.0, high).interval_words().unwrap();
+        assert_eq!(told(0.000_4, 25_376.448), humanize::NOT_KNOWN);
+        assert_eq!(told(0.8, 10.0), humanize::NOT_KNOWN);
+        assert_eq!(told(8.0, 91.0), humanize::NOT_KNOWN);
+        assert_eq!(told(1.0, 81.0), "1.000 to 81.00");
+    }
+}

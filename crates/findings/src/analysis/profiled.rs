@@ -1,0 +1,63 @@
+//! A profile in a sentence.
+
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::Profile;
+use powerband_core::domain::trace::SliceKind;
+
+/// The same with whose profile it is.
+pub fn told(profile: &Profile) -> String {
+    format!("{}: {}", profile.name, in_short(profile))
+}
+
+/// What ran, for how long, and what took longest: kernels where there are any, else operators.
+pub fn in_short(profile: &Profile) -> String {
+    let (kind, word) = match profile.of_kind(SliceKind::Kernel).next() {
+        Some(_) => (SliceKind::Kernel, "kernel"),
+        None => (SliceKind::Operator, "operator"),
+    };
+    let Some(longest) = profile.of_kind(kind).next() else {
+        return if profile.counters.is_empty() {
+            "profiled, and nothing that runs was seen".to_owned()
+        } else {
+            "profiled: hardware counters, without times".to_owned()
+        };
+    };
+    let summed = profile.summed_ns(kind);
+    let calls = profile.of_kind(kind).map(|total| total.calls).sum();
+    let share = 100.0 * longest.total_ns as f64 / summed.max(1) as f64;
+    format!(
+        "profiled: {} in {}; {} takes {share:.0} %",
+        humanize::of_many(calls, &format!("{word} call")),
+        humanize::duration_ns(summed as f64),
+        humanize::shorten(&longest.name, 60),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::profile::Total;
+
+    #[test]
+    fn the_longest_is_named() {
+        let total = |name: &str, total_ns| Total {
+            kind: SliceKind::Kernel,
+            name: name.to_owned(),
+            op: String::new(),
+            place: String::new(),
+            calls: 2,
+            total_ns,
+            min_ns: None,
+            max_ns: None,
+        };
+        let profile = Profile {
+            totals: vec![total("conv", 3_000_000), total("gemm", 1_000_000)],
+            ..Profile::default()
+        };
+        assert_eq!(
+            in_short(&profile),
+            "profiled: 4 kernel calls in 4.00 ms; conv takes 75 %"
+        );
+        assert!(in_short(&Profile::default()).contains("nothing"));
+    }
+}

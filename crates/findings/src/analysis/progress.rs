@@ -1,0 +1,443 @@
+//! How far a run has come, and how long it will still take.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::countdown::{Countdown, Left};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::MOST_ROUNDS_FACTOR;
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::stats::bootstrap;
+use powerband_core::stats::summary::median;
+
+/// The share of the time of a run that is not over: more is not promised before the end.
+const MOST_SHARE: f64 = 0.99;
+
+/// How far a run has come. A visit is one round of one case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Visits that were made.
+    pub done_visits: u64,
+    /// Visits that will have been made in the end, as far as can be told.
+    pub planned_visits: u64,
+    /// Those of them that are beyond the plan, because intervals are not narrow enough yet.
+    pub added_visits: u64,
+    /// Share of the time that has passed, by the estimate that also tells what is still to come: warm-ups
+    /// and first runs are in it.
+    pub share: f64,
+    /// Whether everything is over.
+    pub is_over: bool,
+    /// Cases that are over, well or badly.
+    pub done_cases: usize,
+    /// Cases in all.
+    pub cases: usize,
+    /// Seconds that are still to come; not known before the first round is over, nor once all rounds are.
+    pub remaining_s: Option<f64>,
+    /// Why that has grown, or is not known.
+    pub note: Option<String>,
+    /// The case that is being warmed up or visited for the first time. In later rounds a session does
+    /// not tell; whoever sees the events knows it from `RoundStarted`.
+    pub current: Option<CaseKey>,
+}
+
+impl Progress {
+    /// The share of the time in whole percent; 100 only where everything is over.
+    pub fn percent(&self) -> u8 {
+        // What is a whole number but for the last bit of a float stays it.
+        (self.share * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
+    }
+
+    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it. Nothing is
+    /// estimated before the first round is over.
+    pub fn time_words(&self) -> String {
+        if self.done_visits == 0 && !self.is_over {
+            return "estimated after the first round".to_owned();
+        }
+        format!("{} % of the time", self.percent())
+    }
+
+    /// `4 of 42 rounds, 6 of them added`.
+    pub fn rounds_words(&self) -> String {
+        let rounds = humanize::of_many(self.planned_visits, "round");
+        let added = match self.added_visits {
+            0 => String::new(),
+            added => format!(", {} of them added", humanize::count(added)),
+        };
+        format!("{} of {rounds}{added}", humanize::count(self.done_visits))
+    }
+}
+
+/// The time that is left in words: `about 20 s left (2 rounds added)`, or why there is none.
+pub fn left_words(remaining_s: Option<f64>, note: Option<&str>) -> Option<String> {
+    match (remaining_s, note) {
+        (Some(left), None) => Some(format!("about {} left", humanize::clock_time(left))),
+        (Some(left), Some(note)) => {
+            let left = humanize::clock_time(left);
+            Some(format!("about {left} left ({note})"))
+        }
+        (None, note) => note.map(str::to_owned),
+    }
+}
+
+/// Tells how far a run is, from its beginning to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Meter {
+    /// Rounds that a session gets beyond those that it has; nothing for a new session.
+    more_rounds: Option<u32>,
+    /// How wide the interval of a case is, with the number of rounds that it had then.
+    widths: BTreeMap<CaseKey, (usize, f64)>,
+    countdown: Countdown,
+}
+
+impl Meter {
+    /// For a run that adds so many rounds to a session, or makes a new one.
+    pub fn new(more_rounds: Option<u32>) -> Self {
+        Self {
+            more_rounds,
+            ..Self::default()
+        }
+    }
+
+    /// The run rests; its time does not go on.
+    pub fn rest(&mut self) {
+        self.countdown.forget();
+    }
+
+    /// How far the run has come at a moment, in nanoseconds since it began.
+    pub fn read(&mut self, session: &Session, now_ns: u64) -> Progress {
+        let planned = self.planned_rounds(session);
+        let visits: BTreeMap<CaseKey, Visits> = session
+            .cases
+            .iter()
+            .map(|case| (case.key(), self.visits(session, case, planned)))
+            .collect();
+        let sum = |count: fn(&Visits) -> u64| visits.values().map(count).sum::<u64>();
+        let (done_visits, planned_visits) = (sum(|v| v.done), sum(|v| v.done + v.left));
+        let done_cases = session.cases.iter().filter(|c| c.outcome.is_final());
+        let is_over = session.completion != Completion::Interrupted;
+        let times = Pace::of(session)
+            .filter(|_| !is_over)
+            .map(|pace| pace.times(session, &visits, now_ns));
+        let left = self.left(session, times.as_ref(), planned_visits, now_ns);
+        let share = times.as_ref().map_or(0.0, Times::share);
+        Progress {
+            done_visits,
+            planned_visits,
+            added_visits: sum(|v| (v.done + v.left).saturating_sub(v.planned)),
+            share: if is_over { 1.0 } else { share.min(MOST_SHARE) },
+            is_over,
+            done_cases: done_cases.count(),
+            cases: session.cases.len(),
+            remaining_s: if is_over { Some(0.0) } else { left.seconds },
+            note: left.note.filter(|_| !is_over),
+            current: session
+                .cases
+                .iter()
+                .find(|case| {
+                    !case.outcome.is_final() && case.opening.is_some() && case.rounds.is_empty()
+                })
+                .map(Case::key),
+        }
+    }
+
+    fn left(
+        &mut self,
+        session: &Session,
+        times: Option<&Times>,
+        planned_visits: u64,
+        now_ns: u64,
+    ) -> Left {
+        match times {
+            None => Left {
+                seconds: None,
+                note: None,
+            },
+            Some(times) if times.is_measured => {
+                self.countdown.forget();
+                Left {
+                    seconds: None,
+                    note: Some(what_follows(session).to_owned()),
+                }
+            }
+            Some(times) => self
+                .countdown
+                .show(times.left_ns / 1e9, planned_visits, now_ns),
+        }
+    }
+
+    fn planned_rounds(&self, session: &Session) -> u64 {
+        u64::from(self.more_rounds.unwrap_or(session.plan.measure.rounds))
+    }
+
+    fn visits(&mut self, session: &Session, case: &Case, planned: u64) -> Visits {
+        let done = rounds_of_run(session, case).count() as u64;
+        if case.outcome.is_final() {
+            return Visits {
+                done,
+                left: 0,
+                planned: done,
+            };
+        }
+        let left = match planned.saturating_sub(done) {
+            0 if self.more_rounds.is_none() => self.rounds_to_add(session, case),
+            left => left,
+        };
+        Visits {
+            done,
+            left,
+            planned,
+        }
+    }
+
+    /// Rounds beyond the plan until the interval of a case is narrow enough, as wide as it is now: it
+    /// narrows by the root of their number. Their time and their number are limited.
+    fn rounds_to_add(&mut self, session: &Session, case: &Case) -> u64 {
+        let rule = &session.plan.measure;
+        let Some(target) = rule.target_ci95_rel.filter(|target| *target > 0.0) else {
+            return 0;
+        };
+        let done = case.rounds.len();
+        let width = self.width(case);
+        if width <= target {
+            return 0;
+        }
+        let wanted = (done as f64 * ((width / target).powi(2) - 1.0))
+            .ceil()
+            .max(1.0);
+        let most = (rule.rounds * MOST_ROUNDS_FACTOR) as usize;
+        let round_ns = median(&round_times(case)).unwrap_or_default().max(1.0);
+        let room_ns = (rule.max_time_ms * 1_000_000).saturating_sub(case.spent_ns());
+        let by_time = (room_ns as f64 / round_ns).ceil();
+        wanted.min(by_time).min(most.saturating_sub(done) as f64) as u64
+    }
+
+    /// Half the interval of a case as a share of its median; computed once for each round.
+    fn width(&mut self, case: &Case) -> f64 {
+        let done = case.rounds.len();
+        let known = self.widths.get(&case.key());
+        if let Some((_, width)) = known.filter(|(rounds, _)| *rounds == done) {
+            return *width;
+        }
+        let width = bootstrap::width_for_stopping(&super::case_rows::rounds(case));
+        self.widths.insert(case.key(), (done, width));
+        width
+    }
+}
+
+/// The visits of a case in this run.
+#[derive(Clone, Copy, Debug)]
+struct Visits {
+    done: u64,
+    left: u64,
+    planned: u64,
+}
+
+/// The rounds of a case that this run measures: those before the last sitting were there already.
+fn rounds_of_run<'a>(session: &Session, case: &'a Case) -> impl Iterator<Item = &'a Round> {
+    let first = session.sittings.last().map_or(0, |last| last.first_round);
+    case.rounds.iter().filter(move |round| round.round >= first)
+}
+
+/// What is done once all rounds are measured.
+fn what_follows(session: &Session) -> &'static str {
+    let plan = &session.plan;
+    match (plan.judging.is_some(), plan.profiling.is_some()) {
+        (true, true) => "all rounds are measured; outputs are compared and profiles taken",
+        (true, false) => "all rounds are measured; outputs are compared",
+        (false, true) => "all rounds are measured; profiles are taken",
+        (false, false) => "all rounds are measured",
+    }
+}
+
+/// How the cases of a session ended, or are still to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Measured as planned.
+    pub measured: usize,
+    /// Ended badly, for reasons other than the user's wish.
+    pub failed: usize,
+    /// Ended by the user's wish.
+    pub left_out: usize,
+    /// All of them, those that are still to end as well.
+    pub cases: usize,
+}
+
+impl Tally {
+    /// Of a session.
+    pub fn of(session: &Session) -> Self {
+        let count = |is_so: fn(&Outcome) -> bool| {
+            let cases = session.cases.iter();
+            cases.filter(|case| is_so(&case.outcome)).count()
+        };
+        Self {
+            measured: count(|outcome| *outcome == Outcome::Finished),
+            failed: count(Outcome::is_trouble),
+            left_out: count(|outcome| *outcome == Outcome::Cancelled),
+            cases: session.cases.len(),
+        }
+    }
+}
+
+/// `6 of 12 cases measured, 6 could not run`.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cases = humanize::of_many(self.cases as u64, "case");
+        if self.measured == self.cases {
+            return write!(f, "{cases} measured");
+        }
+        write!(f, "{} of {cases} measured", self.measured)?;
+        if self.failed > 0 {
+            write!(f, ", {} could not run", self.failed)?;
+        }
+        if self.left_out > 0 {
+            write!(f, ", {} left out", self.left_out)?;
+        }
+        Ok(())
+    }
+}
+
+/// What was spent on visits, and what will be, in nanoseconds.
+struct Times {
+    done_ns: f64,
+    left_ns: f64,
+    /// Whether no round is left.
+    is_measured: bool,
+}
+
+impl Times {
+    fn share(&self) -> f64 {
+        let all = self.done_ns + self.left_ns;
+        if all > 0.0 { self.done_ns / all } else { 0.0 }
+    }
+}
+
+/// What things have taken so far, in nanoseconds.
+struct Pace {
+    /// A round of any case, and of each setup's cases where there is one.
+    round: f64,
+    round_of_setup: Vec<Option<f64>>,
+    /// The first run and the warm-up, likewise.
+    opening: f64,
+    opening_of_setup: Vec<Option<f64>>,
+    /// From the end of a round to the start of the next, where nothing had to be warmed up.
+    between: f64,
+    /// When the last round ended.
+    last_end: f64,
+}
+
+impl Pace {
+    /// Nothing before the first round is over.
+    fn of(session: &Session) -> Option<Self> {
+        let setups = 0..session.plan.setups.len();
+        let rounds = |setup: Option<usize>| middle(session, setup, round_times);
+        let openings = |setup: Option<usize>| middle(session, setup, opening_time);
+        Some(Self {
+            round: rounds(None)?,
+            round_of_setup: setups.clone().map(|setup| rounds(Some(setup))).collect(),
+            opening: openings(None).unwrap_or_default(),
+            opening_of_setup: setups.map(|setup| openings(Some(setup))).collect(),
+            between: between_rounds(session),
+            last_end: ends(session).fold(0, u64::max) as f64,
+        })
+    }
+
+    fn times(&self, session: &Session, visits: &BTreeMap<CaseKey, Visits>, now_ns: u64) -> Times {
+        let left_of = |case: &Case| visits.get(&case.key()).map_or(0, |visits| visits.left);
+        let cases = session.cases.iter();
+        let total: f64 = cases
+            .map(|case| self.remaining_of_case(session, case, left_of(case)))
+            .sum();
+        let cases = session.cases.iter();
+        let done: f64 = cases.map(|case| self.done_of_case(session, case)).sum();
+        // What has passed since the last round ended was spent on one of these, but a rest or a
+        // slow start must not use up the time of all others.
+        let one_visit = self.round + self.between + self.opening;
+        let passed = (now_ns as f64 - self.last_end).clamp(0.0, one_visit.min(total));
+        Times {
+            done_ns: done + passed,
+            left_ns: total - passed,
+            is_measured: visits.values().all(|visits| visits.left == 0),
+        }
+    }
+
+    /// What a case has taken; rests are no part of it.
+    fn done_of_case(&self, session: &Session, case: &Case) -> f64 {
+        let rounds = rounds_of_run(session, case).map(|round| round.spent_ns as f64 + self.between);
+        rounds.chain(opening_time(case)).sum()
+    }
+
+    fn remaining_of_case(&self, session: &Session, case: &Case, left: u64) -> f64 {
+        if left == 0 {
+            return 0.0;
+        }
+        let pick = |of_setup: &[Option<f64>], any: f64| {
+            of_setup.get(case.setup).copied().flatten().unwrap_or(any)
+        };
+        let own = median(&round_times(case));
+        let round = own.unwrap_or_else(|| pick(&self.round_of_setup, self.round));
+        let is_open = case.warm_up.is_some() || rounds_of_run(session, case).next().is_some();
+        let opening = if is_open {
+            0.0
+        } else {
+            pick(&self.opening_of_setup, self.opening)
+        };
+        left as f64 * (round + self.between) + opening
+    }
+}
+
+/// The median of something over all cases, or over those of one setup.
+fn middle(session: &Session, setup: Option<usize>, times: fn(&Case) -> Vec<f64>) -> Option<f64> {
+    let cases = session.cases.iter();
+    let found: Vec<f64> = cases
+        .filter(|case| setup.is_none_or(|setup| case.setup == setup))
+        .flat_map(times)
+        .collect();
+    median(&found)
+}
+
+fn round_times(case: &Case) -> Vec<f64> {
+    case.rounds
+        .iter()
+        .map(|round| round.spent_ns as f64)
+        .collect()
+}
+
+fn opening_time(case: &Case) -> Vec<f64> {
+    let Some((opening, warm_up)) = case.opening.as_ref().zip(case.warm_up.as_ref()) else {
+        return Vec::new();
+    };
+    vec![(opening.open_ns + opening.first_run_ns + warm_up.spent_ns) as f64]
+}
+
+fn ends(session: &Session) -> impl Iterator<Item = u64> + '_ {
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    rounds.map(|round| round.started_ns + round.spent_ns)
+}
+
+/// The median time between rounds, of those that are not the first of their case.
+fn between_rounds(session: &Session) -> f64 {
+    let mut visits: Vec<(u64, u64, bool)> = session
+        .cases
+        .iter()
+        .flat_map(|case| case.rounds.iter().enumerate())
+        .map(|(index, round)| {
+            (
+                round.started_ns,
+                round.started_ns + round.spent_ns,
+                index == 0,
+            )
+        })
+        .collect();
+    visits.sort_unstable();
+    let gaps: Vec<f64> = visits
+        .windows(2)
+        .filter(|pair| !pair[1].2)
+        .map(|pair| pair[1].0.saturating_sub(pair[0].1) as f64)
+        .collect();
+    median(&gaps).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

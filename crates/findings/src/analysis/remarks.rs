@@ -1,0 +1,156 @@
+//! What is to be said of all cases together, in sentences: what ended badly, what is suspicious and what
+//! that means, what lies far off. Text on a terminal and reports say it in the same words.
+
+use std::collections::BTreeMap;
+
+use super::case_rows::CaseRow;
+use super::flags::Weight;
+use powerband_core::base::humanize;
+
+/// A flag with every case that earned it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Raised<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it matters where it matters most.
+    pub weight: Weight,
+    /// What to do about it.
+    pub advice: &'a str,
+    /// The cases and what was seen of each.
+    pub cases: Vec<(&'a CaseRow, &'a str)>,
+}
+
+impl Raised<'_> {
+    /// What it means for the numbers of its cases.
+    pub fn meaning(&self) -> &'static str {
+        meaning(self.name)
+    }
+}
+
+/// Each flag once, by name, with the cases that earned it.
+pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Raised<'a>> {
+    let mut by_name: BTreeMap<&str, Raised<'a>> = BTreeMap::new();
+    for row in rows {
+        for flag in &row.flags {
+            let raised = by_name.entry(flag.name).or_insert_with(|| Raised {
+                name: flag.name,
+                weight: flag.weight,
+                advice: &flag.advice,
+                cases: Vec::new(),
+            });
+            raised.weight = raised.weight.max(flag.weight);
+            raised.cases.push((row, &flag.evidence));
+        }
+    }
+    by_name.into_values().collect()
+}
+
+/// What a flag means for the numbers of its case.
+pub fn meaning(name: &str) -> &'static str {
+    match name {
+        "unsettled" => {
+            "The times still changed when measuring began, so the median mixes two states of the machine."
+        }
+        "noisy" => {
+            "Single runs differ much; the median holds, its interval is wide, and small differences cannot be told."
+        }
+        "drift" => {
+            "The machine changed while it was measured; the median is between two states, and rounds of other cases saw the same change only if they took turns."
+        }
+        "contended" => {
+            "Others used the processors, so the times are longer than on a quiet machine."
+        }
+        "overloaded" => {
+            "The times are those of a growing queue and say nothing of a load that can be served."
+        }
+        "uneven" => {
+            "Runs took very different times: the throughput counted and the one that the median promises are two different things."
+        }
+        "slow-first-run" => {
+            "The first answer takes longer than all later ones; it is in none of the other numbers."
+        }
+        "too-few-samples" => "Percentiles cannot be told, and the interval rests on little.",
+        "not-interleaved" => {
+            "Whatever the machine did just then is in the number, and comparisons cannot take it out."
+        }
+        "fallback" => {
+            "Part of the network did not run where it was asked to, so the case does not show what the device can do."
+        }
+        "throttled" => "The device held its clock back, so the times are longer than it could be.",
+        "not-accepted" => "The program that measured these cases does not stand by their numbers.",
+        "device-lost" => "The device stopped to answer; what was read of it is not complete.",
+        _ => "The numbers of these cases are to be taken with care.",
+    }
+}
+
+/// What each case that did not finish has to say; batch sizes of one setup that say the same share a
+/// sentence.
+pub fn troubles(rows: &[CaseRow]) -> Vec<String> {
+    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for row in rows {
+        let Some(sentence) = row.outcome.sentence() else {
+            continue;
+        };
+        match told.last_mut() {
+            Some((setup, same, batches)) if *setup == row.setup_label && *same == sentence => {
+                batches.push(row.batch.to_string());
+            }
+            _ => told.push((&row.setup_label, sentence, vec![row.batch.to_string()])),
+        }
+    }
+    let sentences = told.into_iter().map(|(setup, sentence, batches)| {
+        format!("{setup} batch {}: {sentence}", batches.join(", "))
+    });
+    sentences.collect()
+}
+
+/// Samples far from the others, which are in every number; nothing where there are none.
+pub fn outliers(rows: &[CaseRow]) -> Option<String> {
+    let count = |pick: fn(&CaseRow) -> u64| rows.iter().map(pick).sum::<u64>();
+    let (mild, severe) = (
+        count(|row| row.far_off.mild),
+        count(|row| row.far_off.severe),
+    );
+    if mild + severe == 0 {
+        return None;
+    }
+    let most = rows.iter().max_by_key(|row| row.far_off.severe);
+    let most = most
+        .filter(|row| row.far_off.severe > 0)
+        .map_or_else(String::new, |row| {
+            format!(
+                ", most of the severe ones at {} batch {}",
+                row.setup_label, row.batch
+            )
+        });
+    Some(format!(
+        "Outliers, kept in every number: {} mild and {} severe of {} samples{most}",
+        humanize::count(mild),
+        humanize::count(severe),
+        humanize::count(count(|row| row.samples)),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{end, measure, out_of_memory, session};
+
+    #[test]
+    fn each_flag_and_each_trouble_is_told_once() {
+        let mut session = session(&["fake"], &[1, 2, 4, 8]);
+        measure(&mut session, 0, 1, &[&[1000, 1010, 1020]]);
+        measure(&mut session, 0, 2, &[&[2000, 2010, 2020]]);
+        end(&mut session, 0, 4, out_of_memory());
+        end(&mut session, 0, 8, out_of_memory());
+        let rows = case_rows::of(&session);
+        let raised = flags(&rows);
+        let few = raised.iter().find(|flag| flag.name == "too-few-samples");
+        assert_eq!(few.unwrap().cases.len(), 2);
+        assert!(few.unwrap().meaning().contains("Percentiles"));
+        let told = troubles(&rows);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("fake:cpu batch 4, 8: out of memory"));
+    }
+}

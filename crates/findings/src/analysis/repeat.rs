@@ -1,0 +1,168 @@
+//! The command that measures a session's plan once more.
+
+use powerband_core::domain::input_sizes::shape_text;
+use powerband_core::domain::plan::{Judging, Load, MeasureRule, Plan, Profiler, TimeLimits};
+use powerband_core::domain::session::Session;
+
+/// Readings a second where nobody says how many.
+const USUAL_HZ: f64 = 10.0;
+
+/// A command, and what it cannot say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The words of it, `powerband` first, without quotes.
+    pub words: Vec<String>,
+    /// What of the plan has no flag.
+    pub unsaid: Vec<String>,
+}
+
+impl Command {
+    /// As it is typed into a shell.
+    pub fn line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
+
+    fn add<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        self.words.extend(words.into_iter().map(str::to_owned));
+    }
+}
+
+/// The command for a session's plan; nothing for a session that was not measured here.
+pub fn of(session: &Session) -> Option<Command> {
+    let plan = &session.plan;
+    if session.imported.is_some() || plan.setups.is_empty() || plan.batches.is_empty() {
+        return None;
+    }
+    let mut command = Command::default();
+    command.add(["powerband", "bench", &plan.model]);
+    for setup in &plan.setups {
+        command.add(["--setup", &setup.to_string()]);
+    }
+    let batches: Vec<String> = plan.batches.iter().map(ToString::to_string).collect();
+    command.add(["--batch", &batches.join(",")]);
+    command.add(["--preset", &plan.preset.to_string()]);
+    if !plan.ladder.is_empty() {
+        command.add(["--journey"]);
+    }
+    let rate_hz = Some(session.telemetry.rate_hz).filter(|rate| *rate > 0.0);
+    add_rules(&mut command, plan, rate_hz.unwrap_or(USUAL_HZ));
+    match rate_hz {
+        None => command.add(["--telemetry", "0"]),
+        Some(rate_hz) if (rate_hz - USUAL_HZ).abs() > 1e-9 => {
+            command.add(["--telemetry", &rate_hz.to_string()]);
+        }
+        Some(_) => {}
+    }
+    add_extras(&mut command, plan);
+    command.add(["--seed", &plan.seed.to_string()]);
+    if plan.looks.iter().any(|look| look.label.is_some()) {
+        command
+            .unsaid
+            .push("the names that the setups were given".to_owned());
+    }
+    Some(command)
+}
+
+/// What the preset does not say.
+fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
+    let usual = MeasureRule::of(plan.preset);
+    let mut energetic = usual.clone();
+    energetic.allow_for_energy(rate_hz);
+    let with_rounds = |rule: &MeasureRule| MeasureRule {
+        rounds: plan.measure.rounds,
+        target_ci95_rel: None,
+        ..rule.clone()
+    };
+    let rounds = plan.measure.rounds.to_string();
+    if plan.measure == usual {
+    } else if plan.measure == energetic {
+        command.add(["--energy"]);
+    } else if plan.measure == with_rounds(&usual) {
+        command.add(["--rounds", &rounds]);
+    } else if plan.measure == with_rounds(&energetic) {
+        command.add(["--rounds", &rounds, "--energy"]);
+    } else {
+        command
+            .unsaid
+            .push("rules of measuring that are not those of the preset".to_owned());
+    }
+    let limits = &plan.limits;
+    let same = [limits.load_ms, limits.warm_up_ms, limits.measure_ms];
+    if *limits == TimeLimits::default() {
+    } else if same.iter().all(|limit| *limit == limits.start_ms) && limits.start_ms >= 1000 {
+        command.add(["--timeout", &(limits.start_ms / 1000).to_string()]);
+    } else {
+        command
+            .unsaid
+            .push("limits of time for the workers".to_owned());
+    }
+}
+
+fn add_extras(command: &mut Command, plan: &Plan) {
+    for (input, dims) in &plan.shapes {
+        command.add(["--shape", &shape_text(input, dims)]);
+    }
+    for axis in &plan.batch_axis {
+        command.add(["--batch-axis", &axis.to_string()]);
+    }
+    match plan.load {
+        Load::Closed => {}
+        Load::Constant { per_s } => {
+            command.add(["--rate", &per_s.to_string(), "--arrivals", "constant"]);
+        }
+        Load::Poisson { per_s } => command.add(["--rate", &per_s.to_string()]),
+    }
+    if plan.keeping == powerband_core::domain::plan::Keeping::OneAtATime {
+        command.add(["--one-at-a-time"]);
+    }
+    if let Some(judging) = &plan.judging {
+        if judging.inputs == Judging::USUAL && judging.samples.is_none() {
+            command.add(["--accuracy"]);
+        } else {
+            command.add([format!("--accuracy={}", judging.inputs).as_str()]);
+        }
+        if let Some(samples) = &judging.samples {
+            command.add(["--samples", samples]);
+        }
+    }
+    if plan.profiling == Some(Profiler::Engine) {
+        command.add(["--profile"]);
+    }
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+
+    #[test]
+    fn a_plain_plan_is_a_plain_command() {
+        let session = session(&["tract", "ort:cpu,precision=int8"], &[1, 8]);
+        assert_eq!(
+            of(&session).unwrap().line(),
+            "powerband bench tiny --setup tract:cpu --setup ort:cpu,precision=int8 --batch 1,8 --preset quick --telemetry 0 --seed 1"
+        );
+    }
+
+    #[test]
+    fn what_has_no_flag_is_told() {
+        let mut session = session(&["tract"], &[1]);
+        session.plan.measure.max_samples = 7;
+        session.plan.model = "it's here/a b.onnx".to_owned();
+        let command = of(&session).unwrap();
+        assert_eq!(command.unsaid.len(), 1);
+        assert!(command.line().contains(r"'it'\''s here/a b.onnx'"));
+        session.imported = Some(powerband_core::domain::profile::Tool::default());
+        assert_eq!(of(&session), None);
+    }
+}

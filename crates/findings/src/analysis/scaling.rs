@@ -1,0 +1,161 @@
+//! What several copies or devices gain over one, batch size by batch size.
+
+use super::case_rows::CaseRow;
+use super::comparison::{self, Pair, Side};
+use powerband_core::base::humanize;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+
+/// Keys that tell the copies of a setup, and nothing else of it.
+const OF_COPIES: [&str; 3] = ["copies", "devices", "streams"];
+
+/// A setup with several copies beside the same one with a single worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    /// The setup with copies, by its place in the plan.
+    pub setup: usize,
+    /// The one without.
+    pub single: usize,
+    /// How many copies.
+    pub copies: usize,
+    /// Each batch size that both were measured at.
+    pub gains: Vec<Gain>,
+}
+
+/// What the copies gain at one batch size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gain {
+    /// The batch that they share.
+    pub batch: usize,
+    /// One against several, with its verdict.
+    pub pair: Pair,
+    /// Throughput of the copies over that of one, divided by their number: 1 is perfect.
+    pub efficiency: Option<f64>,
+}
+
+/// Every setup with copies whose single one is in the same session.
+pub fn of(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
+    let setups = &session.plan.setups;
+    let with_copies = setups.iter().enumerate().filter_map(|(setup, spec)| {
+        let copies = copies(spec)?;
+        let single = setups.iter().position(|other| is_single_of(other, spec))?;
+        Some((setup, single, copies))
+    });
+    let scaling = with_copies.map(|(setup, single, copies)| {
+        let side = |setup| Side {
+            session,
+            rows,
+            setup,
+            batch: None,
+        };
+        let pairs = comparison::of(&side(single), &side(setup)).pairs;
+        let gains = pairs.into_iter().map(|pair| Gain {
+            batch: pair.before_batch,
+            efficiency: efficiency(&pair, copies),
+            pair,
+        });
+        Scaling {
+            setup,
+            single,
+            copies,
+            gains: gains.collect(),
+        }
+    });
+    scaling.collect()
+}
+
+impl Scaling {
+    /// In a sentence where the copies lose to one; nothing where they never do for sure.
+    pub fn warning(&self) -> Option<String> {
+        let lost: Vec<String> = self
+            .gains
+            .iter()
+            .filter(|gain| gain.pair.verdict.call == super::verdict::Call::Slower)
+            .map(|gain| gain.batch.to_string())
+            .collect();
+        (!lost.is_empty()).then(|| {
+            format!(
+                "{} lose to one at batch {}",
+                humanize::of_many(self.copies as u64, "copy"),
+                lost.join(", ")
+            )
+        })
+    }
+}
+
+fn efficiency(pair: &Pair, copies: usize) -> Option<f64> {
+    let (one, several) = (pair.before.throughput_per_s?, pair.after.throughput_per_s?);
+    (one > 0.0).then(|| several / one / copies as f64)
+}
+
+/// How many copies a setup has, where it has several.
+fn copies(setup: &Setup) -> Option<usize> {
+    let named = setup
+        .options
+        .get("copies")
+        .and_then(|text| text.parse().ok());
+    let devices = setup
+        .options
+        .get("devices")
+        .map(|text| text.split([',', '+']).count());
+    let streams = setup
+        .options
+        .get("streams")
+        .and_then(|text| text.parse().ok());
+    named.or(devices).or(streams).filter(|copies| *copies > 1)
+}
+
+fn is_single_of(single: &Setup, several: &Setup) -> bool {
+    let kind = |setup: &Setup| setup.device.split(':').next().map(ToOwned::to_owned);
+    let rest = |setup: &Setup| {
+        let options = setup
+            .options
+            .iter()
+            .filter(|(key, _)| !OF_COPIES.contains(&key.as_str()));
+        options
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Vec<_>>()
+    };
+    copies(single).is_none()
+        && single.engine == several.engine
+        && kind(single) == kind(several)
+        && rest(single) == rest(several)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{measure_near, session};
+
+    #[test]
+    fn copies_are_measured_against_one_and_may_lose() {
+        let specs = ["ort:cuda:0", "ort:cuda,devices=0+1", "tract,copies=2"];
+        let mut session = session(&specs, &[2, 64]);
+        for (setup, batch, micros) in [
+            (0, 2, 1_000),
+            (1, 2, 1_200),
+            (0, 64, 10_000),
+            (1, 64, 5_500),
+        ] {
+            measure_near(&mut session, setup, batch, micros);
+        }
+        let found = of(&session, &case_rows::of(&session));
+        assert_eq!(found.len(), 1, "tract has nobody to be compared with");
+        assert_eq!(
+            (found[0].setup, found[0].single, found[0].copies),
+            (1, 0, 2)
+        );
+        let efficiency: Vec<f64> = found[0]
+            .gains
+            .iter()
+            .filter_map(|gain| gain.efficiency)
+            .collect();
+        assert!((efficiency[0] - 0.4167).abs() < 1e-3, "{efficiency:?}");
+        assert!((efficiency[1] - 0.9091).abs() < 1e-3, "{efficiency:?}");
+        assert_eq!(
+            found[0].warning().as_deref(),
+            Some("2 copies lose to one at batch 2")
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Slices whose name has a text in it.
+
+use super::detail::Look;
+use super::{Place, Timeline};
+use powerband_core::domain::trace::Trace;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hits {
+    /// The text.
+    pub text: String,
+    /// Where they are, the earliest first.
+    pub all: Vec<Place>,
+    /// Positions in each row that has any.
+    rows: Vec<(u32, Vec<u32>)>,
+}
+
+impl Hits {
+    /// Slices with the text in their names or in those of their operators, in whichever case.
+    pub fn of(trace: &Trace, timeline: &Timeline, text: &str) -> Self {
+        let wanted = text.trim().to_lowercase();
+        let mut hits = Self {
+            text: text.to_owned(),
+            ..Self::default()
+        };
+        if wanted.is_empty() {
+            return hits;
+        }
+        let names = 0..trace.names.len() as u32;
+        let has: Vec<bool> = names
+            .map(|name| trace.names.get(name).to_lowercase().contains(&wanted))
+            .collect();
+        if !has.contains(&true) {
+            return hits;
+        }
+        let has = |name: u32| has.get(name as usize).copied().unwrap_or_default();
+        let mut timed: Vec<(i64, Place)> = Vec::new();
+        for (number, row) in timeline.rows.iter().enumerate() {
+            let found =
+                (0..row.len()).filter(|at| has(row.name(*at)) || has(trace.op(row.slice(*at))));
+            let found: Vec<u32> = found.map(|at| at as u32).collect();
+            let row_number = number as u32;
+            timed.extend(found.iter().map(|at| {
+                let place = Place {
+                    row: row_number,
+                    at: *at,
+                };
+                (row.times(*at as usize).0, place)
+            }));
+            if !found.is_empty() {
+                hits.rows.push((row_number, found));
+            }
+        }
+        timed.sort_unstable();
+        hits.all = timed.into_iter().map(|(_, place)| place).collect();
+        hits
+    }
+
+    /// Whether anything was found: only then does what was not found stand back.
+    pub fn is_any(&self) -> bool {
+        !self.all.is_empty()
+    }
+
+    /// Where hits of a row are to be drawn, in pixels from left to right with their positions, none closer
+    /// than a pixel to the one before.
+    pub fn visible(
+        &self,
+        timeline: &Timeline,
+        row: usize,
+        look: Look,
+        marks: &mut Vec<(f32, f32, usize)>,
+    ) {
+        marks.clear();
+        let place = self
+            .rows
+            .binary_search_by_key(&(row as u32), |(row, _)| *row);
+        let (Ok(place), Some(row)) = (place, timeline.rows.get(row)) else {
+            return;
+        };
+        let found = &self.rows[place].1;
+        let mut next =
+            found.partition_point(|at| row.end[*at as usize] as f64 <= look.stretch.from);
+        while let Some(&at) = found.get(next) {
+            let (start, end) = row.times(at as usize);
+            if start as f64 >= look.stretch.to {
+                break;
+            }
+            let left = look.x(start as f64).max(0.0);
+            let right = look
+                .x(end as f64)
+                .clamp(left + 1.0, f64::from(look.pixels) + 1.0);
+            marks.push((left as f32, right as f32, at as usize));
+            // Whatever begins before the mark ends cannot be told from it.
+            let from = row.first_from(look.time(right), at as usize) as i64;
+            let found_from = next;
+            let positions = &found[found_from..];
+            let step = positions.partition_point(|at| i64::from(*at) < from);
+            next = found_from + step.max(1);
+        }
+    }
+
+    /// The hit after a time, or before it; the first or the last where there is none further on.
+    pub fn nearest(&self, timeline: &Timeline, time_ns: f64, forward: bool) -> Option<usize> {
+        let starts = |place: &Place| timeline.times(*place).map_or(0.0, |times| times.0 as f64);
+        let count = self.all.len();
+        if forward {
+            let next = self.all.partition_point(|place| starts(place) < time_ns);
+            return (count > 0).then(|| next % count);
+        }
+        let before = self.all.partition_point(|place| starts(place) <= time_ns);
+        (count > 0).then(|| (before + count - 1) % count)
+    }
+}

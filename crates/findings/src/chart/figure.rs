@@ -1,0 +1,246 @@
+//! Every figure by its name, made from a session with the options that it begins with on the screen.
+//!
+//! The command line, reports and documentation read [`ALL`]; the window makes the same drawings with the
+//! options that somebody chose.
+
+use std::sync::OnceLock;
+
+use super::breakdown::{Bar, Step, Tile};
+use super::curves::CurveOptions;
+use super::lanes::Lanes;
+use super::spec::ChartSpec;
+use super::traced::Traced;
+use crate::analysis::batch_curve::{self, BatchCurve};
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::category::Rules;
+use crate::analysis::timeline::Timeline;
+use crate::analysis::timeline::stretch::Stretch;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::Trace;
+
+mod make;
+
+pub use make::profile;
+
+/// A figure as a value, whoever draws it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// Axes with series.
+    Chart(Box<ChartSpec>),
+    /// What the devices did over time.
+    Lanes(Box<Lanes>),
+    /// Where the time went, as bars.
+    Bars(Box<Bars>),
+    /// What makes a difference, as bars to both sides.
+    Changes(Box<Changes>),
+    /// Where the time went, as areas.
+    Treemap(Box<Treemap>),
+    /// What ran where and when.
+    Timeline(Box<Traced>),
+}
+
+/// Bars with names and shares.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bars {
+    /// What it is called.
+    pub title: String,
+    /// The bars, the longest first.
+    pub bars: Vec<Bar>,
+}
+
+/// Bars to the left, which are gains, and to the right, which are losses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// What it is called.
+    pub title: String,
+    /// The bars, the longest first.
+    pub steps: Vec<Step>,
+}
+
+/// Tiles whose areas are shares.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Treemap {
+    /// What it is called.
+    pub title: String,
+    /// The tiles, the largest first, without places: whoever draws them gives them a field.
+    pub tiles: Vec<Tile>,
+}
+
+impl Drawing {
+    /// What it is called.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Chart(spec) => &spec.title,
+            Self::Lanes(_) => "Devices over time",
+            Self::Bars(bars) => &bars.title,
+            Self::Changes(changes) => &changes.title,
+            Self::Treemap(map) => &map.title,
+            Self::Timeline(traced) => &traced.title,
+        }
+    }
+
+    /// Whether there is anything to see.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Chart(spec) => spec.is_empty(),
+            Self::Lanes(lanes) => lanes.is_empty(),
+            Self::Bars(bars) => bars.bars.is_empty(),
+            Self::Changes(changes) => changes.steps.is_empty(),
+            Self::Treemap(map) => map.tiles.is_empty(),
+            Self::Timeline(traced) => traced.is_empty(),
+        }
+    }
+}
+
+/// A session with its cases in numbers, which are counted when they are first needed.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// The session.
+    pub session: &'a Session,
+    rows: OnceLock<Vec<CaseRow>>,
+    curves: OnceLock<Vec<BatchCurve>>,
+}
+
+impl<'a> Part<'a> {
+    /// A session.
+    pub fn of(session: &'a Session) -> Self {
+        Self {
+            session,
+            rows: OnceLock::new(),
+            curves: OnceLock::new(),
+        }
+    }
+
+    /// A session whose rows are known.
+    pub fn with_rows(session: &'a Session, rows: Vec<CaseRow>) -> Self {
+        let part = Self::of(session);
+        part.rows.get_or_init(|| rows);
+        part
+    }
+
+    /// Its cases in numbers.
+    pub fn rows(&self) -> &[CaseRow] {
+        self.rows.get_or_init(|| case_rows::of(self.session))
+    }
+
+    /// A curve for each setup.
+    pub fn curves(&self) -> &[BatchCurve] {
+        self.curves.get_or_init(|| batch_curve::of(self.rows()))
+    }
+}
+
+/// What a figure is made of.
+#[derive(Debug)]
+pub struct Material<'a> {
+    /// The session.
+    pub after: Part<'a>,
+    /// The one that it is laid over or compared with.
+    pub before: Option<Part<'a>>,
+    /// Other sessions in which a case is followed; the session itself is not among them.
+    pub others: Vec<Part<'a>>,
+    /// Which setup; for figures of one case, the first that was measured where nothing is said.
+    pub setup: Option<usize>,
+    /// Which batch size; the same.
+    pub batch: Option<usize>,
+    /// Which profile, counted from 0.
+    pub profile: usize,
+    /// Which profile of the other session.
+    pub profile_before: usize,
+    /// The timeline of that profile, made ready.
+    pub trace: Option<(&'a Trace, &'a Timeline)>,
+    /// What of it is drawn; nothing for all.
+    pub stretch: Option<Stretch>,
+    /// How kernels are sorted into categories.
+    pub rules: Option<&'a Rules>,
+    /// What of the curves is drawn.
+    pub options: CurveOptions,
+}
+
+impl<'a> Material<'a> {
+    /// A session alone.
+    pub fn of(session: &'a Session) -> Self {
+        Self {
+            after: Part::of(session),
+            before: None,
+            others: Vec::new(),
+            setup: None,
+            batch: None,
+            profile: 0,
+            profile_before: 0,
+            trace: None,
+            stretch: None,
+            rules: None,
+            options: CurveOptions::default(),
+        }
+    }
+
+    /// The same beside another session.
+    pub fn against(mut self, before: &'a Session) -> Self {
+        self.before = Some(Part::of(before));
+        self
+    }
+}
+
+/// One figure.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// How it is asked for.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What it shows, in a sentence without its full stop.
+    pub shows: &'static str,
+    make: fn(&Material<'_>) -> Result<Drawing, String>,
+}
+
+impl Figure {
+    /// Makes it, or says in a sentence why it cannot be made.
+    pub fn make(&self, material: &Material<'_>) -> Result<Drawing, String> {
+        (self.make)(material)
+    }
+}
+
+macro_rules! figures {
+    ($($name:literal, $title:literal, $make:path, $shows:literal;)*) => {
+        &[$(Figure { name: $name, title: $title, shows: $shows, make: $make }),*]
+    };
+}
+
+/// Every figure.
+pub const ALL: &[Figure] = figures! {
+    "latency", "Latency", make::latency, "the time of a batch over the batch size";
+    "throughput", "Throughput", make::throughput, "items a second over the batch size, with knees";
+    "efficiency", "Efficiency", make::efficiency, "how well larger batches are used";
+    "energy", "Energy", make::energy, "joules of an item over the batch size";
+    "memory", "Peak memory", make::memory, "the most memory that each batch needed";
+    "distribution", "Distribution", make::distribution, "how often each time of one case came";
+    "samples", "Samples", make::samples, "the times of one case in the order in which they came";
+    "telemetry", "Devices over time", make::telemetry, "what the devices did meanwhile";
+    "breakdown", "Time by category", make::categories, "where the time of a profile went, by category";
+    "operators", "Time by operator", make::operators, "the same by operator";
+    "kernels", "Time by kernel", make::kernels, "the same by kernel";
+    "treemap", "Time as areas", make::treemap, "kernels as areas";
+    "changes", "What changed", make::changes, "which kernels make the difference between two profiles";
+    "memory-use", "Memory in use", make::memory_in_use, "memory in use while a profile was taken, device by device";
+    "timeline", "Timeline", make::timeline, "what ran where and when in a profile, with the devices beneath";
+    "journey", "Over the step before", make::journey, "what each step of a journey gained";
+    "journey-start", "Over the start", make::journey_start, "what each step gained over the start";
+    "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";
+    "comparison", "Speed-up", make::comparison, "how many times as fast each case is in another session or setup";
+    "history", "Median latency", make::history, "one case through other sessions";
+};
+
+/// The figure of a name; where there is none, which there are.
+pub fn find(name: &str) -> Result<&'static Figure, String> {
+    let found = ALL.iter().find(|figure| figure.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|figure| figure.name).collect();
+        format!(
+            "there is no figure \"{name}\"; there are {}",
+            names.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,599 @@
+//! How each figure is made, and what is said where it cannot be.
+
+use std::collections::BTreeSet;
+
+use super::super::breakdown as drawn;
+use super::super::claims::{self as under, Under};
+use super::super::curves::{self, Overlay};
+use super::super::spec::{ChartSpec, SeriesId, Stroke};
+use super::super::traced::Traced;
+use super::super::{energy as energies, history as through_time, journey as steps, lanes};
+use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
+use super::{Bars, Changes, Drawing, Material, Part, Treemap};
+use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
+use crate::analysis::category::Rules;
+use crate::analysis::claims::{self, Curve};
+use crate::analysis::comparison::{self, Comparison, Side};
+use crate::analysis::history::{self, Followed};
+use crate::analysis::journey::{self as journeys, Journey};
+use crate::analysis::kernel_comparison;
+use crate::analysis::stated;
+use crate::analysis::trade_off::{self, At, Judged};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::profile::Profile;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::Span;
+
+/// Stretches into which a strip of samples is divided.
+const BUCKETS: usize = 600;
+/// Bits of a series' number that say which setup; those before say which session.
+const SETUP_BITS: u32 = 20;
+
+type Made = Result<Drawing, String>;
+
+/// Series, or the sentence that says why there are none.
+fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
+    let has_points = spec.series.iter().any(|series| !series.points.is_empty());
+    if has_points {
+        Ok(Drawing::Chart(Box::new(spec)))
+    } else {
+        Err(why_not())
+    }
+}
+
+/// The palette index of a setup: what the user chose, else its place in the plan.
+fn colour(session: &Session, setup: usize) -> usize {
+    let look = session.plan.looks.get(setup);
+    look.and_then(|look| look.colour).unwrap_or(setup)
+}
+
+/// The curves of the session, and below them those of the session that it is laid over.
+fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
+    let parts = [material.before.as_ref(), Some(&material.after)];
+    let is_alone = material.before.is_none();
+    let other = material.before.as_ref().map(|part| &part.session.name);
+    let is_same = other == Some(&material.after.session.name);
+    let mut before = 0;
+    let mut all = Vec::new();
+    for (place, part) in (0_u64..).zip(parts.into_iter().flatten()) {
+        let session = part.session;
+        let wanted = part
+            .curves()
+            .iter()
+            .filter(|curve| material.setup.is_none_or(|setup| setup == curve.setup));
+        all.extend(wanted.map(|curve| {
+            let label = session.setup_label(curve.setup);
+            Overlay {
+                id: SeriesId((place << SETUP_BITS) | curve.setup as u64),
+                name: if is_alone {
+                    label
+                } else {
+                    let both = ["before", "after"];
+                    let name = if is_same {
+                        both[place as usize % 2]
+                    } else {
+                        &session.name
+                    };
+                    format!("{label} · {name}")
+                },
+                colour: before + colour(session, curve.setup),
+                curve,
+            }
+        }));
+        before += session.plan.setups.len();
+    }
+    all
+}
+
+/// Why a session has no times: what became of its first case.
+fn not_measured(session: &Session) -> String {
+    let name = &session.name;
+    if session.cases.is_empty() {
+        return format!("{name} has no cases, so there is nothing to draw");
+    }
+    let first = session.cases.iter().find_map(|case| {
+        let reason = case.outcome.sentence()?;
+        let setup = session.setup_label(case.setup);
+        Some(format!(
+            ": {setup} at batch {} ended so: {reason}",
+            case.batch
+        ))
+    });
+    format!(
+        "no case of {name} was measured, so there is nothing to draw{}",
+        first.unwrap_or_default()
+    )
+}
+
+/// Why there are no curves.
+fn no_curves(material: &Material<'_>) -> String {
+    let session = material.after.session;
+    match material.setup {
+        Some(setup) if !session.cases.is_empty() => format!(
+            "no case of {} in {} was measured, so there is nothing to draw",
+            session.setup_label(setup),
+            session.name
+        ),
+        _ => not_measured(session),
+    }
+}
+
+/// What the sessions published, laid under what is measured by `lay`; not where one setup is asked for.
+fn with_published(
+    material: &Material<'_>,
+    spec: &mut ChartSpec,
+    lay: fn(&mut ChartSpec, &[Under<'_>]),
+) {
+    if material.setup.is_some() || material.after.session.plan.load.is_open() {
+        return;
+    }
+    let parts = material.before.iter().chain([&material.after]);
+    let setups: usize = parts
+        .clone()
+        .map(|part| part.session.plan.setups.len())
+        .sum();
+    let published = parts.filter_map(|part| part.session.published.as_ref());
+    let all: Vec<Curve> = published.flat_map(claims::curves).collect();
+    let under: Vec<Under<'_>> = (0_u64..)
+        .zip(&all)
+        .map(|(place, curve)| Under {
+            id: SeriesId((2 << SETUP_BITS) | place),
+            name: format!("{}, published", curve.label),
+            colour: setups + place as usize,
+            curve,
+        })
+        .collect();
+    lay(spec, &under);
+}
+
+/// The time of a batch.
+pub fn latency(material: &Material<'_>) -> Made {
+    let mut spec = curves::latency(&overlays(material), &material.options);
+    with_published(material, &mut spec, under::latency);
+    let load = material.after.session.plan.load;
+    if load.is_open() {
+        spec.title = format!("Response time, {load}");
+    }
+    chart(spec, || no_curves(material))
+}
+
+/// Items a second.
+pub fn throughput(material: &Material<'_>) -> Made {
+    let mut spec = curves::throughput(&overlays(material), &material.options);
+    with_published(material, &mut spec, under::throughput);
+    chart(spec, || no_curves(material))
+}
+
+/// How well batches are used.
+pub fn efficiency(material: &Material<'_>) -> Made {
+    let spec = curves::efficiency(&overlays(material), &material.options);
+    chart(spec, || no_curves(material))
+}
+
+/// Joules of an item.
+pub fn energy(material: &Material<'_>) -> Made {
+    let spec = energies::per_item(&overlays(material), material.options.energy);
+    chart(spec, || {
+        let mut rows = material.after.rows().iter();
+        let why = rows.find_map(|row| {
+            row.latency_ns
+                .as_ref()
+                .and_then(|_| row.energy.as_ref().err())
+        });
+        why.map_or_else(
+            || no_curves(material),
+            |why| format!("no energy is known: {why}"),
+        )
+    })
+}
+
+/// The most memory of each batch.
+pub fn memory(material: &Material<'_>) -> Made {
+    let spec = memories::peak(&overlays(material));
+    chart(spec, || {
+        let name = &material.after.session.name;
+        format!("it is not known how much memory any case of {name} needed")
+    })
+}
+
+/// Memory in use while a profile was taken.
+pub fn memory_in_use(material: &Material<'_>) -> Made {
+    let profile = profile(&material.after, material.profile)?;
+    let mut spec = memories::over_time(&profile.memory);
+    spec.title = format!("{}, {}", spec.title, profile.name);
+    chart(spec, || {
+        format!(
+            "the profile {} does not tell of memory over time",
+            profile.name
+        )
+    })
+}
+
+/// The case that is meant, or the first one that was measured.
+fn case<'a>(material: &Material<'a>) -> Result<&'a Case, String> {
+    let session = material.after.session;
+    let is_meant = |case: &&Case| {
+        material.setup.is_none_or(|setup| setup == case.setup)
+            && material.batch.is_none_or(|batch| batch == case.batch)
+    };
+    let mut meant = session.cases.iter().filter(is_meant).peekable();
+    if meant.peek().is_none() && !session.cases.is_empty() {
+        let setup = material.setup.map_or_else(String::new, |setup| {
+            format!(" of {}", session.setup_label(setup))
+        });
+        let batch = material
+            .batch
+            .map_or_else(String::new, |batch| format!(" at batch {batch}"));
+        let name = &session.name;
+        return Err(format!("{name} has no case{setup}{batch}"));
+    }
+    let mut measured = session
+        .cases
+        .iter()
+        .filter(is_meant)
+        .filter(|case| case.n_samples() > 0);
+    measured
+        .next()
+        .ok_or_else(|| no_samples(material, meant.next()))
+}
+
+/// Why a case has no samples.
+fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
+    let session = material.after.session;
+    let reason = case.and_then(|case| Some((case, case.outcome.sentence()?)));
+    match reason {
+        Some((case, reason)) => format!(
+            "{} at batch {} has no samples: {reason}",
+            session.setup_label(case.setup),
+            case.batch
+        ),
+        None => case
+            .and_then(|case| stated::in_words(session, case))
+            .unwrap_or_else(|| not_measured(session)),
+    }
+}
+
+fn titled(title: &str, session: &Session, case: &Case) -> String {
+    let setup = session.setup_label(case.setup);
+    format!("{title}, {setup}, batch {}", case.batch)
+}
+
+/// How often each time came.
+pub fn distribution(material: &Material<'_>) -> Made {
+    let (case, session) = (case(material)?, material.after.session);
+    let times: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
+    let mut spec = of_case::histogram(&times, colour(session, case.setup));
+    spec.title = titled("Distribution", session, case);
+    chart(spec, || no_samples(material, Some(case)))
+}
+
+/// The samples in their order.
+pub fn samples(material: &Material<'_>) -> Made {
+    let (case, session) = (case(material)?, material.after.session);
+    let mut spec = of_case::strip(case, colour(session, case.setup), BUCKETS);
+    spec.title = titled("Samples", session, case);
+    chart(spec, || no_samples(material, Some(case)))
+}
+
+/// What the devices did: over the whole run, or while one case was measured.
+pub fn telemetry(material: &Material<'_>) -> Made {
+    let session = material.after.session;
+    let is_of_one = material.setup.is_some() || material.batch.is_some();
+    let lanes = if is_of_one {
+        lanes::of_case(session, case(material)?)
+    } else {
+        let whole = Span {
+            from_ns: 0,
+            to_ns: session.elapsed_ns,
+        };
+        lanes::of_run(session, whole, |setup| colour(session, setup))
+    };
+    if !lanes.is_empty() {
+        return Ok(Drawing::Lanes(Box::new(lanes)));
+    }
+    let missing = session.telemetry.missing.first();
+    let why = missing.map_or_else(String::new, |missing| {
+        format!(": {} was not there, {}", missing.source, missing.why)
+    });
+    Err(format!("{} has no readings of devices{why}", session.name))
+}
+
+/// A profile of a session by its place, or why there is none.
+pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String> {
+    let (name, profiles) = (&part.session.name, &part.session.profiles);
+    match profiles.get(place) {
+        Some(profile) => Ok(profile),
+        None if profiles.is_empty() => Err(format!(
+            "{name} has no profile. powerband bench --profile makes one of a run of your own, and powerband import of another profiler's file"
+        )),
+        None => Err(format!(
+            "{name} has no profile {}; it has {}",
+            place + 1,
+            profiles.len()
+        )),
+    }
+}
+
+fn with_rules<T>(material: &Material<'_>, then: impl FnOnce(&Rules) -> T) -> T {
+    match material.rules {
+        Some(rules) => then(rules),
+        None => then(&Rules::with(&[])),
+    }
+}
+
+fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), String> {
+    let profile = profile(&material.after, material.profile)?;
+    let found = with_rules(material, |rules| breakdown::of(profile, rules, level));
+    if found.summed_ns.unwrap_or(0) == 0 {
+        let name = &profile.name;
+        return Err(format!("the profile {name} has no times to add up"));
+    }
+    let title = format!("Time by {}, {}", level.title(), profile.name);
+    Ok((found, title))
+}
+
+fn bars(material: &Material<'_>, level: Level) -> Made {
+    let (found, title) = found(material, level)?;
+    let bars = drawn::bars(&found, &found.shown(&Filter::default()));
+    Ok(Drawing::Bars(Box::new(Bars { title, bars })))
+}
+
+/// Bars of categories.
+pub fn categories(material: &Material<'_>) -> Made {
+    bars(material, Level::Category)
+}
+
+/// Bars of operators.
+pub fn operators(material: &Material<'_>) -> Made {
+    bars(material, Level::Operator)
+}
+
+/// Bars of kernels.
+pub fn kernels(material: &Material<'_>) -> Made {
+    bars(material, Level::Kernel)
+}
+
+/// Kernels as areas.
+pub fn treemap(material: &Material<'_>) -> Made {
+    let (found, title) = found(material, Level::Kernel)?;
+    let tiles = drawn::tiles(&found, &found.shown(&Filter::default()));
+    Ok(Drawing::Treemap(Box::new(Treemap { title, tiles })))
+}
+
+/// What ran where and when.
+pub fn timeline(material: &Material<'_>) -> Made {
+    let profile = profile(&material.after, material.profile)?;
+    let Some((trace, timeline)) = material.trace else {
+        return Err(format!(
+            "the profile {} has sums only, and no timeline",
+            profile.name
+        ));
+    };
+    let whole = timeline.whole();
+    let stretch = material.stretch.unwrap_or(whole);
+    if stretch.to <= whole.from || stretch.from >= whole.to || stretch.length() <= 0.0 {
+        return Err(format!(
+            "nothing ran then; the timeline ends after {}",
+            humanize::duration_ns(whole.length())
+        ));
+    }
+    let title = format!("Timeline of {}", profile.name);
+    let mut traced = Traced::of(title, (trace, timeline), stretch, &BTreeSet::new());
+    traced.lanes = lanes::of_profile(material.after.session, profile, timeline.length_ns);
+    Ok(Drawing::Timeline(Box::new(traced)))
+}
+
+/// What makes the difference between two profiles: of two sessions, or the first two of one.
+pub fn changes(material: &Material<'_>) -> Made {
+    let (before, after) = if let Some(before) = &material.before {
+        (
+            profile(before, material.profile_before)?,
+            profile(&material.after, material.profile)?,
+        )
+    } else {
+        profile(&material.after, 0)?;
+        let last = material.profile.max(1);
+        let after = profile(&material.after, last).map_err(|_one| {
+            format!(
+                "{} has one profile; what changed takes a second one, or another session",
+                material.after.session.name
+            )
+        })?;
+        (profile(&material.after, material.profile_before)?, after)
+    };
+    let comparison = with_rules(material, |rules| {
+        kernel_comparison::of(before, after, rules)
+    });
+    let rows: Vec<usize> = (0..comparison.rows.len()).collect();
+    let steps = drawn::changes(&comparison, &rows);
+    if steps.is_empty() {
+        return Err("nothing is different between the two profiles".to_owned());
+    }
+    let per_run = if comparison.is_per_run {
+        ", per run"
+    } else {
+        ""
+    };
+    Ok(Drawing::Changes(Box::new(Changes {
+        title: format!("{} → {}{per_run}", before.name, after.name),
+        steps,
+    })))
+}
+
+fn climbed(material: &Material<'_>) -> Result<Journey, String> {
+    let session = material.after.session;
+    if session.plan.ladder.is_empty() && session.plan.setups.len() < 2 {
+        let name = &session.name;
+        return Err(format!("{name} has one setup only, which is no journey"));
+    }
+    let first = session.plan.batches.first().copied().unwrap_or(1);
+    let batch = material.batch.unwrap_or(first);
+    Ok(journeys::of(session, material.after.rows(), batch))
+}
+
+/// Below the bars stands what the steps are called, because no table stands beside them.
+fn named(mut spec: ChartSpec, journey: &Journey) -> ChartSpec {
+    for (tick, rung) in spec.x.ticks.iter_mut().zip(&journey.rungs) {
+        tick.text.clone_from(&rung.title);
+    }
+    spec
+}
+
+fn no_gains(material: &Material<'_>) -> String {
+    let name = &material.after.session.name;
+    format!("no two steps of {name} were measured, so there is nothing to compare")
+}
+
+/// What each step gained over the one before.
+pub fn journey(material: &Material<'_>) -> Made {
+    let journey = climbed(material)?;
+    let session = material.after.session;
+    let spec = steps::over_before(&journey, |setup| colour(session, setup));
+    chart(named(spec, &journey), || no_gains(material))
+}
+
+/// What each step gained over the start.
+pub fn journey_start(material: &Material<'_>) -> Made {
+    let journey = climbed(material)?;
+    let session = material.after.session;
+    let spec = steps::over_start(&journey, |setup| colour(session, setup));
+    chart(named(spec, &journey), || no_gains(material))
+}
+
+/// Speed and accuracy.
+pub fn trade_off(material: &Material<'_>) -> Made {
+    let part = &material.after;
+    let session = part.session;
+    let accuracies: Vec<_> = session.accuracies.iter().collect();
+    if accuracies.is_empty() {
+        return Err(format!(
+            "{} does not know how accurate its setups are; powerband bench --accuracy compares what they compute",
+            session.name
+        ));
+    }
+    let judged: Vec<Judged<'_>> = accuracies
+        .iter()
+        .map(|(setup, accuracy)| Judged {
+            accuracy,
+            curve: part.curves().iter().find(|curve| curve.setup == **setup),
+        })
+        .collect();
+    let quality = trade_off::known(&judged)
+        .first()
+        .copied()
+        .unwrap_or_default();
+    let at = material.batch.map_or(At::Best, At::Batch);
+    let standings = trade_off::of(&judged, quality, at);
+    let spots = accuracies
+        .iter()
+        .zip(&standings)
+        .filter_map(|((setup, _), standing)| {
+            let (speed, level) = (standing.speed?, standing.level?);
+            Some(scatter::Spot {
+                id: SeriesId(**setup as u64),
+                name: session.setup_label(**setup),
+                colour: colour(session, **setup),
+                batch: speed.batch,
+                per_s: speed.per_s,
+                level,
+                is_front: standing.rank == trade_off::Rank::Front,
+            })
+        });
+    let spots: Vec<scatter::Spot> = spots.collect();
+    chart(scatter::scatter(&spots, quality), || {
+        format!(
+            "no setup of {} has both a speed and an accuracy",
+            session.name
+        )
+    })
+}
+
+/// The two sides of a comparison: two sessions, or the first setup of one and another of it.
+fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
+    let after = &material.after;
+    let side = |part: &'_ Part<'_>, setup: usize| -> (usize, Option<usize>) {
+        (
+            setup.min(part.session.plan.setups.len().saturating_sub(1)),
+            material.batch,
+        )
+    };
+    let last = after.session.plan.setups.len().saturating_sub(1);
+    match &material.before {
+        Some(before) => {
+            let (first, second) = (material.setup, material.setup.unwrap_or(0));
+            let spec = after.session.setup_spec(second);
+            let same = before.session.find_setup(&spec);
+            let mine = side(before, same.unwrap_or(0));
+            let theirs = side(after, second);
+            let (mine, theirs) = (of_part(before, mine), of_part(after, theirs));
+            // All setups of both, unless one is meant or there is only one.
+            let is_whole = first.is_none() && (last > 0 || before.session.plan.setups.len() > 1);
+            let found = if is_whole {
+                comparison::of_sessions(&mine, &theirs)
+            } else {
+                comparison::of(&mine, &theirs)
+            };
+            Ok((found, second))
+        }
+        None if last == 0 => Err(format!(
+            "{} has one setup only; name another session to compare it with",
+            after.session.name
+        )),
+        None => {
+            let second = material.setup.filter(|setup| *setup != 0).unwrap_or(last);
+            let mine = of_part(after, side(after, 0));
+            let theirs = of_part(after, side(after, second));
+            Ok((comparison::of(&mine, &theirs), second))
+        }
+    }
+}
+
+fn of_part<'a>(part: &'a Part<'_>, (setup, batch): (usize, Option<usize>)) -> Side<'a> {
+    Side {
+        session: part.session,
+        rows: part.rows(),
+        setup,
+        batch,
+    }
+}
+
+/// How many times as fast.
+pub fn comparison(material: &Material<'_>) -> Made {
+    let (found, setup) = compared(material)?;
+    let session = material.after.session;
+    let mut spec = ratios::speed_ups(&found.pairs, |setup| colour(session, setup));
+    if material.before.is_none() {
+        let (first, second) = (session.setup_label(0), session.setup_label(setup));
+        spec.title = format!("Speed-up, {first} → {second}");
+    }
+    chart(spec, || {
+        let nothing = found.nothing.clone();
+        nothing.unwrap_or_else(|| "no case was measured on both sides".to_owned())
+    })
+}
+
+/// One case through other sessions.
+pub fn history(material: &Material<'_>) -> Made {
+    let session = material.after.session;
+    let key = case(material)?.key();
+    let CaseKey { setup, batch } = key;
+    let followed = Followed::of(session, setup, batch);
+    let parts = std::iter::once(&material.after)
+        .chain(&material.before)
+        .chain(&material.others);
+    let pairs: Vec<_> = parts.map(|part| (part.session, part.rows())).collect();
+    let found = history::of(&followed, &pairs);
+    let mut spec = through_time::medians(&found, colour(session, setup));
+    spec.title = format!(
+        "Median latency, {}, batch {batch}",
+        session.setup_label(setup)
+    );
+    // A line has no bars, and a single point says nothing of time.
+    debug_assert!(
+        spec.series
+            .iter()
+            .all(|series| series.stroke == Stroke::Curve)
+    );
+    chart(spec, || not_measured(session))
+}

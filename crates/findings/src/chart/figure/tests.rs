@@ -1,0 +1,136 @@
+//! Every figure of sessions that have much, little and nothing.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+use powerband_core::domain::profile::{Profile, Total};
+use powerband_core::domain::trace::SliceKind;
+
+fn profile(name: &str, times: &[(&str, u64)]) -> Profile {
+    let totals = times.iter().map(|(name, total_ns)| Total {
+        kind: SliceKind::Kernel,
+        name: (*name).to_owned(),
+        op: "Conv".to_owned(),
+        place: String::new(),
+        calls: 3,
+        total_ns: *total_ns,
+        min_ns: None,
+        max_ns: None,
+    });
+    Profile {
+        name: name.to_owned(),
+        totals: totals.collect(),
+        ..Profile::default()
+    }
+}
+
+fn measured() -> Session {
+    let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 2, 4]);
+    for batch in [1, 2, 4] {
+        measure_near(&mut session, 0, batch, 1_000 + 500 * batch as u64);
+        measure_near(&mut session, 1, batch, 4_000 * batch as u64);
+    }
+    session
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let names: BTreeSet<&str> = ALL.iter().map(|figure| figure.name).collect();
+    assert_eq!(names.len(), ALL.len());
+    assert_eq!(find("latency").unwrap().title, "Latency");
+    let error = find("latencies").unwrap_err();
+    assert!(error.contains("\"latencies\"") && error.contains("throughput"));
+}
+
+#[test]
+fn a_measured_session_has_its_curves() {
+    let session = measured();
+    let material = Material::of(&session);
+    for name in [
+        "latency",
+        "throughput",
+        "efficiency",
+        "samples",
+        "distribution",
+        "journey",
+        "journey-start",
+        "comparison",
+        "history",
+    ] {
+        let drawing = find(name).unwrap().make(&material).unwrap();
+        assert!(!drawing.is_empty(), "{name}");
+    }
+    let both = Material::of(&session).against(&session);
+    let Drawing::Chart(spec) = find("latency").unwrap().make(&both).unwrap() else {
+        panic!("no chart");
+    };
+    let ids: BTreeSet<u64> = spec.series.iter().map(|series| series.id.0).collect();
+    let colours: BTreeSet<usize> = spec.series.iter().map(|series| series.colour).collect();
+    assert_eq!((ids.len(), colours.len()), (4, 4));
+}
+
+#[test]
+fn what_is_not_known_is_said_in_a_sentence() {
+    let session = measured();
+    let material = Material::of(&session);
+    for (name, says) in [
+        ("energy", "no energy is known"),
+        ("telemetry", "no readings of devices"),
+        ("breakdown", "has no profile"),
+        ("changes", "has no profile"),
+        ("trade-off", "--accuracy"),
+    ] {
+        let error = find(name).unwrap().make(&material).unwrap_err();
+        assert!(error.contains(says), "{name}: {error}");
+    }
+    let mut failed = crate::analysis::testing::session(&["ort:cpu"], &[1]);
+    end(&mut failed, 0, 1, out_of_memory());
+    let nothing = crate::analysis::testing::session(&[], &[]);
+    for session in [&failed, &nothing] {
+        for figure in ALL {
+            let error = figure.make(&Material::of(session)).unwrap_err();
+            assert!(error.len() > 20, "{}: {error}", figure.name);
+        }
+    }
+    let error = find("latency").unwrap().make(&Material::of(&failed));
+    assert!(error.unwrap_err().contains("no room"));
+}
+
+#[test]
+fn a_case_that_is_not_there_is_named() {
+    let session = measured();
+    let mut material = Material::of(&session);
+    (material.setup, material.batch) = (Some(1), Some(64));
+    let error = find("samples").unwrap().make(&material).unwrap_err();
+    assert_eq!(error, "test has no case of tract:cpu at batch 64");
+}
+
+#[test]
+fn profiles_are_bars_areas_and_changes() {
+    let mut session = measured();
+    fn made(session: &Session, name: &str) -> Result<Drawing, String> {
+        find(name).unwrap().make(&Material::of(session))
+    }
+    session
+        .profiles
+        .push(profile("first", &[("conv_a", 700), ("gemm_b", 300)]));
+    let one = made(&session, "changes");
+    assert!(one.unwrap_err().contains("one profile"));
+    session
+        .profiles
+        .push(profile("second", &[("conv_a", 400), ("gemm_b", 300)]));
+    let Drawing::Bars(bars) = made(&session, "kernels").unwrap() else {
+        panic!("no bars");
+    };
+    assert_eq!((bars.bars.len(), bars.bars[0].share), (2, 0.7));
+    let Drawing::Treemap(map) = made(&session, "treemap").unwrap() else {
+        panic!("no tiles");
+    };
+    assert_eq!(map.tiles.len(), 2);
+    let Drawing::Changes(changes) = made(&session, "changes").unwrap() else {
+        panic!("no changes");
+    };
+    assert_eq!(changes.title, "first → second");
+    assert_eq!(changes.steps[0].ns, -300.0);
+}

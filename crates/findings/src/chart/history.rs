@@ -1,0 +1,126 @@
+//! One case over time: a point for each session, with its interval, and a word where it changed.
+
+use super::axis::{self, TimeUnit};
+use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
+use crate::analysis::history::History;
+use crate::analysis::verdict::Call;
+use powerband_core::base::humanize;
+
+/// So many days are written below the axis at most.
+const MOST_TICKS: usize = 8;
+
+/// The median of each session, oldest first and evenly spaced, because sessions come in clusters.
+pub fn medians(history: &History, colour: usize) -> ChartSpec {
+    let high = |point: &crate::analysis::history::Point| {
+        let median = point
+            .row
+            .latency_ns
+            .as_ref()
+            .map_or(0.0, |times| times.median);
+        point
+            .row
+            .ci95_ns
+            .map_or(median, |interval| interval.high.max(median))
+    };
+    let highest = history.points.iter().map(high).fold(0.0, f64::max);
+    let unit = TimeUnit::of(highest);
+    let mut points = Vec::new();
+    let mut marks = Vec::new();
+    for (place, point) in history.points.iter().enumerate() {
+        let Some(times) = &point.row.latency_ns else {
+            continue;
+        };
+        let at = (place as f64, times.median / unit.ns);
+        points.push(Point {
+            x: at.0,
+            y: at.1,
+            band: point
+                .row
+                .ci95_ns
+                .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
+            tag: place as u64,
+        });
+        let call = point.since_last.as_ref().map(|pair| pair.verdict.call);
+        if let Some(call @ (Call::Faster | Call::Slower)) = call {
+            marks.push(Mark::Drop {
+                at,
+                series: SeriesId(0),
+                text: call.name().to_owned(),
+                name: None,
+            });
+        }
+    }
+    ChartSpec {
+        title: "Median latency".to_owned(),
+        x: sessions(history),
+        y: axis::from_zero(&format!("{} per batch", unit.name), highest / unit.ns),
+        series: vec![Series {
+            id: SeriesId(0),
+            name: "median".to_owned(),
+            colour,
+            points,
+            gap_after: Vec::new(),
+            stroke: Stroke::Curve,
+        }],
+        marks,
+        limit: None,
+        bar_width: 0.0,
+    }
+}
+
+fn sessions(history: &History) -> Axis {
+    let n = history.points.len();
+    let step = n.div_ceil(MOST_TICKS).max(1);
+    let ticks = history.points.iter().enumerate().step_by(step);
+    Axis {
+        title: "sessions, oldest first".to_owned(),
+        scale: Scale::Linear,
+        low: -0.5,
+        high: n.max(1) as f64 - 0.5,
+        ticks: ticks
+            .map(|(place, point)| Tick {
+                at: place as f64,
+                text: humanize::short_moment(&point.created),
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows::{self, CaseRow};
+    use crate::analysis::history::{self, Followed};
+    use crate::analysis::testing::{measure_near, session};
+    use powerband_core::domain::session::Session;
+
+    #[test]
+    fn a_point_for_each_session_and_a_word_where_it_changed() {
+        let on = |day: u32, micros: u64| {
+            let mut session = session(&["ort:cpu"], &[1]);
+            session.created = format!("2030-01-{day:02}T00:00:00Z");
+            measure_near(&mut session, 0, 1, micros);
+            session
+        };
+        let sessions = [on(1, 2_000), on(2, 2_000), on(3, 3_000)];
+        let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+        let pairs: Vec<(&Session, &[CaseRow])> = sessions
+            .iter()
+            .zip(rows.iter().map(Vec::as_slice))
+            .collect();
+        let history = history::of(&Followed::of(&sessions[0], 0, 1), &pairs);
+        let spec = medians(&history, 2);
+        let ys: Vec<f64> = spec.series[0]
+            .points
+            .iter()
+            .map(|point| point.y.round())
+            .collect();
+        assert_eq!(ys, [2.0, 2.0, 3.0]);
+        assert_eq!(spec.marks.len(), 1);
+        assert!(
+            matches!(&spec.marks[0], Mark::Drop { at, text, .. } if at.0 == 2.0 && text == "slower")
+        );
+        assert_eq!(spec.x.ticks.len(), 3);
+        assert!(medians(&History::default(), 0).is_empty());
+    }
+}

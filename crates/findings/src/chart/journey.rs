@@ -1,0 +1,207 @@
+//! What each step of a journey gained: a bar with its interval, and a level where nothing changed.
+
+use std::collections::BTreeMap;
+
+use super::axis;
+use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
+use crate::analysis::comparison::Pair;
+use crate::analysis::journey::{Journey, Rung};
+
+/// Room above the highest bar for its number, as a share.
+const FOR_WORDS: f64 = 0.1;
+/// Width of a bar, in steps.
+const BAR: f64 = 0.6;
+
+/// How many times as fast each step is as the last measured one before it.
+pub fn over_before(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
+    let gain = |rung: &Rung| rung.over_before.as_ref().and_then(Gain::of);
+    gains("Over the step before", journey, gain, colour)
+}
+
+/// How many times as fast each step is as the first one.
+pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
+    let gain = |rung: &Rung| rung.over_start.as_ref().and_then(Gain::of);
+    gains("Over the start", journey, gain, colour)
+}
+
+/// A ratio that can be drawn.
+struct Gain {
+    times: f64,
+    band: Option<(f64, f64)>,
+    words: String,
+}
+
+impl Gain {
+    fn of(pair: &Pair) -> Option<Self> {
+        let ratio = pair.ratio.filter(|ratio| ratio.speed_up.is_finite())?;
+        let band = ratio.ci95.map(|interval| (interval.low, interval.high));
+        Some(Self {
+            times: ratio.speed_up,
+            band: band.filter(|(low, high)| low.is_finite() && high.is_finite()),
+            words: ratio.words(),
+        })
+    }
+}
+
+/// A bar for each step that has a gain, in the colour of its setup. The axis begins at zero and always
+/// holds the level; an interval of a step that was badly measured ends at the top of the axis, so that
+/// the bars of the others stay readable.
+fn gains(
+    title: &str,
+    journey: &Journey,
+    gain: impl Fn(&Rung) -> Option<Gain>,
+    colour: impl Fn(usize) -> usize,
+) -> ChartSpec {
+    let mut of_setups: BTreeMap<usize, Vec<Point>> = BTreeMap::new();
+    let (mut marks, mut values) = (Vec::new(), Vec::new());
+    let (mut highest, mut highest_band) = (1.0_f64, 1.0_f64);
+    for (place, rung) in journey.rungs.iter().enumerate() {
+        let (x, setup) = ((place + 1) as f64, rung.case.setup);
+        if let Some(gain) = gain(rung) {
+            highest = highest.max(gain.times);
+            highest_band = highest_band.max(gain.band.map_or(gain.times, |(_, high)| high));
+            let top = gain
+                .band
+                .map_or(gain.times, |(_, high)| high.max(gain.times));
+            values.push(Mark::Value {
+                at: (x, top),
+                text: gain.words,
+            });
+            of_setups.entry(setup).or_default().push(Point {
+                x,
+                y: gain.times,
+                band: gain.band,
+                tag: place as u64,
+            });
+        }
+        if let Some(trouble) = rung.trouble.as_ref().filter(|_| !rung.is_waiting()) {
+            marks.push(Mark::Failed {
+                x,
+                series: SeriesId(setup as u64),
+                colour: colour(setup),
+                reason: format!("{} was not measured: {trouble}", rung.title),
+            });
+        }
+    }
+    let reach = axis::reach(highest, highest_band);
+    let y = axis::from_zero("times as fast", reach * (1.0 + FOR_WORDS));
+    if !of_setups.is_empty() {
+        let text = "no change".to_owned();
+        marks.push(Mark::Level { y: 1.0, text });
+    }
+    marks.extend(values);
+    ChartSpec {
+        title: title.to_owned(),
+        x: steps(journey.rungs.len()),
+        y,
+        series: of_setups
+            .into_iter()
+            .map(|(setup, points)| Series {
+                id: SeriesId(setup as u64),
+                name: name(journey, setup),
+                colour: colour(setup),
+                points,
+                gap_after: Vec::new(),
+                stroke: Stroke::Bars,
+            })
+            .collect(),
+        marks,
+        limit: None,
+        bar_width: BAR,
+    }
+}
+
+/// A setup is called as its first step.
+fn name(journey: &Journey, setup: usize) -> String {
+    let mut rungs = journey.rungs.iter();
+    let first = rungs.find(|rung| rung.case.setup == setup);
+    first.map_or_else(String::new, |rung| rung.title.clone())
+}
+
+fn steps(number: usize) -> Axis {
+    Axis {
+        title: "step".to_owned(),
+        scale: Scale::Linear,
+        low: 0.5,
+        high: number.max(1) as f64 + 0.5,
+        ticks: (1..=number)
+            .map(|step| Tick {
+                at: step as f64,
+                text: step.to_string(),
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::journey;
+    use crate::analysis::testing::{measure_near, session};
+    use powerband_core::domain::outcome::Outcome;
+
+    fn climbed() -> Journey {
+        let mut session = session(&["torch:cpu", "torch:cpu,mode=compile", "ort:cpu"], &[1]);
+        for (setup, micros) in [(0, 8_000), (2, 2_000)] {
+            measure_near(&mut session, setup, 1, micros);
+        }
+        session.cases[1].outcome = Outcome::Unsupported {
+            reason: "no C++ compiler".to_owned(),
+        };
+        journey::of(&session, &case_rows::of(&session), 1)
+    }
+
+    fn bars(spec: &ChartSpec) -> Vec<Point> {
+        let points = spec.series.iter().flat_map(|series| &series.points);
+        points.copied().collect()
+    }
+
+    #[test]
+    fn a_bar_for_each_gain_and_a_mark_where_a_step_failed() {
+        let spec = over_before(&climbed(), |setup| setup + 4);
+        let bars = bars(&spec);
+        assert_eq!(bars.len(), 1, "the start has none");
+        assert_eq!((bars[0].x, bars[0].tag), (3.0, 2));
+        assert!((bars[0].y - 4.0).abs() < 1e-3 && bars[0].band.is_some());
+        assert_eq!(spec.series[0].colour, 6, "the setup's");
+        assert!(spec.y.low == 0.0 && spec.y.high > bars[0].band.unwrap().1);
+        let failed = spec.marks.iter().find_map(|mark| match mark {
+            Mark::Failed { x, reason, .. } => Some((*x, reason.clone())),
+            _ => None,
+        });
+        let (x, reason) = failed.unwrap();
+        assert!(x == 2.0 && reason.ends_with("no C++ compiler"), "{reason}");
+        let level = |mark: &Mark| matches!(mark, Mark::Level { y: 1.0, .. });
+        assert!(spec.marks.iter().any(level));
+        let ticks: Vec<&str> = spec.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
+        assert_eq!(ticks, ["1", "2", "3"]);
+    }
+
+    #[test]
+    fn a_step_that_is_still_to_come_has_no_mark() {
+        let session = session(&["torch:cpu", "ort:cpu"], &[1]);
+        let journey = journey::of(&session, &case_rows::of(&session), 1);
+        assert!(over_start(&journey, |setup| setup).is_empty());
+        assert!(over_before(&Journey::default(), |setup| setup).is_empty());
+    }
+
+    #[test]
+    fn an_absurd_interval_leaves_the_bars_readable() {
+        let mut journey = climbed();
+        let pair = journey.rungs[2].over_start.as_mut().unwrap();
+        let interval = pair.ratio.as_mut().unwrap().ci95.as_mut().unwrap();
+        (interval.low, interval.high) = (1e-6, 1e9);
+        let spec = over_start(&journey, |setup| setup);
+        assert!((4.0..10.0).contains(&spec.y.high), "{}", spec.y.high);
+        interval_is_whole(&spec);
+        let ratio = journey.rungs[2].over_start.as_mut().unwrap().ratio.as_mut();
+        ratio.unwrap().speed_up = f64::INFINITY;
+        assert!(bars(&over_start(&journey, |setup| setup)).is_empty());
+    }
+
+    /// The axis is clipped, the interval itself is told as it is.
+    fn interval_is_whole(spec: &ChartSpec) {
+        assert_eq!(bars(spec)[0].band, Some((1e-6, 1e9)));
+    }
+}

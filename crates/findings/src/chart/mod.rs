@@ -1,0 +1,26 @@
+//! Findings in, a description of a figure out. Pure: no I/O, no clock, no window.
+
+pub mod area;
+pub mod axis;
+pub mod breakdown;
+pub mod claims;
+pub mod colours;
+pub mod curves;
+pub mod energy;
+pub mod failures;
+pub mod figure;
+pub mod history;
+pub mod journey;
+pub mod lanes;
+pub mod limit;
+pub mod mark;
+pub mod memory;
+pub mod naming;
+pub mod palette;
+pub mod ratios;
+pub mod samples;
+mod series_id;
+pub mod spec;
+pub mod timeline;
+pub mod traced;
+pub mod trade_off;

@@ -1,0 +1,84 @@
+//! What was found by checking numbers, as `powerband check` prints it: words, or a JSON document.
+
+use serde_json::{Value, json};
+
+use crate::analysis::claims::MARK;
+use crate::analysis::lint::{self, ALL, Finding, Origin, Weight};
+use powerband_core::base::humanize;
+use powerband_core::domain::session::Session;
+
+/// One session with what was found in it.
+pub fn checked(session: &Session, findings: &[Finding]) -> Value {
+    json!({
+        "name": session.name,
+        "published": session.published.as_ref().map(|published| &published.source),
+        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+/// One finding.
+pub fn finding(finding: &Finding) -> Value {
+    json!({
+        "check": finding.check,
+        "weight": finding.weight.name(),
+        "origin": match finding.origin {
+            Origin::Published => "published",
+            Origin::Measured => "measured",
+        },
+        "about": finding.about,
+        "stated": finding.claimed,
+        "follows": finding.follows,
+        "sum": finding.sum,
+    })
+}
+
+/// Every check there is.
+pub fn checks() -> Vec<Value> {
+    let check = |check: &crate::analysis::lint::Check| json!({ "id": check.id, "title": check.title, "sentence": check.sentence });
+    ALL.iter().map(check).collect()
+}
+
+/// `2 contradictions, 1 doubt`.
+pub fn count(findings: &[Finding]) -> String {
+    let of = |weight: Weight| {
+        let number = findings
+            .iter()
+            .filter(|finding| finding.weight == weight)
+            .count();
+        (number > 0).then(|| humanize::of_many(number as u64, weight.name()))
+    };
+    let words = [of(Weight::Contradiction), of(Weight::Doubt)];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Everything that was found in a session, one after the other.
+pub fn text(session: &Session, findings: &[Finding]) -> String {
+    let mut text = match &session.published {
+        Some(published) => format!("{}, {MARK}\n", published.source.title),
+        None => format!("{}\n", session.name),
+    };
+    for (number, finding) in (1..).zip(findings) {
+        let title = lint::check(finding.check).map_or("", |check| check.title);
+        let origin = match finding.origin {
+            Origin::Published => "",
+            Origin::Measured => ", measured",
+        };
+        text.push_str(&format!(
+            "\n{number}. {title}: {} ({}{origin})\n   stated   {}\n   follows  {}\n   sum      {}\n",
+            finding.about,
+            finding.weight.name(),
+            finding.claimed,
+            finding.follows,
+            finding.sum
+        ));
+    }
+    if findings.is_empty() {
+        text.push_str(&format!(
+            "Nothing was found: {} of the arithmetic agree with its numbers.\n",
+            humanize::of_many(lint::ALL.len() as u64, "check")
+        ));
+    } else {
+        text.push_str(&format!("\n{}\n", count(findings)));
+    }
+    text
+}

@@ -1,0 +1,378 @@
+//! A report as one HTML file that needs nothing else: no script, no font, no request to any host.
+//!
+//! Its look follows the reader's: light or dark as the system has it, and black on white on paper.
+
+use super::plain_text::{reason_marks, shown};
+use super::style::{Preset, Style, Theme};
+use super::svg;
+use crate::report::document::{
+    Align, Block, Cell, Check, Document, Figure, Span, Table, Text, Tone, Weight,
+};
+use powerband_core::base::humanize;
+
+/// What the page looks like.
+const STYLE: &str = include_str!("../../../../assets/report.css");
+
+/// The whole file.
+pub fn write(document: &Document) -> String {
+    let mut page = String::with_capacity(256 * 1024);
+    let title = escaped(&document.title);
+    page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    // Even a picture that was smuggled in could not call anybody.
+    page.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n",
+    );
+    page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    page.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    page.push_str("<meta name=\"generator\" content=\"Powerband\">\n");
+    page.push_str("<link rel=\"icon\" href=\"data:,\">\n");
+    put(
+        &mut page,
+        format_args!("<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"),
+    );
+    put(
+        &mut page,
+        format_args!(
+            "<header>\n<h1 dir=\"auto\">{title}</h1>\n<p class=\"about\" dir=\"auto\">{}</p>\n</header>\n",
+            escaped(&document.subtitle)
+        ),
+    );
+    contents(&mut page, document);
+    let mut place = Place::default();
+    for block in &document.blocks {
+        match block {
+            Block::Heading(..) => place.section += 1,
+            Block::Figure(_) => place.figure += 1,
+            _ => {}
+        }
+        write_block(&mut page, block, place);
+    }
+    put(
+        &mut page,
+        format_args!(
+            "</main>\n<footer>{}</footer>\n</body>\n</html>\n",
+            escaped(&document.footer)
+        ),
+    );
+    page
+}
+
+/// Text that says what it says whatever stands in it. Characters that change the direction or the look
+/// of what follows them are shown as what cannot be shown.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in shown(text).chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
+    page.push_str(&text.to_string());
+}
+
+/// The sections, to jump to; nothing where there is hardly any.
+fn contents(page: &mut String, document: &Document) {
+    let headings = document.blocks.iter().filter_map(|block| match block {
+        Block::Heading(level, text) => Some((*level, text)),
+        _ => None,
+    });
+    let sections: Vec<(usize, &String)> = headings
+        .enumerate()
+        .filter(|(_, (level, _))| *level == 2)
+        .map(|(place, (_, text))| (place + 1, text))
+        .collect();
+    if sections.len() < 4 {
+        return;
+    }
+    page.push_str("<nav aria-label=\"Sections\"><ul>\n");
+    for (place, text) in sections {
+        put(
+            page,
+            format_args!("<li><a href=\"#s{place}\">{}</a></li>\n", escaped(text)),
+        );
+    }
+    page.push_str("</ul></nav>\n");
+}
+
+/// How many headings and figures there were so far.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    section: usize,
+    figure: usize,
+}
+
+fn write_block(page: &mut String, block: &Block, place: Place) {
+    match block {
+        Block::Heading(level, text) => {
+            let level = (*level).clamp(2, 6);
+            put(
+                page,
+                format_args!(
+                    "<h{level} id=\"s{}\" dir=\"auto\">{}</h{level}>\n",
+                    place.section,
+                    escaped(text)
+                ),
+            );
+        }
+        Block::Paragraph(text) => put(page, format_args!("<p dir=\"auto\">{}</p>\n", spans(text))),
+        Block::List(items) => list(page, "ul", items),
+        Block::Numbered(items) => list(page, "ol", items),
+        Block::Checks(checks) => write_checks(page, checks),
+        Block::Facts(facts) => write_facts(page, facts),
+        Block::Table(table) => write_table(page, table),
+        Block::Figure(figure) => write_figure(page, figure, place.figure),
+        Block::Code(_, text) => put(
+            page,
+            format_args!("<pre><code>{}</code></pre>\n", escaped(text)),
+        ),
+        Block::Folded(title, _, text) => put(
+            page,
+            format_args!(
+                "<details><summary>{}</summary><pre><code>{}</code></pre></details>\n",
+                escaped(title),
+                escaped(text)
+            ),
+        ),
+        Block::Note(weight, text) => {
+            let (class, word) = match weight {
+                Weight::Remark => ("remark", "Note"),
+                Weight::Warning => ("warning", "Caution"),
+            };
+            put(
+                page,
+                format_args!(
+                    "<p class=\"note {class}\" dir=\"auto\"><strong>{word}.</strong> {}</p>\n",
+                    spans(text)
+                ),
+            );
+        }
+        Block::Quote(text) => put(
+            page,
+            format_args!(
+                "<blockquote dir=\"auto\">{}</blockquote>\n",
+                escaped(text.trim_end())
+            ),
+        ),
+    }
+}
+
+fn spans(text: &Text) -> String {
+    let parts = text.spans.iter().map(|span| match span {
+        Span::Plain(text) => escaped(text),
+        Span::Strong(text) => format!("<strong>{}</strong>", escaped(text)),
+        Span::Emphasis(text) => format!("<em>{}</em>", escaped(text)),
+        Span::Code(text) => format!("<code>{}</code>", escaped(text)),
+    });
+    parts.collect()
+}
+
+fn list(page: &mut String, tag: &str, items: &[Text]) {
+    put(page, format_args!("<{tag}>\n"));
+    for item in items {
+        put(
+            page,
+            format_args!("<li dir=\"auto\">{}</li>\n", spans(item)),
+        );
+    }
+    put(page, format_args!("</{tag}>\n"));
+}
+
+fn write_checks(page: &mut String, checks: &[Check]) {
+    page.push_str("<ul class=\"checks\">\n");
+    for check in checks {
+        let (mark, words) = match check.is_ticked {
+            Some(true) => ("☑", "yes"),
+            Some(false) => ("☐", "no"),
+            None => (humanize::UNKNOWN, "not known"),
+        };
+        put(
+            page,
+            format_args!(
+                "<li dir=\"auto\"><span class=\"mark\" role=\"img\" aria-label=\"{words}\">{mark}</span> {}</li>\n",
+                spans(&check.text)
+            ),
+        );
+    }
+    page.push_str("</ul>\n");
+}
+
+fn write_facts(page: &mut String, facts: &[(String, Text)]) {
+    page.push_str("<dl>\n");
+    for (name, text) in facts {
+        put(
+            page,
+            format_args!(
+                "<dt>{}</dt><dd dir=\"auto\">{}</dd>\n",
+                escaped(name),
+                spans(text)
+            ),
+        );
+    }
+    page.push_str("</dl>\n");
+}
+
+fn write_table(page: &mut String, table: &Table) {
+    let reasons = table.reasons();
+    let marks = reason_marks(&reasons);
+    page.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>");
+    for column in &table.columns {
+        let class = side(column.align);
+        let unit = column.unit.as_ref().map_or_else(String::new, |unit| {
+            format!(" <span class=\"unit\">{}</span>", escaped(unit))
+        });
+        put(
+            page,
+            format_args!(
+                "<th scope=\"col\"{class}>{}{unit}</th>",
+                escaped(&column.title)
+            ),
+        );
+    }
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        page.push_str("<tr>");
+        for (cell, column) in row.iter().zip(&table.columns) {
+            write_cell(page, cell, column.align, &|why| marks.of(why));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</tbody></table></div>\n");
+    let remarks = marks
+        .remarks()
+        .into_iter()
+        .chain(table.remarks.iter().cloned());
+    let remarks: Vec<String> = remarks.map(|remark| escaped(&remark)).collect();
+    if !remarks.is_empty() {
+        put(
+            page,
+            format_args!("<p class=\"below\">{}</p>\n", remarks.join("<br>")),
+        );
+    }
+}
+
+fn side(align: Align) -> &'static str {
+    match align {
+        Align::Left => "",
+        Align::Right => " class=\"number\"",
+    }
+}
+
+fn write_cell(page: &mut String, cell: &Cell, align: Align, mark: &dyn Fn(&str) -> String) {
+    let tone = match cell.tone {
+        Tone::Plain => "",
+        Tone::Good => " good",
+        Tone::Bad => " bad",
+        Tone::Open => " open",
+    };
+    let align = match align {
+        Align::Left => "word",
+        Align::Right => "number",
+    };
+    let (title, mark) = match &cell.why {
+        Some(why) => (format!(" title=\"{}\"", escaped(why)), mark(why)),
+        None => (String::new(), String::new()),
+    };
+    put(
+        page,
+        format_args!(
+            "<td class=\"{align}{tone}\" dir=\"auto\"{title}>{}{mark}</td>",
+            spans(&cell.text)
+        ),
+    );
+}
+
+/// Both looks of a figure; the page shows the one that suits its own.
+fn write_figure(page: &mut String, figure: &Figure, number: usize) {
+    page.push_str("<figure>\n");
+    for (class, letter, theme) in [
+        ("on-light", 'l', Theme::Light),
+        ("on-dark", 'd', Theme::Dark),
+    ] {
+        let picture = svg::write(&figure.drawing, &Style::new(Preset::Screen, theme));
+        // What a picture calls its parts is its own affair; on a page each name must be another one.
+        let prefix = format!("f{number}{letter}-");
+        let picture = picture
+            .replace(" id=\"", &format!(" id=\"{prefix}"))
+            .replace("url(#", &format!("url(#{prefix}"));
+        put(
+            page,
+            format_args!("<div class=\"{class}\">{}</div>\n", picture.trim_end()),
+        );
+    }
+    put(
+        page,
+        format_args!(
+            "<figcaption dir=\"auto\">{}</figcaption>\n</figure>\n",
+            spans(&figure.caption)
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::plain_text::testing::odd_texts;
+
+    /// What a browser makes of escaped text.
+    fn read_back(text: &str) -> String {
+        text.replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&#39;", "'")
+            .replace("&amp;", "&")
+    }
+
+    #[test]
+    fn escaped_text_says_the_same_and_is_nothing_but_text() {
+        for text in odd_texts(5_000) {
+            let escaped = escaped(&text);
+            assert!(
+                !escaped.contains(['<', '>', '"', '\'']),
+                "{text:?} became {escaped:?}"
+            );
+            assert_eq!(read_back(&escaped), shown(&text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_it_is_given_the_page_has_the_same_elements() {
+        let page = |text: &str| {
+            let mut document = Document {
+                title: text.to_owned(),
+                subtitle: text.to_owned(),
+                footer: text.to_owned(),
+                blocks: Vec::new(),
+            };
+            let rows = vec![vec![Cell::of(text), Cell::unknown(text)]];
+            document.blocks.extend([
+                Block::Heading(2, text.to_owned()),
+                Block::Paragraph(Text::from(text).strong(text).emphasis(text).code(text)),
+                Block::Facts(vec![(text.to_owned(), text.into())]),
+                Block::Table(Table::new(&[text], &[(text, text)]).filled(
+                    rows.into_iter(),
+                    9,
+                    text,
+                    text,
+                )),
+                Block::Code("sh", text.to_owned()),
+                Block::Folded(text.to_owned(), "ron", text.to_owned()),
+                Block::Note(Weight::Warning, text.into()),
+                Block::Quote(text.to_owned()),
+            ]);
+            write(&document)
+        };
+        let tags = |page: &str| page.matches('<').count();
+        let plain = tags(&page("word"));
+        for text in odd_texts(300).into_iter().filter(|text| !text.is_empty()) {
+            assert_eq!(tags(&page(&text)), plain, "{text:?}");
+        }
+    }
+}

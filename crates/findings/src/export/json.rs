@@ -1,0 +1,285 @@
+//! A session as the JSON document that `bench --json` and `show --json` print.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::comparison;
+use crate::analysis::energy::Energy;
+use crate::analysis::memory::{Kept, Need};
+use crate::analysis::parts;
+use crate::analysis::scaling::{self, Scaling};
+use crate::analysis::watched::Watched;
+use powerband_core::domain::case::{Case, Epoch};
+use powerband_core::domain::examination::Examination;
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::telemetry::{Lost, Telemetry, WatchedDevice};
+use powerband_core::stats::summary::Summary;
+
+/// The whole document.
+pub fn session(session: &Session) -> Value {
+    let rows = case_rows::of(session);
+    json!({
+        "name": session.name,
+        "created": session.created,
+        "completion": match session.completion {
+            Completion::Complete => "complete",
+            Completion::Cancelled => "cancelled",
+            Completion::Interrupted => "interrupted",
+        },
+        "made_up": session.made_up,
+        "model": session.model,
+        "published": session.published,
+        "plan": session.plan,
+        "environment": session.environment,
+        "setups": setups(session),
+        "cases": rows
+            .iter()
+            .zip(&session.cases)
+            .map(|(row, measured)| with_parts(case(row), measured))
+            .collect::<Vec<_>>(),
+        "comparisons": comparison::within(session, &rows)
+            .iter()
+            .map(super::comparison::document)
+            .collect::<Vec<_>>(),
+        "scaling": scalings(session, &rows),
+        "sittings": session.sittings,
+        "elapsed_s": session.elapsed_ns as f64 / 1e9,
+        "telemetry": telemetry(&session.telemetry),
+        "warnings": session.warnings,
+    })
+}
+
+/// What copies gain over one.
+fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
+    let of_one = |found: &Scaling| {
+        let gains = found.gains.iter().map(|gain| {
+            json!({
+                "batch": gain.batch,
+                "efficiency": gain.efficiency,
+                "pair": super::comparison::pair(&gain.pair),
+            })
+        });
+        json!({
+            "setup": session.setup_spec(found.setup),
+            "single": session.setup_spec(found.single),
+            "copies": found.copies,
+            "gains": gains.collect::<Vec<_>>(),
+        })
+    };
+    scaling::of(session, rows).iter().map(of_one).collect()
+}
+
+/// A case with what its runs consist of and what training came to, where the worker told.
+fn with_parts(mut document: Value, case: &Case) -> Value {
+    let parts = parts::of(case);
+    let Some(document_fields) = document.as_object_mut().filter(|_| !parts.is_empty()) else {
+        return document;
+    };
+    let parts = parts.iter().map(
+        |part| json!({ "name": part.name, "median_ms": part.median_ns / 1e6, "share": part.share }),
+    );
+    let epochs: Vec<&Epoch> = case.rounds.iter().flat_map(|round| &round.epochs).collect();
+    document_fields.insert("parts".to_owned(), parts.collect());
+    document_fields.insert("epochs".to_owned(), json!(epochs));
+    document
+}
+
+fn setups(session: &Session) -> Vec<Value> {
+    let specs = (0..session.plan.setups.len()).map(|setup| session.setup_spec(setup));
+    specs
+        .zip(&session.reports)
+        .enumerate()
+        .map(|(place, (setup, report))| {
+            json!({
+                "setup": setup,
+                "report": report,
+                "examination": session.examinations.get(&place).map(examination),
+                "accuracy": session.accuracies.get(&place),
+            })
+        })
+        .collect()
+}
+
+/// What the engine made of the model; the nodes one by one are in the session's file.
+fn examination(examined: &Examination) -> Value {
+    let providers = examined.providers().into_iter().map(|share| {
+        json!({
+            "provider": share.provider,
+            "nodes": share.nodes,
+            "share_of_nodes": share.share_of_nodes,
+            "share_of_time": share.share_of_time,
+        })
+    });
+    let patterns =
+        examined.fusions.patterns().into_iter().map(
+            |pattern| json!({ "from": pattern.from, "to": pattern.to, "count": pattern.count }),
+        );
+    json!({
+        "asked": examined.asked,
+        "nodes_before": examined.before,
+        "nodes_after": examined.after(),
+        "providers": providers.collect::<Vec<_>>(),
+        "copies_between_devices": examined.copies().len(),
+        "became": patterns.collect::<Vec<_>>(),
+        "added": examined.fusions.added_by_op(),
+        "fallback": examined.fallback().map(|fallback| json!({
+            "nodes": fallback.nodes,
+            "operators": fallback.ops,
+            "share_of_time": fallback.share_of_time,
+        })),
+        "notes": examined.notes,
+    })
+}
+
+/// Who was watched and how often; the readings are in the session's file.
+fn telemetry(telemetry: &Telemetry) -> Value {
+    let devices: Vec<Value> = telemetry
+        .tracks
+        .iter()
+        .map(|track| {
+            json!({
+                "device": device(&track.device),
+                "readings": track.times_ns.len(),
+                "lost": track.losses().last().map(lost),
+            })
+        })
+        .collect();
+    json!({
+        "rate_hz": telemetry.rate_hz,
+        "devices": devices,
+        "missing": telemetry.missing,
+    })
+}
+
+/// A device, with what of it does not change.
+pub fn device(device: &WatchedDevice) -> Value {
+    json!({
+        "source": device.source,
+        "id": device.id,
+        "name": device.name,
+        "kind": device.kind.key(),
+        "number": device.number,
+        "memory_bytes": device.memory_bytes,
+        "max_clock_mhz": device.max_clock_mhz,
+        "max_memory_clock_mhz": device.max_memory_clock_mhz,
+        "power_limit_w": device.power_limit_w,
+        "driver": device.driver,
+        "settings": device.settings,
+    })
+}
+
+/// When and why a device stopped to answer.
+pub fn lost(lost: &Lost) -> Value {
+    json!({ "at_s": lost.at_ns as f64 / 1e9, "why": lost.why })
+}
+
+/// What each device did during a case, by the device's place in the session's list.
+fn devices(watched: &[Watched]) -> Value {
+    let devices = watched.iter().map(|device| {
+        let extents = device.extents.iter().map(|(quantity, extent)| {
+            let extent = json!({
+                "min": extent.min,
+                "mean": (!quantity.is_counter()).then_some(extent.mean),
+                "max": extent.max,
+                "readings": extent.readings,
+            });
+            (quantity.full_key(), extent)
+        });
+        json!({
+            "device": device.device,
+            "quantities": extents.collect::<Map<String, Value>>(),
+        })
+    });
+    devices.collect()
+}
+
+fn energy(energy: &Result<Energy, String>) -> Value {
+    match energy {
+        Ok(energy) => json!({
+            "devices": energy.devices,
+            "method": energy.method.to_string(),
+            "rate_hz": energy.rate_hz,
+            "readings": energy.readings,
+            "seconds": energy.seconds,
+            "idle_w": energy.idle_w,
+            "mean_w": energy.mean_w(),
+            "gross_j": energy.gross_j,
+            "net_j": energy.net_j(),
+            "gross_j_per_item": energy.gross_j_per_item(),
+            "net_j_per_item": energy.net_j_per_item(),
+            "items_per_j": energy.items_per_j(),
+        }),
+        Err(reason) => json!({ "unknown": reason }),
+    }
+}
+
+fn memory(need: Need) -> Value {
+    json!({
+        "peak_bytes": need.bytes,
+        "of": match need.kept {
+            Kept::Worker => "the worker, in main memory",
+            Kept::CardOfWorker => "the worker, on the card",
+            Kept::CardOfAll => "everybody, on the card",
+        },
+        "capacity_bytes": need.capacity,
+    })
+}
+
+fn case(row: &CaseRow) -> Value {
+    // Several devices may earn a case the same flag.
+    let mut evidence: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for flag in &row.flags {
+        evidence.entry(flag.name).or_default().push(&flag.evidence);
+    }
+    let evidence: Map<String, Value> = evidence
+        .into_iter()
+        .map(|(name, seen)| (name.to_owned(), Value::from(seen.join("; "))))
+        .collect();
+    json!({
+        "setup": row.setup_spec,
+        "batch": row.batch,
+        "outcome": row.outcome.name(),
+        "reason": row.outcome.sentence(),
+        "rounds": row.rounds,
+        "samples": row.samples,
+        "latency_ms": row.latency_ns.as_ref().map(|times| latency(row, times)),
+        "ci95_rel": row.ci95_rel(),
+        "throughput_per_s": row.throughput_per_s,
+        "throughput_by_median_per_s": row.throughput_by_median,
+        "of_best": row.of_best,
+        "outliers": json!({
+            "mild": row.far_off.mild,
+            "severe": row.far_off.severe,
+            "by_z_score": row.far_off.by_z_score,
+            "severe_at_s": row.far_off.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
+        }),
+        "busy": row.busy,
+        "of_peak": row.of_peak,
+        "memory": row.memory.map(memory),
+        "energy": energy(&row.energy),
+        "devices": devices(&row.watched),
+        "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
+        "flag_evidence": evidence,
+    })
+}
+
+fn latency(row: &CaseRow, summary: &Summary) -> Value {
+    let ms = |ns: f64| ns / 1e6;
+    let of_samples = |ns: f64| (!row.is_stated_only()).then_some(ns / 1e6);
+    json!({
+        "min": row.min_ns().map(ms),
+        "median": ms(summary.median),
+        "mean": row.mean_ns().map(ms),
+        "p90": summary.p90.map(ms),
+        "p95": summary.p95.map(ms),
+        "p99": summary.p99.map(ms),
+        "p99_9": summary.p99_9.map(ms),
+        "mean_inner_half": of_samples(summary.mean_inner_half),
+        "q1": of_samples(summary.q1),
+        "q3": of_samples(summary.q3),
+        "max": row.max_ns().map(ms),
+        "std": summary.std.map(ms),
+    })
+}

@@ -1,0 +1,218 @@
+//! A comparison as JUnit XML, which continuous integration shows as tests: a case that got slower is a
+//! failure, one that cannot be told is skipped.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::letters::escaped;
+use crate::analysis::comparison::{Comparison, Pair};
+use crate::analysis::verdict::Call;
+use powerband_core::base::humanize;
+
+/// What becomes of a case.
+enum Fate {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// The whole document. A case fails that is called slower by more than so many per cent.
+pub fn document(comparisons: &[Comparison], percent: f64) -> String {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"powerband compare\">\n",
+    );
+    for comparison in comparisons {
+        suite(&mut text, comparison, percent);
+    }
+    text.push_str("</testsuites>\n");
+    text
+}
+
+fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
+    let mut cases: Vec<(String, Fate, Option<&Pair>)> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (name(pair), fate(pair, percent), Some(pair)))
+        .collect();
+    let lone = |batches: &[usize], side: &str| -> Vec<(String, Fate, Option<&Pair>)> {
+        let one = |batch: &usize| {
+            let fate = Fate::Skipped(format!("measured {side} only"));
+            (format!("batch {batch}"), fate, None)
+        };
+        batches.iter().map(one).collect()
+    };
+    cases.extend(lone(&comparison.only_before, "before"));
+    cases.extend(lone(&comparison.only_after, "after"));
+    let count = |test: fn(&Fate) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
+    let suite = escaped(&setups(comparison));
+    // Writing into a string cannot fail.
+    let _infallible = writeln!(
+        text,
+        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"0\">",
+        cases.len(),
+        count(|fate| matches!(fate, Fate::Failed(_))),
+        count(|fate| matches!(fate, Fate::Skipped(_))),
+    );
+    for (name, fate, pair) in &cases {
+        case(text, &suite, name, fate, *pair);
+    }
+    text.push_str("  </testsuite>\n");
+}
+
+/// What is compared: two setups, or so many pairs of them.
+fn setups(comparison: &Comparison) -> String {
+    let sides: BTreeSet<String> = comparison.pairs.iter().map(sides).collect();
+    let mut named = sides.iter();
+    match (named.next(), named.next()) {
+        (None, _) => "nothing in common".to_owned(),
+        (Some(only), None) => only.clone(),
+        _ => format!("{} setups", sides.len()),
+    }
+}
+
+fn sides(pair: &Pair) -> String {
+    let (before, after) = (&pair.before.setup_label, &pair.after.setup_label);
+    format!("{after} against {before}")
+}
+
+fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&Pair>) {
+    let seconds = pair
+        .and_then(|pair| pair.after.latency_ns.as_ref())
+        .map_or(0.0, |latency| latency.median / 1e9);
+    let (word, reason) = match fate {
+        Fate::Passed => ("", String::new()),
+        Fate::Failed(reason) => ("failure", escaped(reason)),
+        Fate::Skipped(reason) => ("skipped", escaped(reason)),
+    };
+    let class = pair.map_or_else(|| suite.to_owned(), |pair| escaped(&sides(pair)));
+    let _infallible = write!(
+        text,
+        "    <testcase classname=\"{class}\" name=\"{}\" time=\"{seconds}\">",
+        escaped(name)
+    );
+    if !word.is_empty() {
+        let _infallible = write!(text, "<{word} message=\"{reason}\"/>");
+    }
+    if let Some(pair) = pair {
+        let _infallible = write!(
+            text,
+            "<system-out>{}</system-out>",
+            escaped(&sentence(pair))
+        );
+    }
+    text.push_str("</testcase>\n");
+}
+
+/// Which case, where setups of several names are in one comparison too.
+fn name(pair: &Pair) -> String {
+    let (before, after) = (&pair.before, &pair.after);
+    let batch = if pair.is_per_item() {
+        format!("batch {} against {}", after.batch, before.batch)
+    } else {
+        format!("batch {}", after.batch)
+    };
+    format!("{}, {batch}", after.setup_label)
+}
+
+fn fate(pair: &Pair, percent: f64) -> Fate {
+    match (pair.verdict.call, pair.loss_percent()) {
+        (Call::Slower, Some(loss)) if loss > percent => Fate::Failed(sentence(pair)),
+        (Call::Inconclusive, _) => Fate::Skipped(sentence(pair)),
+        _ => Fate::Passed,
+    }
+}
+
+fn sentence(pair: &Pair) -> String {
+    let mut text = pair.verdict.call.to_string();
+    if let Some(ratio) = pair.ratio {
+        let _infallible = write!(text, ": {}", ratio.words());
+        if let Some(interval) = ratio.interval_words() {
+            let _infallible = write!(text, ", 95 % {interval}");
+        }
+        let _infallible = write!(
+            text,
+            ", {}",
+            humanize::of_many(u64::from(ratio.rounds), "round")
+        );
+    }
+    if let Some(reason) = &pair.verdict.reason {
+        let _infallible = write!(text, "; {reason}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::testing::{measure, measure_near, session};
+    use powerband_core::domain::plan::Look;
+
+    #[test]
+    fn slower_fails_and_what_cannot_be_told_is_skipped() {
+        let mut session = session(&["fake", "fake,threads=2"], &[1, 2, 4, 8]);
+        let label = Some("<b> & \"two\"".to_owned());
+        session.plan.looks = vec![
+            Look::default(),
+            Look {
+                label,
+                colour: None,
+            },
+        ];
+        for (batch, before, after) in [(1, 1_000, 1_500), (2, 1_000, 500)] {
+            measure_near(&mut session, 0, batch, before);
+            measure_near(&mut session, 1, batch, after);
+        }
+        measure(&mut session, 0, 4, &[&[1_000_000; 10]]);
+        measure(&mut session, 1, 4, &[&[2_000_000; 10]]);
+        measure_near(&mut session, 0, 8, 1_000);
+        let rows = case_rows::of(&session);
+        let side = |setup| Side {
+            session: &session,
+            rows: &rows,
+            setup,
+            batch: None,
+        };
+        let found = [comparison::of(&side(0), &side(1))];
+        let text = document(&found, 0.0);
+        assert!(
+            text.contains("tests=\"4\" failures=\"1\" skipped=\"2\""),
+            "{text}"
+        );
+        assert!(text.contains("batch 1\" time=\"0.0015"), "{text}");
+        assert!(
+            text.contains("<failure message=\"slower: 0.667 ×"),
+            "{text}"
+        );
+        assert!(text.contains("measured before only"), "{text}");
+        assert!(text.contains("&lt;b&gt; &amp; &quot;two&quot;"), "{text}");
+        assert!(!text.contains("<b>"), "{text}");
+        // Half as much again is less than sixty per cent.
+        let text = document(&found, 60.0);
+        assert!(text.contains("failures=\"0\""), "{text}");
+    }
+
+    #[test]
+    fn each_pair_of_setups_is_a_class() {
+        let mut session = session(&["fake", "fake,threads=2"], &[1]);
+        for setup in [0, 1] {
+            measure_near(&mut session, setup, 1, 1_000);
+        }
+        let rows = case_rows::of(&session);
+        let side = Side {
+            session: &session,
+            rows: &rows,
+            setup: 0,
+            batch: None,
+        };
+        let text = document(&[comparison::of_sessions(&side, &side)], 0.0);
+        for part in [
+            "<testsuite name=\"2 setups\" tests=\"2\"",
+            "classname=\"fake:cpu against fake:cpu\"",
+            "classname=\"fake:cpu,threads=2 against fake:cpu,threads=2\"",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Words in a picture: how wide they are, how they are cut and broken, and how they are made safe.
+
+use ttf_parser::Face;
+
+use powerband_core::base::fonts;
+
+/// The width of a letter that no font has, in ems.
+const UNKNOWN_WIDTH: f64 = 0.6;
+/// Begins text that has its own direction, so that it does not turn what is around it.
+const ISOLATE: char = '\u{2068}';
+/// Ends it.
+const END_OF_ISOLATE: char = '\u{2069}';
+
+/// Which font.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    /// For words.
+    Words,
+    /// For titles.
+    Title,
+    /// For numbers.
+    Numbers,
+}
+
+/// The fonts, for measuring.
+pub(super) struct Letters {
+    words: Option<Face<'static>>,
+    title: Option<Face<'static>>,
+    numbers: Option<Face<'static>>,
+}
+
+impl Letters {
+    pub(super) fn new() -> Self {
+        let face = |bytes: &'static [u8]| Face::parse(bytes, 0).ok();
+        Self {
+            words: face(fonts::TEXT),
+            title: face(fonts::TEXT_SEMIBOLD),
+            numbers: face(fonts::MONO),
+        }
+    }
+
+    fn face(&self, kind: Type) -> Option<&Face<'static>> {
+        match kind {
+            Type::Words => self.words.as_ref(),
+            Type::Title => self.title.as_ref(),
+            Type::Numbers => self.numbers.as_ref(),
+        }
+    }
+
+    fn letter(&self, letter: char, kind: Type) -> f64 {
+        let own = self.face(kind).into_iter();
+        // The other font stands in for letters that one lacks.
+        let faces = own.chain(&self.words).chain(&self.numbers);
+        let mut widths = faces.filter_map(|face| {
+            let glyph = face.glyph_index(letter)?;
+            let width = face.glyph_hor_advance(glyph)?;
+            Some(f64::from(width) / f64::from(face.units_per_em()))
+        });
+        widths.next().unwrap_or(UNKNOWN_WIDTH)
+    }
+
+    /// Whether the fonts have every letter of a text.
+    pub(super) fn has_all(&self, text: &str) -> bool {
+        let faces = || self.words.iter().chain(&self.numbers);
+        text.chars()
+            .filter(|letter| !letter.is_whitespace() && !is_invisible(*letter))
+            .all(|letter| faces().any(|face| face.glyph_index(letter).is_some()))
+    }
+
+    /// How wide a text is, in pixels.
+    pub(super) fn width(&self, text: &str, kind: Type, size: f64) -> f64 {
+        let letters = text.chars().filter(|letter| !is_invisible(*letter));
+        letters.map(|letter| self.letter(letter, kind)).sum::<f64>() * size
+    }
+
+    /// A text cut with an ellipsis, so that it fits.
+    pub(super) fn cut(&self, text: &str, kind: Type, size: f64, room: f64) -> String {
+        if self.width(text, kind, size) <= room {
+            return text.to_owned();
+        }
+        let mut left = room - self.letter('…', kind) * size;
+        let mut short = String::new();
+        for letter in text.chars() {
+            left -= self.letter(letter, kind) * size;
+            if left < 0.0 {
+                break;
+            }
+            short.push(letter);
+        }
+        let kept = short.trim_end().len();
+        short.truncate(kept);
+        short.push('…');
+        short
+    }
+
+    /// A text in at most so many lines, broken between words or, where one is too long, within it.
+    pub(super) fn broken(
+        &self,
+        text: &str,
+        kind: Type,
+        size: f64,
+        room: f64,
+        most: usize,
+    ) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() && lines.len() + 1 < most.max(1) {
+            let end = self.fitting(rest, kind, size, room);
+            let (line, after) = rest.split_at(end);
+            lines.push(line.trim_end().to_owned());
+            rest = after.trim_start();
+        }
+        if !rest.is_empty() {
+            lines.push(self.cut(rest, kind, size, room));
+        }
+        lines
+    }
+
+    /// Where to break a text: after the last word that fits, or within the first; at least one letter.
+    fn fitting(&self, text: &str, kind: Type, size: f64, room: f64) -> usize {
+        let mut left = room;
+        let mut after_word = None;
+        for (at, letter) in text.char_indices() {
+            left -= self.letter(letter, kind) * size;
+            if left < 0.0 {
+                let first = text.chars().next().map_or(0, char::len_utf8);
+                return after_word.unwrap_or_else(|| at.max(first));
+            }
+            if matches!(letter, ' ' | '_' | ',' | '-' | '/' | '.' | ':' | ';') {
+                after_word = Some(at + letter.len_utf8());
+            }
+        }
+        text.len()
+    }
+}
+
+/// Marks that steer the direction of text or take no room.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Whether a letter is written from right to left.
+fn is_right_to_left(letter: char) -> bool {
+    matches!(letter,
+        '\u{0590}'..='\u{08ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}'
+        | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+/// A text on one line, without letters that no document may hold or that would turn others around;
+/// what is written from right to left is kept to itself.
+pub(super) fn clean(text: &str) -> String {
+    let letters = text.chars().filter_map(|letter| match letter {
+        '\n' | '\r' | '\t' => Some(' '),
+        '\u{fffe}' | '\u{ffff}' => None,
+        letter if letter.is_control() || is_invisible(letter) => None,
+        letter => Some(letter),
+    });
+    let clean: String = letters.collect();
+    if clean.chars().any(is_right_to_left) {
+        format!("{ISOLATE}{clean}{END_OF_ISOLATE}")
+    } else {
+        clean
+    }
+}
+
+/// A clean text as it stands in a document.
+pub(super) fn escaped(text: &str) -> String {
+    let clean = clean(text);
+    let mut escaped = String::with_capacity(clean.len());
+    for letter in clean.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_those_of_the_fonts() {
+        let letters = Letters::new();
+        let width = |text: &str, kind| letters.width(text, kind, 10.0);
+        // Every figure is equally wide, and every letter of the numbers' font is 0.6 em.
+        assert_eq!(width("111", Type::Words), width("888", Type::Words));
+        assert!((width("ab.", Type::Numbers) - 18.0).abs() < 1e-9);
+        assert!(width("W", Type::Title) > width("i", Type::Title));
+        assert!(letters.has_all("ort:cpu µ × – Ж"));
+        assert!(!letters.has_all("名"));
+    }
+
+    #[test]
+    fn text_is_cut_and_broken_to_its_room() {
+        let letters = Letters::new();
+        let text = "a rather long name of a setup";
+        let cut = letters.cut(text, Type::Words, 10.0, 60.0);
+        assert!(cut.ends_with('…') && letters.width(&cut, Type::Words, 10.0) <= 60.0);
+        assert_eq!(letters.cut("ab", Type::Words, 10.0, 60.0), "ab");
+        let lines = letters.broken(text, Type::Words, 10.0, 60.0, 3);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        for line in &lines {
+            assert!(letters.width(line, Type::Words, 10.0) <= 60.0, "{line}");
+        }
+        assert_eq!(lines[0], "a rather");
+        let unbroken = letters.broken(&"x".repeat(50), Type::Words, 10.0, 60.0, 2);
+        assert_eq!(unbroken.len(), 2);
+        assert_eq!(letters.broken("", Type::Words, 10.0, 60.0, 2).len(), 0);
+        assert!(!letters.broken("abc", Type::Words, 10.0, 0.0, 9).is_empty());
+    }
+
+    #[test]
+    fn markup_control_and_direction_are_harmless() {
+        assert_eq!(
+            escaped("<b>\"a\" & 'b'</b>\n\u{0}\u{1b}\u{202e}c"),
+            "&lt;b&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/b&gt; c"
+        );
+        assert_eq!(clean("שלום"), "\u{2068}שלום\u{2069}");
+        assert_eq!(clean("plain"), "plain");
+    }
+}

@@ -1,0 +1,92 @@
+//! A profile as a JSON document: what `import --json` prints.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::analysis::category::Rules;
+use powerband_core::domain::profile::{MemoryUse, Profile, Total};
+use powerband_core::domain::reported::Reported;
+use powerband_core::domain::trace::SliceKind;
+
+/// The whole document.
+pub fn document(profile: &Profile, rules: &Rules, warnings: &[String]) -> Value {
+    let kernels_ns = profile.devices.iter().map(|device| device.kernels_ns);
+    let has_times = !profile.devices.is_empty();
+    json!({
+        "name": profile.name,
+        "format": profile.format,
+        "tool": profile.tool.name,
+        "tool_version": profile.tool.version,
+        "tool_command": profile.tool.command,
+        "runs": profile.runs,
+        "kernels": kernels(profile, rules),
+        "busy_ns": has_times.then(|| kernels_ns.sum::<u64>()),
+        "summed_ns": profile.kernels_ns(),
+        "span_ns": profile.span_ns,
+        "totals": profile.totals.iter().map(total).collect::<Vec<_>>(),
+        "devices": profile.devices,
+        "launches": profile.launches,
+        "counters": profile.counters,
+        "memory": profile.memory.iter().map(memory).collect::<Vec<_>>(),
+        "facts": profile.facts,
+        "trace_file": profile.trace_file,
+        "warnings": warnings,
+    })
+}
+
+/// Kernels by name, wherever and for whomever they ran; longest first.
+fn kernels(profile: &Profile, rules: &Rules) -> Vec<Value> {
+    let mut by_name: BTreeMap<&str, (u64, u64, &Total)> = BTreeMap::new();
+    for total in profile.of_kind(SliceKind::Kernel) {
+        let sum = by_name.entry(&total.name).or_insert((0, 0, total));
+        sum.0 += total.calls;
+        sum.1 += total.total_ns;
+    }
+    let mut kernels: Vec<_> = by_name.into_iter().collect();
+    kernels.sort_by_key(|(_, (_, total_ns, _))| std::cmp::Reverse(*total_ns));
+    let one = |(name, (calls, total_ns, first)): (&str, (u64, u64, &Total))| {
+        json!({
+            "name": name,
+            "op": first.op,
+            "category": rules.of(first).id(),
+            "calls": calls,
+            "total_ns": total_ns,
+        })
+    };
+    kernels.into_iter().map(one).collect()
+}
+
+fn total(total: &Total) -> Value {
+    json!({
+        "kind": total.kind.title(),
+        "name": total.name,
+        "op": total.op,
+        "place": total.place,
+        "calls": total.calls,
+        "total_ns": total.total_ns,
+        "min_ns": total.min_ns,
+        "max_ns": total.max_ns,
+    })
+}
+
+fn memory(memory: &MemoryUse) -> Value {
+    json!({
+        "device": memory.device,
+        "peak_bytes": memory.peak_bytes,
+        "largest": memory.largest,
+        "by_op": memory.by_op,
+    })
+}
+
+/// What another program measured.
+pub fn reported(reported: &Reported) -> Value {
+    json!({
+        "name": reported.name,
+        "batch": reported.batch,
+        "samples": reported.samples_ns.len(),
+        "typical_ms": reported.typical_ns.map(|ns| ns as f64 / 1e6),
+        "figures": reported.figures,
+        "objections": reported.objections,
+    })
+}

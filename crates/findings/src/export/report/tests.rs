@@ -1,0 +1,262 @@
+//! Reports of sessions of every kind, as they are written.
+
+use pulldown_cmark::{Event, Options, Parser};
+
+use crate::analysis::category::Rules;
+use crate::analysis::testing::{end, failed, measure, measure_near, session};
+use crate::export::{html, markdown};
+use crate::report::document::{Block, Document};
+use crate::report::material::{Material, Source};
+use crate::report::{ALL, Layout};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::Look;
+use powerband_core::domain::profile::{Profile, Total};
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::trace::SliceKind;
+
+/// One HTML file is no larger.
+const LARGEST: usize = 3 << 20;
+
+fn report(layout: &str, first: &Session, second: Option<&Session>) -> Document {
+    let rules = Rules::with(&[]);
+    let source = |session| Source::of(session, Some("x.ron".to_owned()), Some("(…)".to_owned()));
+    let layout = Layout::choose(Some(layout), second.is_some()).unwrap();
+    layout.write(&Material {
+        first: source(first),
+        second: second.map(source),
+        rules: &rules,
+        title: None,
+    })
+}
+
+/// Every layout of it, as Markdown, which is the easiest to read.
+fn texts(session: &Session) -> Vec<(&'static str, String)> {
+    let texts = ALL.iter().map(|layout| {
+        let second = layout.is_of_two.then_some(session);
+        let document = report(layout.name, session, second);
+        assert!(html::write(&document).len() < LARGEST, "{}", layout.name);
+        (layout.name, markdown::write(&document, "x.files"))
+    });
+    texts.collect()
+}
+
+fn text(layout: &str, session: &Session) -> String {
+    markdown::write(&report(layout, session, None), "x.files")
+}
+
+fn headings(document: &Document) -> Vec<&str> {
+    let headings = document.blocks.iter().filter_map(|block| match block {
+        Block::Heading(2, text) => Some(text.as_str()),
+        _ => None,
+    });
+    headings.collect()
+}
+
+fn measured() -> Session {
+    let mut session = session(&["slow", "fast"], &[1, 2, 4, 8]);
+    session.completion = Completion::Complete;
+    for (batch, time) in [(1, 1000), (2, 1800), (4, 3500), (8, 7000)] {
+        measure_near(&mut session, 0, batch, time);
+        measure_near(&mut session, 1, batch, time / 4);
+    }
+    session
+}
+
+fn profiled() -> Session {
+    let mut session = measured();
+    let total = |name: &str, op: &str, total_ns| Total {
+        kind: SliceKind::Kernel,
+        name: name.to_owned(),
+        op: op.to_owned(),
+        place: String::new(),
+        calls: 10,
+        total_ns,
+        min_ns: None,
+        max_ns: None,
+    };
+    session.profiles.push(Profile {
+        name: "profile".to_owned(),
+        runs: Some(10),
+        totals: vec![
+            total("conv_kernel", "aten::conv2d", 7_000_000),
+            total("bn_kernel", "aten::batch_norm", 2_000_000),
+            total("relu_kernel", "aten::relu", 1_000_000),
+        ],
+        ..Profile::default()
+    });
+    session
+}
+
+#[test]
+fn the_full_report_has_every_section() {
+    let mut session = profiled();
+    session.notes = "First line.\nSecond <b>line</b>.".to_owned();
+    let document = report("full", &session, None);
+    assert_eq!(
+        headings(&document),
+        [
+            "Summary",
+            "Key findings",
+            "Notes",
+            "From setup to setup",
+            "Batch sizes",
+            "Curves",
+            "The first setup against the others",
+            "Where the time goes",
+            "Flags and what they mean",
+            "Setups",
+            "Environment",
+            "Method",
+            "How to repeat it",
+        ]
+    );
+    let text = markdown::write(&document, "x.files");
+    assert!(text.contains("4.00"), "{text}");
+    assert!(text.contains("(x.files/throughput.svg)"));
+    assert!(text.contains("powerband bench tiny --setup slow:cpu --setup fast:cpu"));
+    assert!(text.contains("> First line.\\\n> Second &lt;b&gt;line&lt;/b&gt;."));
+}
+
+#[test]
+fn two_sessions_are_compared_case_by_case() {
+    let (before, mut after) = (measured(), measured());
+    after.created = "2030-02-02T03:04:05Z".to_owned();
+    "after".clone_into(&mut after.name);
+    for case in &mut after.cases {
+        for round in &mut case.rounds {
+            round.samples_ns.iter_mut().for_each(|ns| *ns *= 2);
+            round.spent_ns *= 2;
+        }
+    }
+    let text = markdown::write(&report("comparison", &before, Some(&after)), "x.files");
+    assert!(
+        text.contains("Of 8 cases that both have: 8 slower."),
+        "{text}"
+    );
+    assert!(text.contains("| **slower** |"));
+    assert!(text.contains("| Measured |"));
+}
+
+#[test]
+fn a_page_of_results_is_filled_in_and_says_why_where_it_is_not() {
+    let filled = text("summary", &profiled());
+    assert!(filled.contains("1. `aten::conv2d`: 70.0 %"), "{filled}");
+    assert!(filled.contains("- [x] **Operator fusion potential**"));
+    assert!(filled.contains("takes 70 % of the time"));
+    assert!(filled.contains("the network was run, not trained"));
+    let bare = text("summary", &measured());
+    assert!(bare.contains("Not profiled"), "{bare}");
+    assert!(bare.contains("- – **Operator fusion potential**: no profile tells it"));
+}
+
+#[test]
+fn a_case_study_compares_like_with_like() {
+    let study = text("case-study", &profiled());
+    assert!(study.contains("Baseline latency:** 1.0"), "{study}");
+    assert!(study.contains("### Step 1: fast:cpu"));
+    for batch in [1, 2, 4, 8] {
+        assert!(study.contains(&format!("| Latency, batch {batch} |")));
+        assert!(study.contains(&format!("| Throughput, batch {batch} |")));
+    }
+}
+
+#[test]
+fn a_session_without_a_number_has_a_report_all_the_same() {
+    let mut nothing = session(&["a"], &[1]);
+    nothing.cases.clear();
+    nothing.plan.setups.clear();
+    let waiting = session(&["a", "b"], &[1, 2]);
+    let mut broken = session(&["a", "b"], &[1, 2]);
+    for (setup, batch) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
+        end(&mut broken, setup, batch, failed());
+    }
+    for (session, wanted) in [
+        (&nothing, "there is nothing to tell"),
+        (&waiting, "Nothing of it was measured yet"),
+        (&broken, "None of its 4 cases was measured to its end"),
+    ] {
+        for (layout, text) in texts(session) {
+            assert!(
+                !text.contains("NaN") && !text.contains("inf "),
+                "{layout}: {text}"
+            );
+        }
+        assert!(text("full", session).contains(wanted));
+    }
+}
+
+#[test]
+fn one_point_alone_is_not_told_with_confidence() {
+    let mut session = session(&["a"], &[4]);
+    measure(&mut session, 0, 4, &[&[6_751_234]]);
+    let text = text("full", &session);
+    assert!(text.contains("**6.75 ms**"), "{text}");
+    assert!(!text.contains("6.75 ms ±"), "{text}");
+    assert!(text.contains("one round says nothing of how rounds differ"));
+}
+
+#[test]
+fn a_thousand_setups_are_cut_and_say_so() {
+    let specs: Vec<String> = (0..1000).map(|n| format!("e{n}")).collect();
+    let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+    let mut session = session(&specs, &[1, 2]);
+    for setup in 0..1000 {
+        for batch in [1, 2] {
+            let time = 1_000_000 + setup as u64 * 7;
+            measure(&mut session, setup, batch, &[&[time, time], &[time, time]]);
+        }
+    }
+    for (layout, text) in texts(&session) {
+        assert!(text.contains("left out here"), "{layout}");
+        assert!(text.len() < 400_000, "{layout} has {}", text.len());
+    }
+    let full = text("full", &session);
+    assert!(full.contains("Of 1000 setups the 10 with the highest throughput are drawn"));
+}
+
+#[test]
+fn names_of_every_kind_stay_names() {
+    let odd = "<img src=x onerror=alert(1)> | \"a\" 'b' `c` \u{202e}dlrow\nnext שלום";
+    let mut session = profiled();
+    for name in [
+        &mut session.name,
+        &mut session.model.name,
+        &mut session.notes,
+    ] {
+        odd.clone_into(name);
+    }
+    session.tags = vec![odd.to_owned()];
+    session.warnings = vec![odd.to_owned()];
+    session.environment.cpu.model = odd.to_owned();
+    session.plan.looks = vec![Look {
+        label: Some(odd.repeat(40)),
+        colour: None,
+    }];
+    session.profiles[0].totals[0].name = odd.to_owned();
+    session.cases[7].outcome = Outcome::Unsupported {
+        reason: odd.to_owned(),
+    };
+    for layout in ALL {
+        let second = layout.is_of_two.then_some(&session);
+        let document = report(layout.name, &session, second);
+        let page = html::write(&document);
+        let text = markdown::write(&document, "x.files");
+        assert!(!page.contains("<img"), "{}", layout.name);
+        assert!(!format!("{page}{text}").contains('\u{202e}'));
+        for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+            if let Event::Html(html) | Event::InlineHtml(html) = event {
+                assert!(html.contains("details>"), "{}: {html}", layout.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_layout_is_of_one_session_or_of_two() {
+    assert_eq!(Layout::choose(None, false).unwrap().name, "full");
+    assert_eq!(Layout::choose(None, true).unwrap().name, "comparison");
+    let error = |name, is_of_two| Layout::choose(Some(name), is_of_two).unwrap_err();
+    assert!(error("nonsense", false).contains("full, comparison, summary, case-study"));
+    assert!(error("comparison", false).contains("give the one after"));
+    assert!(error("full", true).contains("--layout comparison"));
+}

@@ -1,0 +1,149 @@
+//! Where the time went, as bars with names and numbers; and what makes a difference, to both sides.
+
+use super::canvas::{Canvas, Height, Pen, Side};
+use crate::chart::area::Area;
+use crate::chart::breakdown::{Bar, Step};
+use crate::export::letters::{self, Type};
+use powerband_core::base::humanize;
+
+/// Height of a bar with the space below it, in sizes of type.
+const ROW: f64 = 2.0;
+/// For a name, as a share of the width.
+const NAME: f64 = 0.34;
+
+/// The height that suits so many bars.
+pub(super) fn height(canvas: &Canvas, bars: usize) -> f64 {
+    bars as f64 * canvas.measures.body * ROW
+}
+
+/// Where the parts of a bar's line are.
+struct Line {
+    row: Area,
+    bar: Area,
+    first: f64,
+    second: f64,
+}
+
+/// A line for each bar. `numbers` are the two columns at the right.
+fn lines(canvas: &Canvas, area: Area, names: &[&str], numbers: &[(String, String)]) -> Vec<Line> {
+    let size = canvas.measures.body;
+    let widest = |texts: &mut dyn Iterator<Item = &String>, kind: Type| {
+        texts
+            .map(|text| canvas.letters.width(text, kind, size))
+            .fold(0.0, f64::max)
+    };
+    let first = widest(&mut numbers.iter().map(|pair| &pair.0), Type::Numbers);
+    let second = widest(&mut numbers.iter().map(|pair| &pair.1), Type::Numbers);
+    let name = names
+        .iter()
+        .map(|name| canvas.letters.width(name, Type::Words, size))
+        .fold(0.0, f64::max);
+    let name = name.min(area.width() * NAME);
+    let step = area.height() / names.len().max(1) as f64;
+    let left = area.left + name + size;
+    let right = area.right - first - second - size * 2.0;
+    (0..names.len())
+        .map(|place| {
+            let top = area.top + place as f64 * step;
+            let thick = (step * 0.56).min(size * 3.0);
+            let middle = top + step / 2.0;
+            Line {
+                row: Area::new(area.left, top, area.left + name, top + step),
+                bar: Area::new(left, middle - thick / 2.0, right, middle + thick / 2.0),
+                first: area.right - second - size,
+                second: area.right,
+            }
+        })
+        .collect()
+}
+
+fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String)) {
+    let size = canvas.measures.body;
+    let middle = f64::midpoint(line.row.top, line.row.bottom);
+    let mut words = canvas.caption(canvas.colours.text).class("bar");
+    words.size = size;
+    let clean = letters::clean(name);
+    let short = canvas
+        .letters
+        .cut(&clean, words.kind, size, line.row.width() + 0.5);
+    canvas.text((line.row.left, middle), &short, words);
+    let mut figures = canvas.figures(canvas.colours.text);
+    figures.size = size;
+    let figures = figures.at(Side::End, Height::Middle);
+    canvas.text((line.first, middle), &numbers.0, figures);
+    let quiet = super::canvas::Words {
+        colour: canvas.colours.quiet,
+        ..figures
+    };
+    canvas.text((line.second, middle), &numbers.1, quiet);
+}
+
+/// A share in percent, as the window says it.
+pub(super) fn share_words(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Bars, the longest first.
+pub(super) fn draw(canvas: &mut Canvas, bars: &[Bar], area: Area) {
+    let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
+    let numbers: Vec<(String, String)> = bars
+        .iter()
+        .map(|bar| (share_words(bar.share), humanize::duration_ns(bar.ns)))
+        .collect();
+    let lines = lines(canvas, area, &names, &numbers);
+    for ((bar, line), numbers) in bars.iter().zip(&lines).zip(&numbers) {
+        let title = format!("{}: {}, {}", bar.name, numbers.0, numbers.1);
+        canvas.group("point", &title, |canvas| {
+            if bar.row.is_some() {
+                let width = (line.bar.width() * bar.length).max(1.5);
+                let filled = Area {
+                    right: line.bar.left + width,
+                    ..line.bar
+                };
+                canvas.filled(filled, bar.colour, 0.85, 2.0);
+            }
+            words(canvas, line, &bar.name, numbers);
+        });
+    }
+}
+
+/// A difference of times, with its sign.
+fn signed(ns: f64) -> String {
+    let sign = if ns < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", humanize::duration_ns(ns.abs()))
+}
+
+/// Bars to the left of the middle, which are gains, and to the right, which are losses.
+pub(super) fn changes(canvas: &mut Canvas, steps: &[Step], area: Area) {
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    let numbers: Vec<(String, String)> = steps
+        .iter()
+        .map(|step| (String::new(), signed(step.ns)))
+        .collect();
+    let lines = lines(canvas, area, &names, &numbers);
+    for ((step, line), numbers) in steps.iter().zip(&lines).zip(&numbers) {
+        let title = format!("{}: {}", step.name, numbers.1);
+        let middle = f64::midpoint(line.bar.left, line.bar.right);
+        let end = middle + line.bar.width() / 2.0 * step.length;
+        let bar = Area::new(
+            middle.min(end),
+            line.bar.top,
+            middle.max(end),
+            line.bar.bottom,
+        );
+        let colour = if step.ns < 0.0 {
+            canvas.colours.good
+        } else {
+            canvas.colours.bad
+        };
+        canvas.group("point", &title, |canvas| {
+            canvas.rect(bar, colour, 0.85, 2.0);
+            words(canvas, line, &step.name, numbers);
+        });
+    }
+    if let (Some(first), Some(last)) = (lines.first(), lines.last()) {
+        let middle = f64::midpoint(first.bar.left, first.bar.right);
+        let pen = Pen::new(canvas.colours.faint, canvas.measures.hair);
+        canvas.line((middle, first.row.top), (middle, last.row.bottom), pen);
+    }
+}

@@ -1,0 +1,202 @@
+//! A chart: bands, lines, columns and markers between the hairlines and the marks.
+
+use super::axes::Plot;
+use super::canvas::{Canvas, HOLLOW, Pen, dashes};
+use super::{legend, marks};
+use crate::chart::area::{Area, At};
+use crate::chart::colours::Fill;
+use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
+use powerband_core::base::humanize;
+
+/// More points than this in a series are small dots.
+const CROWD: usize = 64;
+/// More points than this in a chart are not told one by one.
+const MOST_TOLD: usize = 3_000;
+/// Width of a column as a share of its place.
+const COLUMN: f64 = 0.92;
+
+/// Draws it.
+pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
+    legend::draw(canvas, spec, area);
+    let below = Area {
+        top: area.top + legend::height(canvas, spec, area.width()),
+        ..area
+    };
+    let plot = Plot::new(canvas, spec, below);
+    plot.hairlines(canvas);
+    canvas.clipped(plot.inner.grown(canvas.measures.line), |canvas| {
+        marks::behind(canvas, &plot);
+        for series in &spec.series {
+            body(canvas, &plot, series);
+        }
+    });
+    plot.words(canvas, below);
+    let is_told = spec.series.iter().map(|s| s.points.len()).sum::<usize>() <= MOST_TOLD;
+    for series in &spec.series {
+        markers(canvas, &plot, series, is_told);
+    }
+    marks::draw(canvas, &plot);
+}
+
+/// The dashes of a published curve.
+const PUBLISHED: &str = "3 3";
+/// Columns, or the band and the line.
+fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
+    match series.stroke {
+        Stroke::Bars => columns(canvas, plot, series),
+        // Dots have their intervals as bars of their own.
+        Stroke::Dots => {}
+        Stroke::Curve | Stroke::Thin | Stroke::Published => {
+            for run in series.runs() {
+                band(canvas, plot, series, run);
+                line(canvas, plot, series, run);
+            }
+        }
+    }
+}
+
+fn band(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
+    let with_band = || run.iter().filter_map(|point| Some((point.x, point.band?)));
+    let low = with_band().map(|(x, band)| plot.place(x, band.0));
+    let high = with_band().map(|(x, band)| plot.place(x, band.1));
+    let around: Vec<At> = low.chain(high.rev()).collect();
+    if around.len() > 2 {
+        canvas.area(&around, canvas.colours.series(series.colour), 0.14);
+    }
+}
+
+fn line(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
+    let points: Vec<At> = run
+        .iter()
+        .map(|point| plot.place(point.x, point.y))
+        .filter(|at| at.0.is_finite() && at.1.is_finite())
+        .collect();
+    let width = if matches!(series.stroke, Stroke::Thin | Stroke::Published) {
+        canvas.measures.line / 2.0
+    } else {
+        canvas.measures.line
+    };
+    let pen = Pen::new(canvas.colours.series(series.colour), width);
+    let dashes = if series.stroke == Stroke::Published {
+        PUBLISHED
+    } else {
+        dashes(canvas, series.colour)
+    };
+    let pen = pen.dashed(dashes).class("series");
+    canvas.path(&points, pen);
+}
+
+fn columns(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
+    let half = plot.spec.bar_width * COLUMN / 2.0;
+    for point in &series.points {
+        let foot = plot.place(point.x - half, 0.0);
+        let head = plot.place(point.x + half, point.y);
+        canvas.group("point", &told(plot.spec, series, point), |canvas| {
+            canvas.filled(
+                Area::between(foot, head),
+                Fill::plain(series.colour),
+                0.75,
+                0.0,
+            );
+        });
+    }
+}
+
+/// Markers with their numbers, and intervals that are bars of their own.
+fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool) {
+    if series.stroke == Stroke::Bars {
+        whiskers(canvas, plot, series);
+    }
+    let is_published = series.stroke == Stroke::Published;
+    if !is_published && !matches!(series.stroke, Stroke::Curve | Stroke::Dots) {
+        return;
+    }
+    let colour = canvas.colours.series(series.colour);
+    let aside = plot.spec.aside(series);
+    let is_crowd = series.points.len() > CROWD || !is_told;
+    for (place, point) in series.points.iter().enumerate() {
+        let at = plot.place(point.x + aside, point.y);
+        if !plot.inner.grown(6.0).has(at) {
+            continue;
+        }
+        let title = if is_told {
+            told(plot.spec, series, point)
+        } else {
+            String::new()
+        };
+        let whisker = series.whisker(place);
+        let radius = canvas.measures.marker;
+        canvas.group("point", &title, |canvas| {
+            if let Some((low, high)) = whisker.filter(|_| !is_crowd) {
+                let x = point.x + aside;
+                let (low, high) = (plot.place(x, low), plot.place(x, high));
+                let pen = Pen::new(colour, canvas.measures.line * 0.75);
+                canvas.line(clamped(plot, low), clamped(plot, high), pen);
+                open_end(canvas, plot, high, pen);
+            }
+            if is_crowd {
+                canvas.circle(at, radius * 0.4, Some(colour), None);
+            } else {
+                canvas.marker(at, series.colour, radius);
+                if is_published {
+                    canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
+                }
+            }
+        });
+    }
+}
+
+/// The intervals of columns.
+fn whiskers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
+    let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.7);
+    let cap = canvas.measures.marker * 1.1;
+    for point in &series.points {
+        let Some((low, high)) = point.band else {
+            continue;
+        };
+        let ends = [low, high].map(|end| plot.place(point.x, end));
+        canvas.line(clamped(plot, ends[0]), clamped(plot, ends[1]), pen);
+        open_end(canvas, plot, ends[1], pen);
+        for (x, y) in ends {
+            if plot.inner.grown(0.1).has((x, y)) {
+                canvas.line((x - cap, y), (x + cap, y), pen);
+            }
+        }
+    }
+}
+
+/// The tip of an arrow where an interval goes on above the chart.
+fn open_end(canvas: &mut Canvas, plot: &Plot<'_>, (x, y): At, pen: Pen) {
+    let top = plot.inner.top;
+    if y < top {
+        let side = canvas.measures.marker;
+        canvas.line((x - side, top + side), (x, top), pen);
+        canvas.line((x + side, top + side), (x, top), pen);
+    }
+}
+
+fn clamped(plot: &Plot<'_>, (x, y): At) -> At {
+    (x, y.clamp(plot.inner.top, plot.inner.bottom))
+}
+
+/// A point in words: whose, where, how much, and between what.
+fn told(spec: &ChartSpec, series: &Series, point: &Point) -> String {
+    let number = |axis: &Axis, at: f64| humanize::significant(axis.value(at), 4);
+    let x = if spec.x.scale == Scale::Log2 {
+        humanize::count(spec.x.value(point.x).round() as u64)
+    } else {
+        let named = spec.x.ticks.iter().find(|tick| tick.at == point.x);
+        named.map_or_else(|| number(&spec.x, point.x), |tick| tick.text.clone())
+    };
+    let band = point.band.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (number(&spec.y, low), number(&spec.y, high));
+        format!(" ({low} to {high})")
+    });
+    format!(
+        "{}, {} {x}: {} {}{band}",
+        series.name,
+        spec.x.title,
+        number(&spec.y, point.y),
+        spec.y.title
+    )
+}

@@ -1,0 +1,195 @@
+//! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
+
+use super::canvas::{Canvas, HOLLOW, Height, Pen, Side, dashes};
+use crate::chart::area::Area;
+use crate::chart::spec::{ChartSpec, Series, Stroke};
+use crate::export::letters;
+use powerband_core::base::humanize;
+
+/// Rows at most.
+const ROWS: usize = 4;
+/// Height of a row, in sizes of its type.
+const ROW: f64 = 1.65;
+/// Letters of a name.
+const LONGEST: usize = 44;
+
+/// What is told apart.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'a> {
+    colour: Option<usize>,
+    name: &'a str,
+    is_block: bool,
+    is_hollow: bool,
+}
+
+impl<'a> Item<'a> {
+    fn of(series: &'a Series) -> Self {
+        Self {
+            colour: Some(series.colour),
+            name: &series.name,
+            is_block: false,
+            is_hollow: series.stroke == Stroke::Published,
+        }
+    }
+
+    fn marker(&self, canvas: &mut Canvas, at: (f64, f64)) {
+        let radius = canvas.measures.marker * 1.1;
+        canvas.marker(at, self.colour.unwrap_or_default(), radius);
+        if self.is_hollow {
+            canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
+        }
+    }
+
+    /// Something that has a colour and no marker.
+    pub(super) fn block(colour: usize, name: &'a str) -> Self {
+        Self::shade(Some(colour), name)
+    }
+
+    /// The same, grey where it has no colour.
+    pub(super) fn shade(colour: Option<usize>, name: &'a str) -> Self {
+        Self {
+            colour,
+            name,
+            is_block: true,
+            is_hollow: false,
+        }
+    }
+}
+
+/// An entry at its place.
+struct Entry<'a> {
+    item: Item<'a>,
+    name: String,
+    row: usize,
+    x: f64,
+}
+
+/// Entries in rows, and how many have no room.
+struct Rows<'a> {
+    entries: Vec<Entry<'a>>,
+    rows: usize,
+    more: Option<(usize, f64)>,
+}
+
+/// Whether there is more than one thing to tell apart. Columns are named below the axis.
+fn is_needed(spec: &ChartSpec) -> bool {
+    let mut strokes = spec.series.iter().map(|series| series.stroke);
+    let is_of_one = spec.series.len() == 1;
+    !strokes.clone().all(|stroke| stroke == Stroke::Bars)
+        && (!is_of_one || strokes.any(|stroke| matches!(stroke, Stroke::Curve | Stroke::Published)))
+}
+
+/// The entries of a chart.
+fn items(spec: &ChartSpec) -> Vec<Item<'_>> {
+    let series = spec.series.iter().filter(|_| is_needed(spec));
+    series.map(Item::of).collect()
+}
+
+/// How high that of a chart is.
+pub(super) fn height(canvas: &Canvas, spec: &ChartSpec, room: f64) -> f64 {
+    height_of(canvas, &items(spec), room)
+}
+
+/// How high one is.
+pub(super) fn height_of(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
+    let rows = rows(canvas, items, room).rows;
+    if rows == 0 {
+        return 0.0;
+    }
+    rows as f64 * canvas.measures.body * ROW + canvas.measures.body * 0.5
+}
+
+fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
+    let mut placed = Rows {
+        entries: Vec::new(),
+        rows: 0,
+        more: None,
+    };
+    if items.is_empty() {
+        return placed;
+    }
+    let words = canvas.caption(canvas.colours.text);
+    let size = canvas.measures.body;
+    let marker = marker_width(canvas);
+    let more_width = canvas.letters.width("and 99,999 more", words.kind, size);
+    let (mut x, mut row) = (0.0, 0);
+    for (place, item) in items.iter().enumerate() {
+        let clean = letters::clean(item.name);
+        let name = humanize::shorten(&clean, LONGEST);
+        let most = (room - marker).max(size);
+        let name = canvas.letters.cut(&name, words.kind, size, most);
+        let width = marker + canvas.letters.width(&name, words.kind, size);
+        let is_last = place + 1 == items.len();
+        // In the last row there has to be room to say how many more there are.
+        let spare = if row + 1 == ROWS && !is_last {
+            more_width + size
+        } else {
+            0.0
+        };
+        if x > 0.0 && x + width + spare > room {
+            if row + 1 == ROWS {
+                placed.more = Some((items.len() - place, x));
+                break;
+            }
+            row += 1;
+            x = 0.0;
+        }
+        placed.entries.push(Entry {
+            item: *item,
+            name,
+            row,
+            x,
+        });
+        x += width + size * 1.3;
+    }
+    placed.rows = row + 1;
+    placed
+}
+
+fn marker_width(canvas: &Canvas) -> f64 {
+    canvas.measures.body * if canvas.is_print { 2.6 } else { 1.25 }
+}
+
+/// Draws that of a chart at the top of an area.
+pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
+    draw_items(canvas, &items(spec), area);
+}
+
+/// Draws one at the top of an area.
+pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
+    let placed = rows(canvas, items, area.width());
+    let size = canvas.measures.body;
+    let marker = marker_width(canvas);
+    let mut words = canvas.caption(canvas.colours.text);
+    words.size = size;
+    let words = words.at(Side::Start, Height::Middle).class("legend");
+    for entry in &placed.entries {
+        let y = area.top + (entry.row as f64 + 0.5) * size * ROW;
+        let x = area.left + entry.x;
+        let index = entry.item.colour;
+        canvas.group("", entry.item.name, |canvas| {
+            let colours = canvas.colours;
+            let colour = index.map_or(colours.faint, |index| colours.series(index));
+            let long = marker - size * 0.4;
+            if entry.item.is_block {
+                let block = Area::new(x, y - size * 0.22, x + long, y + size * 0.22);
+                canvas.rect(block, colour, 1.0, 1.5);
+            } else if canvas.is_print {
+                let pen = Pen::new(colour, canvas.measures.line);
+                let pen = pen.dashed(dashes(canvas, index.unwrap_or_default()));
+                canvas.line((x, y), (x + long, y), pen);
+                entry.item.marker(canvas, (x + long / 2.0, y));
+            } else {
+                entry.item.marker(canvas, (x + size * 0.45, y));
+            }
+            canvas.text((x + marker, y), &entry.name, words);
+        });
+    }
+    if let Some((more, x)) = placed.more {
+        let y = area.top + (ROWS as f64 - 0.5) * size * ROW;
+        let text = format!("and {} more", humanize::count(more as u64));
+        let mut words = words;
+        words.colour = canvas.colours.quiet;
+        canvas.text((area.left + x, y), &text, words);
+    }
+}

@@ -1,0 +1,265 @@
+//! A case study: where it began, step by step what was done and what came of it, where it ended.
+
+use super::document::{Block, Cell, Document, Table, Text};
+use super::material::{Material, Source};
+use super::{batches, conclusions, figures, journey, numbers, overview, pairs, profiles};
+use crate::analysis::breakdown::{self, Level};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::comparison::{self, Metric, Pair, Ratio};
+use crate::analysis::journey::Journey;
+use crate::analysis::repeat;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+
+/// So many categories of the baseline's profile are told.
+const MOST_CATEGORIES: usize = 6;
+/// How the numbers of the last table come about.
+const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two took turns, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
+/// What is said of a number that is not there.
+const NOT_MEASURED: &str = "not measured";
+/// Smaller shares would read as nothing.
+const LEAST_SHARE: f64 = 0.005;
+
+/// Makes the report.
+pub fn write(material: &Material<'_>) -> Document {
+    let source = &material.first;
+    let session = &source.session;
+    let mut document = Document {
+        title: format!("Case study: {}", session.name),
+        subtitle: overview::subtitle(source),
+        ..Document::default()
+    };
+    let way = journey::of(source);
+    let figures = figures::Figures::of(material);
+    document.section("Overview", overview::blocks(source));
+    document.section("Initial performance", initial(source, &way));
+    let profiled = first_profile(material, &way);
+    let number = if profiled.is_empty() { 1 } else { 2 };
+    let mut steps = profiled;
+    steps.extend(journey::told(source, &way, number));
+    steps.extend(figures.blocks(journey::figures(&way)));
+    document.section("Optimisation journey", steps);
+    if let Some(setup) = last_setup(&way) {
+        let mut table = vec![Block::Paragraph(
+            Text::from("All batch sizes of ")
+                .code(session.setup_label(setup))
+                .plain(":"),
+        )];
+        table.extend(batches::of_setup(source, setup));
+        table.extend(figures.blocks(&["throughput"]));
+        document.section("Batch size", table);
+    }
+    document.section("Final results", results(source, &way));
+    document.section(
+        "Key takeaways",
+        conclusions::findings(source, material.rules, &way),
+    );
+    document.section("Notes", conclusions::notes(source));
+    document.section("Commands used", commands(source));
+    document
+}
+
+/// The first and the last step that were measured, as setups.
+fn ends(way: &Journey) -> Option<(CaseKey, CaseKey)> {
+    let mut measured = way.rungs.iter().filter(|rung| rung.row.is_some());
+    let first = measured.next()?.case;
+    Some((first, measured.next_back()?.case))
+}
+
+fn last_setup(way: &Journey) -> Option<usize> {
+    let measured = way.rungs.iter().rfind(|rung| rung.row.is_some());
+    Some(measured?.case.setup)
+}
+
+/// How it was before anything was done.
+fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
+    let Some(first) = way.rungs.iter().find(|rung| rung.row.is_some()) else {
+        return vec![Block::Paragraph(
+            "Nothing was measured to begin with.".into(),
+        )];
+    };
+    let setup = first.case.setup;
+    let Some(row) = &first.row else {
+        return Vec::new();
+    };
+    let of_setup = source.measured().filter(|row| row.setup == setup);
+    let rate = |row: &&CaseRow| row.throughput_per_s.unwrap_or_default();
+    let busiest = of_setup
+        .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+        .unwrap_or(row);
+    let dash = |why: &str| format!("– ({why})");
+    let at = |value: Option<String>, unit: &str, batch: usize| match value {
+        Some(value) => format!("{value}{unit} at batch size {batch}"),
+        None => dash("not measured"),
+    };
+    let items = [
+        ("Setup", source.session.setup_spec(setup)),
+        (
+            "Baseline latency",
+            at(numbers::median_with_uncertainty(row), "", row.batch),
+        ),
+        (
+            "Baseline throughput",
+            at(numbers::rate(busiest), " items/s", busiest.batch),
+        ),
+        (
+            "Device utilisation",
+            super::devices::busy(row).unwrap_or_else(|| dash("no device that it ran on tells it")),
+        ),
+    ];
+    let items = items.map(|(name, value)| {
+        Text::default()
+            .strong(format!("{name}:"))
+            .plain(format!(" {value}"))
+    });
+    vec![Block::List(items.to_vec())]
+}
+
+/// What the profile of the beginning says.
+fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
+    let source = &material.first;
+    let first = way.rungs.iter().find(|rung| rung.row.is_some());
+    let found = profiles::of_case(source, first.map(|rung| rung.case));
+    let Some((place, profile)) = found else {
+        return Vec::new();
+    };
+    let found = breakdown::of(profile, material.rules, Level::Category);
+    let mut items: Vec<Text> = found
+        .rows
+        .iter()
+        .take_while(|row| row.share >= LEAST_SHARE)
+        .take(MOST_CATEGORIES)
+        .map(|row| format!("{}: {} of the time", row.name, numbers::share(row.share)).into())
+        .collect();
+    let others = found.rows.get(items.len()..).unwrap_or_default();
+    let share: f64 = others.iter().map(|row| row.share).sum();
+    if share >= LEAST_SHARE {
+        items.push(format!("everything else: {} of the time", numbers::share(share)).into());
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let command = format!(
+        "powerband kernels {} --profile {}",
+        source.named(),
+        place + 1
+    );
+    vec![
+        Block::Heading(3, "Step 1: Profile the baseline".to_owned()),
+        Block::Code("sh", command),
+        Block::List(items),
+    ]
+}
+
+/// The end against the beginning, like with like: each batch size that both have.
+fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
+    let Some((first, last)) = ends(way).filter(|(first, last)| first.setup != last.setup) else {
+        return vec![Block::Paragraph(
+            "No second setup was measured on the way, so there is nothing to compare.".into(),
+        )];
+    };
+    let found = comparison::of(
+        &source.side(first.setup, None),
+        &source.side(last.setup, None),
+    );
+    let mut lines: Vec<Vec<Cell>> = Vec::new();
+    for pair in &found.pairs {
+        lines.push(latency(pair));
+        lines.push(throughput(pair));
+    }
+    lines.extend(found.metrics.iter().filter_map(other));
+    let heads = [
+        ("Before", ""),
+        ("After", ""),
+        ("Times as good", ""),
+        ("95 % interval", ""),
+    ];
+    let table = Table::new(&["Metric"], &heads).and_words("Verdict").filled(
+        lines.into_iter(),
+        80,
+        "metric",
+        &source.elsewhere(),
+    );
+    let session = &source.session;
+    let told = Text::from("From ")
+        .code(session.setup_label(first.setup))
+        .plain(" to ")
+        .code(session.setup_label(last.setup))
+        .plain(". Each number is compared at its own batch size only.");
+    let mut blocks = vec![
+        Block::Paragraph(told),
+        Block::Table(table),
+        Block::Paragraph(Text::default().emphasis(OVER_ROUNDS_OR_QUOTIENT)),
+    ];
+    if let Some(nothing) = &found.nothing {
+        blocks.push(Block::Paragraph(nothing.as_str().into()));
+    }
+    blocks
+}
+
+fn latency(pair: &Pair) -> Vec<Cell> {
+    let ratio = pair.ratio.as_ref();
+    let why = pair.verdict.reason.as_deref().unwrap_or_default();
+    let call = pair.verdict.call;
+    vec![
+        Cell::of(format!("Latency, batch {}", pair.before_batch)),
+        Cell::known(pair.before.median_words(), NOT_MEASURED),
+        Cell::known(pair.after.median_words(), NOT_MEASURED),
+        Cell::known(ratio.map(Ratio::words), why),
+        Cell::known(ratio.and_then(Ratio::interval_words), why),
+        Cell::of(call.name()).toned(pairs::tone(call)),
+    ]
+}
+
+fn throughput(pair: &Pair) -> Vec<Cell> {
+    let (before, after) = (&pair.before, &pair.after);
+    let why = pair.verdict.reason.as_deref().unwrap_or_default();
+    let rate = |row: &CaseRow| Cell::known(row.rate_words(), NOT_MEASURED);
+    let rates = before.throughput_per_s.zip(after.throughput_per_s);
+    let gain = rates
+        .filter(|(before, _)| *before > 0.0 && pair.ratio.is_some())
+        .map(|(before, after)| humanize::ratio(after / before));
+    vec![
+        Cell::of(format!("Throughput, batch {}", pair.before_batch)),
+        rate(before),
+        rate(after),
+        Cell::known(gain, why),
+        Cell::default(),
+        Cell::default(),
+    ]
+}
+
+/// Any other number that at least one side knows.
+fn other(metric: &Metric) -> Option<Vec<Cell>> {
+    let is_known = metric.before.is_some() || metric.after.is_some();
+    if !is_known || ["Latency", "Throughput"].contains(&metric.name.as_str()) {
+        return None;
+    }
+    let why = metric.note.as_deref();
+    let side = |value: &Option<String>| Cell::known(value.clone(), why.unwrap_or(NOT_MEASURED));
+    Some(vec![
+        Cell::of(metric.title()),
+        side(&metric.before),
+        side(&metric.after),
+        Cell::known(metric.change.clone(), why.unwrap_or_default()),
+        Cell::default(),
+        Cell::default(),
+    ])
+}
+
+/// What was typed, and what shows more of it.
+fn commands(source: &Source<'_>) -> Vec<Block> {
+    let file = source.named();
+    let measured =
+        repeat::of(source.original).map(|command| format!("# Measure it\n{}\n\n", command.line()));
+    let mut text = measured.unwrap_or_default();
+    text.push_str(&format!(
+        "# The steps, and each case\npowerband journey {file}\npowerband show {file}\n"
+    ));
+    if !source.session.profiles.is_empty() {
+        text.push_str(&format!(
+            "\n# Where the time goes\npowerband kernels {file}\n"
+        ));
+    }
+    vec![Block::Code("sh", text)]
+}

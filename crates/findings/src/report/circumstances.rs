@@ -1,0 +1,245 @@
+//! Under which conditions the numbers came to be: the machine, the setups, the method.
+
+use super::document::{Block, Cell, Table, Text};
+use super::material::Source;
+use crate::analysis::{conditions, examined};
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::plan::{Keeping, Load, Plan};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup_report::SetupReport;
+
+/// So many setups are shown.
+const MOST_SETUPS: usize = 40;
+/// Longer spellings are cut, in characters.
+const LONGEST_SPELLING: usize = 120;
+/// So many engines' graphs are told of.
+const MOST_GRAPHS: usize = 8;
+/// So many of the things that happened to a network's nodes are told.
+const PATTERNS: usize = 4;
+
+/// The machine and the software, line by line.
+pub fn environment(source: &Source<'_>) -> Vec<Block> {
+    if source.session.imported.is_some() {
+        return imported(source);
+    }
+    let measured = (&*source.session, 0);
+    let machine = conditions::of_machine(measured).into_iter();
+    let build = conditions::of_measuring(measured).into_iter();
+    let build = build.filter(|(what, _)| ["Powerband", "Build", "Measured"].contains(what));
+    let facts = machine.chain(build).map(|(what, how)| {
+        (
+            what.to_owned(),
+            how.unwrap_or_else(|| UNKNOWN.to_owned()).into(),
+        )
+    });
+    let mut facts: Vec<(String, Text)> = facts.collect();
+    let features = &source.session.environment.cpu.features;
+    if !features.is_empty() {
+        facts.insert(
+            1,
+            ("Instruction sets".to_owned(), features.join(", ").into()),
+        );
+    }
+    vec![Block::Facts(facts)]
+}
+
+/// What a file of another tool says of itself.
+fn imported(source: &Source<'_>) -> Vec<Block> {
+    let mut facts: Vec<(String, Text)> = Vec::new();
+    if let Some(tool) = &source.session.imported {
+        let version = tool.version.clone().unwrap_or_default();
+        let name = format!("{} {version}", tool.name);
+        facts.push(("Tool".to_owned(), name.trim().into()));
+        if let Some(command) = &tool.command {
+            facts.push(("Command".to_owned(), Text::default().code(command)));
+        }
+    }
+    for (name, value) in source.session.profiles.iter().flat_map(|p| &p.facts) {
+        let fact = (name.clone(), Text::from(value.as_str()));
+        if !facts.contains(&fact) && facts.len() < MOST_SETUPS {
+            facts.push(fact);
+        }
+    }
+    vec![Block::Facts(facts)]
+}
+
+/// The setups as their engines describe themselves, and what they made of the network.
+pub fn setups(source: &Source<'_>) -> Vec<Block> {
+    let session = &source.session;
+    if session.plan.setups.is_empty() {
+        return Vec::new();
+    }
+    let heads = [("Threads", ""), ("Start", ""), ("Load", "")];
+    let lines = (0..session.plan.setups.len()).map(|setup| setup_line(session, setup));
+    let table = Table::new(&["Setup", "Spelled", "Engine", "Model"], &heads)
+        .filled(lines, MOST_SETUPS, "setup", &source.elsewhere())
+        .without_empty_columns();
+    let mut blocks = vec![Block::Table(table)];
+    let graphs = graphs(source);
+    if !graphs.is_empty() {
+        blocks.push(Block::Paragraph(
+            "What the engines made of the network:".into(),
+        ));
+        blocks.push(Block::List(graphs));
+    }
+    blocks
+}
+
+fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
+    let trouble = "its worker did not get so far";
+    let report = session.reports.get(setup).and_then(Option::as_ref);
+    let label = session.setup_label(setup);
+    let spec = session.setup_spec(setup);
+    let time = |ns: Option<u64>| {
+        let text = ns.map(|ns| humanize::duration_ns(ns as f64));
+        Cell::known(text, trouble)
+    };
+    let threads = |report: &SetupReport| match report.threads {
+        Some(threads) => threads.to_string(),
+        None => "its choice".to_owned(),
+    };
+    let spelled = if spec == label {
+        Cell::default()
+    } else {
+        Cell::of(Text::default().code(humanize::shorten(&spec, LONGEST_SPELLING)))
+    };
+    vec![
+        Cell::of(label),
+        spelled,
+        Cell::known(report.map(|report| report.engine.clone()), trouble),
+        Cell::of(session.model_of(setup).name.as_str()),
+        Cell::known(report.map(threads), trouble),
+        time(report.map(|report| report.start_ns)),
+        time(report.map(|report| report.load_ns)),
+    ]
+}
+
+fn graphs(source: &Source<'_>) -> Vec<Text> {
+    let session = &source.session;
+    let found = session.examinations.iter().take(MOST_GRAPHS);
+    let lines = found.map(|(&setup, examination)| {
+        let patterns = examined::patterns(examination, PATTERNS);
+        let patterns = if patterns.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", patterns.join("; "))
+        };
+        Text::default()
+            .code(session.setup_label(setup))
+            .plain(format!(": {}{patterns}", examined::in_short(examination)))
+    });
+    lines.collect()
+}
+
+/// How it was measured, and what the numbers are.
+pub fn method(source: &Source<'_>) -> Vec<Block> {
+    if let Some(tool) = &source.session.imported {
+        let told = format!(
+            "The numbers are those of {}; how they were measured is what its files tell.",
+            tool.name
+        );
+        return vec![Block::Paragraph(told.into())];
+    }
+    let session = &source.session;
+    let plan = &session.plan;
+    let mut items: Vec<Text> = vec![
+        turns(plan).into(),
+        rules(plan).into(),
+        warm_up(plan).into(),
+        load(plan).into(),
+        "Every time of a run is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and half of it is what “±” means.".into(),
+        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval Student's over their logarithms; Welch's where the two did not take turns. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
+        "A number has three significant digits or more, however wide its interval is. An interval stands beside its number; it is not known where it reaches beyond ten times the number either way.".into(),
+    ];
+    if let Some(feeding) = feeding(source) {
+        items.push(format!("Inputs: {feeding}.").into());
+    }
+    if plan.profiling.is_some() || !session.profiles.is_empty() {
+        items.push("Profiles come from runs of their own: what is watched is slower, and is in no time above.".into());
+    }
+    if session.telemetry.rate_hz > 0.0 {
+        let rate = humanize::significant(session.telemetry.rate_hz, 3);
+        items.push(format!("Devices were read {rate} times a second meanwhile.").into());
+    }
+    vec![Block::List(items)]
+}
+
+fn turns(plan: &Plan) -> String {
+    let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
+    let cases = plan.cases().len();
+    let turns = if cases > 1 && plan.measure.rounds > 1 {
+        ", in turns with the others and in an order that was shuffled anew each round, so that heat and neighbours hit all of them alike"
+    } else {
+        ""
+    };
+    let workers = match plan.keeping {
+        Keeping::Together => {
+            "Each setup has a worker process of its own, which sleeps while others are measured."
+        }
+        Keeping::OneAtATime => {
+            "One worker process was alive at a time: each was started again for its visits."
+        }
+    };
+    format!("Each case was measured in {rounds}{turns}. {workers}")
+}
+
+fn rules(plan: &Plan) -> String {
+    let rule = &plan.measure;
+    let ms = |ms: u64| humanize::duration_ns(ms as f64 * 1e6);
+    let until = rule.target_ci95_rel.map_or_else(String::new, |share| {
+        format!(
+            " Rounds were added until the interval was within ±{} or {} were measured.",
+            humanize::uncertainty(share),
+            ms(rule.max_time_ms)
+        )
+    });
+    format!(
+        "The preset {} asks for at least {} and {} of each case.{until}",
+        plan.preset,
+        humanize::of_many(rule.min_samples, "sample"),
+        ms(rule.min_time_ms)
+    )
+}
+
+fn warm_up(plan: &Plan) -> String {
+    let rule = &plan.warm_up;
+    format!(
+        "Before the first round a case was run at least {} times and for {}, until {} in a row had medians within {} of each other.",
+        rule.min_runs,
+        humanize::duration_ns(rule.min_time_ms as f64 * 1e6),
+        humanize::of_many(u64::from(rule.windows), "window"),
+        humanize::uncertainty(rule.agree_within)
+    )
+}
+
+fn load(plan: &Plan) -> String {
+    match plan.load {
+        Load::Closed => {
+            "Runs follow each other without a pause, so a time is service time, and the throughput is what one client gets.".to_owned()
+        }
+        load => format!(
+            "Requests arrive by themselves ({load}), so a time is response time, from the arrival on; it is not comparable with service time."
+        ),
+    }
+}
+
+/// How networks were fed: once for all, or by setup where setups differ.
+fn feeding(source: &Source<'_>) -> Option<String> {
+    let mut ways: Vec<(String, usize)> = Vec::new();
+    for case in &source.session.cases {
+        let Some(opening) = &case.opening else {
+            continue;
+        };
+        let way = opening.feeding.trim_end_matches('.').to_owned();
+        if !way.is_empty() && !ways.iter().any(|(known, _)| *known == way) {
+            ways.push((way, case.setup));
+        }
+    }
+    if let [(way, _)] = &ways[..] {
+        return Some(way.clone());
+    }
+    let of_setup =
+        |(way, setup): &(String, usize)| format!("{}: {way}", source.session.setup_label(*setup));
+    let all: Vec<String> = ways.iter().map(of_setup).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}

@@ -1,0 +1,401 @@
+//! What a reader should take along: findings, flags and what they mean, notes, and how to repeat it.
+
+use super::document::{Block, Cell, Table, Text, Tone};
+use super::journey::{ended, leads_anywhere};
+use super::material::Source;
+use super::{numbers, profiles};
+use crate::analysis::breakdown::{self, Level};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::category::Rules;
+use crate::analysis::comparison::Comparison;
+use crate::analysis::flags::Weight;
+use crate::analysis::journey::Journey;
+use crate::analysis::verdict::Call;
+use crate::analysis::{accuracy, energy, remarks, repeat};
+use powerband_core::base::humanize;
+
+/// Cases of so many setups are named beside a flag.
+const MOST_SETUPS: usize = 6;
+/// So many warnings of the run are told.
+const MOST_WARNINGS: usize = 20;
+
+/// The key findings, each in a sentence with its number.
+pub fn findings(source: &Source<'_>, rules: &Rules, journey: &Journey) -> Vec<Block> {
+    let found = [
+        fastest(source),
+        way(journey),
+        step(journey),
+        knee(source),
+        bottleneck(source, rules),
+        cheapest(source),
+        closeness(source),
+        doubts(source),
+    ];
+    let items: Vec<Text> = found.into_iter().flatten().collect();
+    if items.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Numbered(items)]
+}
+
+fn case(row: &CaseRow, text: Text) -> Text {
+    text.code(&row.setup_label)
+        .plain(format!(" at batch {}", row.batch))
+}
+
+fn fastest(source: &Source<'_>) -> Option<Text> {
+    let (fastest, busiest) = (source.fastest()?, source.busiest()?);
+    let median = numbers::median_with_uncertainty(fastest)?;
+    let rate = numbers::rate(busiest)?;
+    let text = case(
+        fastest,
+        Text::default()
+            .strong("Speed")
+            .plain(": least time is ")
+            .strong(median)
+            .plain(" with "),
+    );
+    let text = text
+        .plain("; most items are ")
+        .strong(format!("{rate} /s"))
+        .plain(" with ");
+    Some(case(busiest, text).plain("."))
+}
+
+fn way(journey: &Journey) -> Option<Text> {
+    if !leads_anywhere(journey) {
+        return None;
+    }
+    let mut rungs = journey.rungs.iter();
+    let last = rungs.rfind(|rung| rung.over_start.is_some())?;
+    let pair = last.over_start.as_ref()?;
+    let item = if pair.is_per_item() {
+        ", by the time of an item"
+    } else {
+        ""
+    };
+    Some(
+        Text::default()
+            .strong("The whole way")
+            .plain(" to ")
+            .code(&last.title)
+            .plain(format!(": {}{item}.", numbers::gain(pair)?)),
+    )
+}
+
+/// The step that gained most, for sure.
+fn step(journey: &Journey) -> Option<Text> {
+    if journey.rungs.len() < 3 {
+        return None;
+    }
+    let sure = journey.rungs.iter().filter_map(|rung| {
+        let pair = rung.over_before.as_ref()?;
+        let ratio = pair.ratio?;
+        (pair.verdict.call == Call::Faster).then_some((rung, pair, ratio.speed_up))
+    });
+    let (rung, pair, _) = sure.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    Some(
+        Text::default()
+            .strong("The largest step")
+            .plain(" is ")
+            .code(&rung.title)
+            .plain(format!(": {}.", numbers::gain(pair)?)),
+    )
+}
+
+/// Which batch is worth its latency.
+fn knee(source: &Source<'_>) -> Option<Text> {
+    let busiest = source.busiest()?;
+    let curve = source
+        .curves
+        .iter()
+        .find(|curve| curve.setup == busiest.setup)?;
+    (curve.points.len() > 2).then(|| {
+        Text::default()
+            .strong("Batch size")
+            .plain(" of ")
+            .code(&curve.label)
+            .plain(format!(": {}.", curve.explain()))
+    })
+}
+
+fn bottleneck(source: &Source<'_>, rules: &Rules) -> Option<Text> {
+    let (_, profile) = profiles::chosen(source)?;
+    let found = breakdown::of(profile, rules, Level::Category);
+    let first = found.rows.first().filter(|row| row.total_ns > 0)?;
+    Some(
+        Text::default()
+            .strong("Where the time goes")
+            .plain(format!(
+                ": {} takes {} in ",
+                first.name,
+                numbers::share(first.share)
+            ))
+            .code(profiles::whose(source, profile))
+            .plain("."),
+    )
+}
+
+fn cheapest(source: &Source<'_>) -> Option<Text> {
+    let told = source
+        .measured()
+        .filter_map(|row| Some((row, row.energy.as_ref().ok()?.gross_j_per_item())));
+    let (row, joules) = told.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let text = Text::default().strong("Energy").plain(format!(
+        ": an item takes {} at least, with ",
+        energy::joules(joules)
+    ));
+    Some(case(row, text).plain("."))
+}
+
+fn closeness(source: &Source<'_>) -> Option<Text> {
+    let known = source
+        .session
+        .accuracies
+        .iter()
+        .filter_map(|(setup, found)| Some((*setup, found, found.distance?.worst_cosine)));
+    let (setup, found, _) = known.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    Some(
+        Text::default()
+            .strong("Accuracy")
+            .plain(": furthest from the reference is ")
+            .code(source.session.setup_label(setup))
+            .plain(format!(", {}.", accuracy::in_short(found))),
+    )
+}
+
+fn doubts(source: &Source<'_>) -> Option<Text> {
+    let raised = remarks::flags(source.measured());
+    let red = raised.iter().filter(|flag| flag.weight == Weight::Red);
+    let is_red = |row: &CaseRow, name: &str| {
+        let mut flags = row.flags.iter();
+        flags.any(|flag| flag.weight == Weight::Red && flag.name == name)
+    };
+    let names: Vec<String> = red
+        .map(|flag| {
+            let cases = source.measured().filter(|row| is_red(row, flag.name));
+            let cases = humanize::of_many(cases.count() as u64, "case");
+            format!("{} ({cases})", flag.name)
+        })
+        .collect();
+    (!names.is_empty()).then(|| {
+        Text::default()
+            .strong("In doubt")
+            .plain(format!(": {}; see the flags.", names.join(", ")))
+    })
+}
+
+/// The findings of two sessions.
+pub fn findings_of_two(found: &Comparison) -> Vec<Block> {
+    let sure = |wanted: Call| {
+        let mut pairs: Vec<_> = found
+            .pairs
+            .iter()
+            .filter(|pair| pair.verdict.call == wanted)
+            .collect();
+        let size = |speed_up: Option<f64>| speed_up.map_or(0.0, |ratio| ratio.ln().abs());
+        pairs.sort_by(|a, b| {
+            let of = |pair: &crate::analysis::pair::Pair| size(pair.ratio.map(|r| r.speed_up));
+            of(b).total_cmp(&of(a))
+        });
+        pairs
+    };
+    let mut items: Vec<Text> = Vec::new();
+    for (call, word) in [(Call::Faster, "Faster"), (Call::Slower, "Slower")] {
+        let pairs = sure(call);
+        let Some((pair, gain)) = pairs
+            .first()
+            .and_then(|pair| Some((pair, numbers::gain(pair)?)))
+        else {
+            continue;
+        };
+        let text = Text::default().strong(word).plain(format!(
+            ": {}, most of all ",
+            humanize::of_many(pairs.len() as u64, "case")
+        ));
+        items.push(case(&pair.after, text).plain(format!(", {gain}.")));
+    }
+    let open = found.count(Call::Inconclusive);
+    if open > 0 {
+        let more = found.more_rounds().map_or_else(String::new, |rounds| {
+            let rounds = humanize::of_many(u64::from(rounds), "more round");
+            format!("; about {rounds} would settle what rounds can settle")
+        });
+        let cases = humanize::of_many(open as u64, "case");
+        items.push(
+            Text::default()
+                .strong("Open")
+                .plain(format!(": {cases}{more}.")),
+        );
+    }
+    let same = found.count(Call::Same);
+    if same > 0 {
+        let cases = humanize::of_many(same as u64, "case");
+        items.push(
+            Text::default()
+                .strong("The same")
+                .plain(format!(": {cases}.")),
+        );
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::Numbered(items)]
+}
+
+/// Each flag: what it means, who has it, what to do.
+pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
+    let raised = remarks::flags(rows);
+    if raised.is_empty() {
+        return vec![Block::Paragraph(
+            "No case has a flag: nothing suspicious was seen.".into(),
+        )];
+    }
+    let lines: Vec<Vec<Cell>> = raised
+        .iter()
+        .map(|flag| {
+            let tone = if flag.weight == Weight::Red {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            };
+            let evidence = flag.cases.first().map_or("", |(_, evidence)| evidence);
+            vec![
+                Cell::of(flag.name).toned(tone),
+                Cell::of(flag.meaning()),
+                Cell::of(named(&flag.cases)),
+                Cell::of(ended(&humanize::capital(evidence))),
+                Cell::of(ended(&humanize::capital(flag.advice))),
+            ]
+        })
+        .collect();
+    let heads = [
+        "Flag",
+        "What it means",
+        "Cases",
+        "Seen of the first",
+        "What to do",
+    ];
+    let table = Table::new(&heads, &[]).filled(lines.into_iter(), usize::MAX, "flag", "");
+    vec![Block::Table(table)]
+}
+
+/// Cases by their setups: `a batch 1, 2; b batch 8`.
+fn named(cases: &[(&CaseRow, &str)]) -> String {
+    let mut setups: Vec<(&str, Vec<String>)> = Vec::new();
+    for (row, _) in cases {
+        let batch = row.batch.to_string();
+        let has_room = setups.len() < MOST_SETUPS;
+        let mut known = setups.iter_mut();
+        match known.find(|(label, _)| *label == row.setup_label) {
+            Some((_, batches)) => batches.push(batch),
+            None if has_room => setups.push((&row.setup_label, vec![batch])),
+            None => {}
+        }
+    }
+    let told: usize = setups.iter().map(|(_, batches)| batches.len()).sum();
+    let lines = setups
+        .iter()
+        .map(|(label, batches)| format!("{label} batch {}", batches.join(", ")));
+    let mut lines: Vec<String> = lines.collect();
+    if cases.len() > told {
+        lines.push(format!("and {} more", cases.len() - told));
+    }
+    lines.join("; ")
+}
+
+/// What was noticed during the run.
+pub fn warnings(source: &Source<'_>) -> Vec<Block> {
+    let all = &source.session.warnings;
+    let mut items: Vec<Text> = all
+        .iter()
+        .take(MOST_WARNINGS)
+        .map(|warning| warning.as_str().into())
+        .collect();
+    let more = all.len().saturating_sub(MOST_WARNINGS);
+    if more > 0 {
+        items.push(format!("and {more} more; {}.", source.elsewhere()).into());
+    }
+    if items.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::List(items)]
+}
+
+/// The user's own words.
+pub fn notes(source: &Source<'_>) -> Vec<Block> {
+    let session = &source.session;
+    let mut blocks = Vec::new();
+    if !session.notes.trim().is_empty() {
+        blocks.push(Block::Quote(session.notes.clone()));
+    }
+    if !session.tags.is_empty() {
+        blocks.push(Block::Paragraph(
+            format!("Tags: {}.", session.tags.join(", ")).into(),
+        ));
+    }
+    blocks
+}
+
+/// The command and the plan.
+pub fn repeat(source: &Source<'_>) -> Vec<Block> {
+    let Some(command) = repeat::of(source.original) else {
+        return match &source.session.imported {
+            Some(tool) => {
+                let told = tool
+                    .command
+                    .as_ref()
+                    .map(|command| Block::Code("sh", command.clone()));
+                let none = || {
+                    Block::Paragraph(
+                        format!(
+                            "The files of {} do not say which command made them.",
+                            tool.name
+                        )
+                        .into(),
+                    )
+                };
+                vec![told.unwrap_or_else(none)]
+            }
+            None => Vec::new(),
+        };
+    };
+    let mut blocks = vec![
+        Block::Paragraph(
+            "The same plan once more, in the same order and with the same inputs:".into(),
+        ),
+        Block::Code("sh", command.line()),
+    ];
+    if !command.unsaid.is_empty() {
+        let unsaid = command.unsaid.join(", ");
+        blocks.push(Block::Paragraph(
+            format!(
+                "The command cannot say {unsaid}; “Measure again” in the window keeps that too."
+            )
+            .into(),
+        ));
+    }
+    for network in source.session.networks() {
+        let model = network.model;
+        if !model.sha256.is_empty() {
+            blocks.push(Block::Paragraph(
+                Text::from(format!("The file of {} has the SHA-256 ", model.name))
+                    .code(&model.sha256)
+                    .plain("."),
+            ));
+        }
+    }
+    blocks.push(Block::Paragraph("To look at what was measured:".into()));
+    blocks.push(Block::Code(
+        "sh",
+        format!("powerband show {}", source.named()),
+    ));
+    if let Some(plan) = &source.plan {
+        blocks.push(Block::Folded(
+            "The plan, as it is saved".to_owned(),
+            "ron",
+            plan.clone(),
+        ));
+    }
+    blocks
+}

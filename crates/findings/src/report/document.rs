@@ -1,0 +1,420 @@
+//! A report as a value: headings, paragraphs, tables, figures and the rest, with no word of how they
+//! are written. Text is plain text; whoever writes it escapes it.
+
+use std::sync::Arc;
+
+use crate::chart::figure::Drawing;
+use powerband_core::base::humanize;
+
+/// A stretch of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// As it is.
+    Plain(String),
+    /// What the eye should find.
+    Strong(String),
+    /// What is said in another tone.
+    Emphasis(String),
+    /// What is typed or named exactly so.
+    Code(String),
+}
+
+/// Text with emphasis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// Its stretches, in order.
+    pub spans: Vec<Span>,
+}
+
+impl Text {
+    /// Adds plain text.
+    #[must_use]
+    pub fn plain(mut self, text: impl Into<String>) -> Self {
+        self.spans.push(Span::Plain(text.into()));
+        self
+    }
+
+    /// Adds text that the eye should find.
+    #[must_use]
+    pub fn strong(mut self, text: impl Into<String>) -> Self {
+        self.spans.push(Span::Strong(text.into()));
+        self
+    }
+
+    /// Adds text in another tone.
+    #[must_use]
+    pub fn emphasis(mut self, text: impl Into<String>) -> Self {
+        self.spans.push(Span::Emphasis(text.into()));
+        self
+    }
+
+    /// Adds what is typed or named exactly so.
+    #[must_use]
+    pub fn code(mut self, text: impl Into<String>) -> Self {
+        self.spans.push(Span::Code(text.into()));
+        self
+    }
+
+    /// The words alone.
+    pub fn words(&self) -> String {
+        let words = self.spans.iter().map(|span| match span {
+            Span::Plain(text) | Span::Strong(text) | Span::Emphasis(text) | Span::Code(text) => {
+                text.as_str()
+            }
+        });
+        words.collect()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.words().is_empty()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::default().plain(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::default().plain(text)
+    }
+}
+
+/// On which side the cells of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// What it holds.
+    pub title: String,
+    /// In which unit; nothing for words and counts, and where the cells name their own.
+    pub unit: Option<String>,
+    /// On which side its cells stand.
+    pub align: Align,
+}
+
+/// What a cell says beside its words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// Something got faster.
+    Good,
+    /// Something got slower, or is not to be built upon.
+    Bad,
+    /// It cannot be told.
+    Open,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What it says.
+    pub text: Text,
+    /// What its colour says as well.
+    pub tone: Tone,
+    /// Why there is a dash, where there is one and somebody knows.
+    pub why: Option<String>,
+}
+
+impl Cell {
+    /// Words or a number.
+    pub fn of(text: impl Into<Text>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same in a tone.
+    #[must_use]
+    pub fn toned(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    /// Something that is not known, and why.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self {
+            text: humanize::UNKNOWN.into(),
+            tone: Tone::Plain,
+            why: Some(why.into()).filter(|why: &String| !why.is_empty()),
+        }
+    }
+
+    /// Whether there is anything but a dash.
+    fn is_told(&self) -> bool {
+        let words = self.text.words();
+        !words.is_empty() && words != humanize::UNKNOWN
+    }
+
+    /// What is known, or why it is not.
+    pub fn known(text: Option<String>, why: impl Into<String>) -> Self {
+        match text {
+            Some(text) => Self::of(text),
+            None => Self::unknown(why),
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The heads of its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// What was left out, why, and where to find it.
+    pub remarks: Vec<String>,
+}
+
+impl Table {
+    /// A table of words and numbers: the columns named first are words, the others numbers, each with
+    /// its unit or an empty text.
+    pub fn new(words: &[&str], numbers: &[(&str, &str)]) -> Self {
+        let of = |title: &str, unit: &str, align: Align| Column {
+            title: title.to_owned(),
+            unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
+            align,
+        };
+        let words = words.iter().map(|title| of(title, "", Align::Left));
+        let numbers = numbers
+            .iter()
+            .map(|(title, unit)| of(title, unit, Align::Right));
+        Self {
+            columns: words.chain(numbers).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a column of words at the end.
+    #[must_use]
+    pub fn and_words(mut self, title: &str) -> Self {
+        self.columns.push(Column {
+            title: title.to_owned(),
+            unit: None,
+            align: Align::Left,
+        });
+        self
+    }
+
+    /// Takes the first so many rows of a list, and says how many more there are and where.
+    #[must_use]
+    pub fn filled(
+        mut self,
+        rows: impl ExactSizeIterator<Item = Vec<Cell>>,
+        most: usize,
+        what: &str,
+        elsewhere: &str,
+    ) -> Self {
+        let more = rows.len().saturating_sub(most);
+        self.rows.extend(rows.take(most));
+        if more > 0 {
+            let more = humanize::of_many(more as u64, what);
+            self.remarks
+                .push(format!("{more} left out here; {elsewhere}."));
+        }
+        self
+    }
+
+    /// Leaves out columns in which nothing is told; where there is one reason for that, it is told below.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let mut kept = Vec::new();
+        let mut gone: Vec<(String, Vec<String>)> = Vec::new();
+        for (place, column) in self.columns.iter().enumerate() {
+            let cells: Vec<&Cell> = self.rows.iter().filter_map(|row| row.get(place)).collect();
+            let mut reasons: Vec<&str> = cells.iter().filter_map(|c| c.why.as_deref()).collect();
+            reasons.dedup();
+            let is_told = cells.iter().any(|cell| cell.is_told()) || reasons.len() > 1;
+            kept.push(is_told);
+            if let ([reason], false) = (&reasons[..], is_told) {
+                let title = column.title.clone();
+                match gone.iter_mut().find(|(known, _)| known == reason) {
+                    Some((_, titles)) => titles.push(title),
+                    None => gone.push(((*reason).to_owned(), vec![title])),
+                }
+            }
+        }
+        self.remarks
+            .extend(gone.into_iter().map(|(reason, titles)| {
+                let reason = reason.trim_end_matches('.');
+                format!("Not known: {} ({reason}).", titles.join(", "))
+            }));
+        let keep = |place: usize| kept.get(place).copied().unwrap_or(true);
+        retain_places(&mut self.columns, keep);
+        for row in &mut self.rows {
+            retain_places(row, keep);
+        }
+        self
+    }
+
+    /// Why there are dashes, each reason once, in the order in which a reader meets them.
+    pub fn reasons(&self) -> Vec<&str> {
+        let mut reasons: Vec<&str> = Vec::new();
+        for why in self
+            .rows
+            .iter()
+            .flatten()
+            .filter_map(|cell| cell.why.as_deref())
+        {
+            if !reasons.contains(&why) {
+                reasons.push(why);
+            }
+        }
+        reasons
+    }
+}
+
+fn retain_places<T>(list: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
+    let mut place = 0;
+    list.retain(|_| {
+        place += 1;
+        keep(place - 1)
+    });
+}
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What its file is called, without its ending.
+    pub stem: String,
+    /// What it shows, in a sentence.
+    pub caption: Text,
+    /// The same for whoever does not see it.
+    pub alt: String,
+    /// What is drawn.
+    pub drawing: Arc<Drawing>,
+}
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Worth knowing.
+    Remark,
+    /// Numbers are not to be built upon without having read it.
+    Warning,
+}
+
+/// An item that is ticked or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Whether it is ticked; nothing where it cannot be told.
+    pub is_ticked: Option<bool>,
+    /// What it is, and on what grounds.
+    pub text: Text,
+}
+
+/// A piece of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A heading; 2 for a section, 3 for a part of it.
+    Heading(u8, String),
+    /// A paragraph.
+    Paragraph(Text),
+    /// Items in no order.
+    List(Vec<Text>),
+    /// Items that are counted.
+    Numbered(Vec<Text>),
+    /// Items that are ticked or not.
+    Checks(Vec<Check>),
+    /// What is known of something, name by name.
+    Facts(Vec<(String, Text)>),
+    /// A table.
+    Table(Table),
+    /// A figure.
+    Figure(Figure),
+    /// Lines to be typed or read as they are, in a language.
+    Code(&'static str, String),
+    /// The same, folded under a title until somebody wants it.
+    Folded(String, &'static str, String),
+    /// What should not be overlooked.
+    Note(Weight, Text),
+    /// Words of the user's own, whose lines stay lines.
+    Quote(String),
+}
+
+/// A whole report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// What it is called.
+    pub title: String,
+    /// What it is about: model, machine, day.
+    pub subtitle: String,
+    /// Its pieces, in order.
+    pub blocks: Vec<Block>,
+    /// Who wrote it.
+    pub footer: String,
+}
+
+impl Document {
+    /// Adds a section's heading.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(2, text.into()));
+    }
+
+    /// Adds a section with its heading; nothing where the section is empty.
+    pub fn section(&mut self, title: &str, blocks: Vec<Block>) {
+        if !blocks.is_empty() {
+            self.heading(title);
+            self.blocks.extend(blocks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(most: usize) -> Table {
+        let rows = vec![
+            vec![
+                Cell::of("a"),
+                Cell::of("1"),
+                Cell::unknown("too few"),
+                Cell::default(),
+            ],
+            vec![
+                Cell::of("b"),
+                Cell::unknown("crashed"),
+                Cell::unknown("too few"),
+                Cell::default(),
+            ],
+            vec![
+                Cell::of("c"),
+                Cell::unknown("crashed"),
+                Cell::unknown("too few"),
+                Cell::default(),
+            ],
+        ];
+        let heads = [("Median", "ms"), ("p99", "ms"), ("Remarks", "")];
+        Table::new(&["Setup"], &heads).filled(rows.into_iter(), most, "case", "see x.ron")
+    }
+
+    #[test]
+    fn a_long_table_says_what_it_leaves_out() {
+        let cut = table(1);
+        assert_eq!(cut.rows.len(), 1);
+        assert_eq!(cut.remarks, ["2 cases left out here; see x.ron."]);
+        assert!(table(3).remarks.is_empty());
+    }
+
+    #[test]
+    fn columns_of_nothing_go_and_reasons_are_told_once() {
+        let left = table(3).without_empty_columns();
+        assert_eq!(left.columns.len(), 2);
+        assert!(left.rows.iter().all(|row| row.len() == 2));
+        assert_eq!(left.reasons(), ["crashed"]);
+        assert_eq!(left.remarks, ["Not known: p99 (too few)."]);
+    }
+}

@@ -1,0 +1,246 @@
+//! The steps from a start to an end: what each one gained, and what it cost.
+
+use super::document::{Block, Cell, Table, Text};
+use super::material::Source;
+use super::{numbers, pairs};
+use crate::analysis::accuracy;
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::comparison::{Pair, Ratio};
+use crate::analysis::journey::{self, Journey, Rung};
+use powerband_core::base::humanize;
+use powerband_core::domain::accuracy::Accuracy;
+
+/// So many steps are shown.
+const MOST_STEPS: usize = 40;
+/// So many remarks are told.
+const MOST_REMARKS: usize = 12;
+
+/// The journey of a session: its ladder, or its setups at the smallest batch size that most of them have.
+pub fn of(source: &Source<'_>) -> Journey {
+    let batches = &source.session.plan.batches;
+    let measured_at = |batch: usize| source.measured().filter(|row| row.batch == batch).count();
+    let most = batches.iter().map(|batch| measured_at(*batch)).max();
+    let batch = batches
+        .iter()
+        .find(|batch| Some(measured_at(**batch)) == most)
+        .copied();
+    let batch = batch.unwrap_or(1);
+    let setups = source.session.plan.setups.len();
+    if source.session.plan.ladder.is_empty() && setups > MOST_STEPS {
+        let mut few = source.session.clone().into_owned();
+        few.plan.setups.truncate(MOST_STEPS);
+        let mut journey = journey::of(&few, &source.rows, batch);
+        let more = humanize::of_many((setups - MOST_STEPS) as u64, "setup");
+        let told = format!("{more} left out here; {}", source.elsewhere());
+        journey.remarks.insert(0, told);
+        return journey;
+    }
+    journey::of(&source.session, &source.rows, batch)
+}
+
+/// Whether there is any way to go.
+pub fn leads_anywhere(journey: &Journey) -> bool {
+    journey
+        .rungs
+        .iter()
+        .filter(|rung| rung.row.is_some())
+        .count()
+        > 1
+}
+
+/// The figures of a journey: two steps need one.
+pub fn figures(journey: &Journey) -> &'static [&'static str] {
+    if !leads_anywhere(journey) || journey.rungs.len() >= MOST_STEPS {
+        &[]
+    } else if journey.rungs.len() > 2 {
+        &["journey", "journey-start"]
+    } else {
+        &["journey-start"]
+    }
+}
+
+/// The table of steps, then what to know about them.
+pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
+    if journey.rungs.len() < 2 {
+        return Vec::new();
+    }
+    let heads = [
+        ("Batch", ""),
+        ("Median", ""),
+        ("Throughput", "items/s"),
+        ("Over the step before", ""),
+        ("Over the start", ""),
+        ("95 % interval", ""),
+        ("Ready after", ""),
+        ("Pays after", "runs"),
+        ("Memory", ""),
+        ("Worst cosine", ""),
+        ("Same choice", ""),
+    ];
+    let table = Table::new(&["Step", "Verdict"], &heads)
+        .filled(
+            journey.rungs.iter().map(line),
+            MOST_STEPS,
+            "step",
+            &source.elsewhere(),
+        )
+        .without_empty_columns();
+    let mut blocks = vec![Block::Table(table), pairs::over_rounds()];
+    blocks.extend(remarks(journey));
+    blocks
+}
+
+/// What to know about the steps.
+fn remarks(journey: &Journey) -> Option<Block> {
+    let mut told: Vec<Text> = journey
+        .remarks
+        .iter()
+        .map(|remark| Text::from(ended(remark)))
+        .collect();
+    let more = told.len().saturating_sub(MOST_REMARKS);
+    told.truncate(MOST_REMARKS);
+    if more > 0 {
+        told.push(
+            format!(
+                "{} like these.",
+                humanize::of_many(more as u64, "more remark")
+            )
+            .into(),
+        );
+    }
+    (!told.is_empty()).then_some(Block::List(told))
+}
+
+/// A sentence with its full stop.
+pub fn ended(sentence: &str) -> String {
+    if sentence.ends_with(['.', '!', '?']) {
+        return sentence.to_owned();
+    }
+    format!("{sentence}.")
+}
+
+fn line(rung: &Rung) -> Vec<Cell> {
+    let why = rung.trouble.clone().unwrap_or_default();
+    let why = humanize::shorten(&why, 160);
+    let row = rung.row.as_ref();
+    let none_before = if row.is_some() {
+        "there is no step before it"
+    } else {
+        why.as_str()
+    };
+    let speed_up = |pair: &Option<Pair>| {
+        let ratio = pair.as_ref().and_then(|pair| pair.ratio);
+        Cell::known(ratio.as_ref().map(Ratio::words), none_before)
+    };
+    let start = rung.over_start.as_ref().and_then(|pair| pair.ratio);
+    let verdict = rung.over_before.as_ref().map(|pair| pair.verdict.call);
+    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
+    let same = rung.accuracy.as_ref().and_then(|found| found.same_choice);
+    let why_no_hits = rung.accuracy.as_ref().and_then(Accuracy::why_no_hits);
+    let why_no_hits = why_no_hits.unwrap_or_default();
+    let cost = &rung.cost;
+    vec![
+        Cell::of(rung.title.as_str()),
+        match verdict {
+            Some(call) => Cell::of(call.name()).toned(pairs::tone(call)),
+            None => Cell::unknown(none_before),
+        },
+        Cell::of(rung.case.batch.to_string()),
+        Cell::known(row.and_then(CaseRow::median_words), &why),
+        Cell::known(row.and_then(numbers::rate), &why),
+        speed_up(&rung.over_before),
+        speed_up(&rung.over_start),
+        Cell::known(start.as_ref().and_then(Ratio::interval_words), none_before),
+        Cell::known(cost.preparation_ns.map(humanize::duration_ns), &why),
+        Cell::known(
+            cost.pays_after_runs
+                .map(|runs| humanize::count(runs as u64)),
+            "",
+        ),
+        Cell::known(
+            cost.memory.map(|need| humanize::bytes(need.bytes as u64)),
+            "",
+        ),
+        Cell::known(distance.map(|d| accuracy::cosine(d.worst_cosine)), ""),
+        Cell::known(same.and_then(accuracy::percent), why_no_hits),
+    ]
+}
+
+/// The steps as a case study tells them: a heading and a few lines for each.
+pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let steps = journey.rungs.iter().skip(1).take(MOST_STEPS);
+    for (rung, number) in steps.zip(first_number..) {
+        blocks.push(Block::Heading(3, format!("Step {number}: {}", rung.title)));
+        let spec = source.session.setup_spec(rung.case.setup);
+        blocks.push(Block::Code(
+            "",
+            format!("--setup {spec} --batch {}", rung.case.batch),
+        ));
+        blocks.push(Block::List(results(rung)));
+    }
+    let more = journey.rungs.len().saturating_sub(MOST_STEPS + 1);
+    if more > 0 {
+        let more = humanize::of_many(more as u64, "step");
+        blocks.push(Block::Paragraph(
+            format!("{more} left out here; {}.", source.elsewhere()).into(),
+        ));
+    }
+    blocks.extend(remarks(journey));
+    blocks
+}
+
+fn results(rung: &Rung) -> Vec<Text> {
+    let Some(row) = &rung.row else {
+        let trouble = rung.trouble.as_deref().unwrap_or("it was not measured");
+        return vec![format!("Not measured: {}", ended(trouble)).into()];
+    };
+    let mut told = Vec::new();
+    if let Some(median) = numbers::median_with_uncertainty(row) {
+        let rate = numbers::rate(row).map_or_else(String::new, |rate| format!(", {rate} items/s"));
+        told.push(
+            Text::from("Latency: ")
+                .strong(median)
+                .plain(format!(" at batch {}{rate}", row.batch)),
+        );
+    }
+    let gains = [
+        ("Over the step before", &rung.over_before),
+        ("Over the start", &rung.over_start),
+    ];
+    for (name, pair) in gains {
+        let Some(pair) = pair else {
+            continue;
+        };
+        let item = if pair.is_per_item() {
+            ", by the time of an item"
+        } else {
+            ""
+        };
+        let gain = numbers::gain(pair).unwrap_or_else(|| {
+            let reason = pair.verdict.reason.clone();
+            format!("not told: {}", reason.unwrap_or_default())
+        });
+        told.push(format!("{name}: {gain}{item}").into());
+    }
+    told.extend(costs(rung).map(Text::from));
+    if let Some(found) = &rung.accuracy {
+        told.push(format!("Accuracy: {}", accuracy::in_short(found)).into());
+    }
+    told
+}
+
+fn costs(rung: &Rung) -> impl Iterator<Item = String> {
+    let cost = &rung.cost;
+    let pays = cost.pays_after_runs.map_or_else(String::new, |runs| {
+        let runs = humanize::of_many(runs as u64, "run");
+        format!(", which pays after {runs}")
+    });
+    let ready = cost
+        .preparation_ns
+        .map(|ns| format!("Ready after {}{pays}", humanize::duration_ns(ns)));
+    let memory = cost
+        .memory
+        .map(|need| format!("Memory: {}", humanize::bytes(need.bytes as u64)));
+    ready.into_iter().chain(memory)
+}

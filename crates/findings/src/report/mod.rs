@@ -1,0 +1,133 @@
+//! Reports: one or two sessions in, a document out. Pure: no I/O, no clock.
+//!
+//! A report is a value, as a chart is: headings, paragraphs, tables and figures. Whoever writes it as a
+//! file is another layer. What it says is computed by `analysis`; here it is put in order and in words.
+//! A layout is one order of sections, and [`ALL`] lists them.
+
+pub mod batches;
+pub mod case_study;
+pub mod circumstances;
+pub mod comparison;
+pub mod conclusions;
+pub mod devices;
+pub mod document;
+pub mod figures;
+pub mod full;
+pub mod journey;
+pub mod material;
+pub mod numbers;
+pub mod overview;
+pub mod pairs;
+pub mod profiles;
+pub mod published;
+pub mod summary;
+
+use document::Document;
+use material::Material;
+use powerband_core::base::humanize;
+
+/// Longer titles are cut, in characters.
+const LONGEST_TITLE: usize = 160;
+
+/// One order of sections.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// How it is asked for.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// What it has, in a sentence without its full stop.
+    pub has: &'static str,
+    /// Whether it is of two sessions; of one otherwise.
+    pub is_of_two: bool,
+    write: fn(&Material<'_>) -> Document,
+}
+
+/// Every layout.
+pub const ALL: &[Layout] = &[
+    Layout {
+        name: "full",
+        title: "Everything",
+        has: "everything about one session, from a summary to how it is measured again",
+        is_of_two: false,
+        write: full::write,
+    },
+    Layout {
+        name: "comparison",
+        title: "Before and after",
+        has: "two sessions, their conditions, and each case that both have with its verdict",
+        is_of_two: true,
+        write: comparison::write,
+    },
+    Layout {
+        name: "summary",
+        title: "Performance summary",
+        has: "one page for each setup: times, memory, top operations, opportunities",
+        is_of_two: false,
+        write: summary::write,
+    },
+    Layout {
+        name: "case-study",
+        title: "Case study",
+        has: "the way from the first setup to the last, step by step, with a table at its end",
+        is_of_two: false,
+        write: case_study::write,
+    },
+];
+
+impl Layout {
+    /// The layout of a name, or the usual one for so many sessions; in a sentence why there is none.
+    pub fn choose(name: Option<&str>, is_of_two: bool) -> Result<&'static Self, String> {
+        let Some(name) = name else {
+            let usual = ALL.iter().find(|layout| layout.is_of_two == is_of_two);
+            return usual.ok_or_else(|| "there is no layout for these sessions".to_owned());
+        };
+        let names: Vec<&str> = ALL.iter().map(|layout| layout.name).collect();
+        let found = ALL.iter().find(|layout| layout.name == name);
+        let layout = found.ok_or_else(|| {
+            format!(
+                "there is no layout \"{name}\"; there are {}",
+                names.join(", ")
+            )
+        })?;
+        match (layout.is_of_two, is_of_two) {
+            (true, false) => Err(format!(
+                "the layout {name} is of two sessions: give the one after as well"
+            )),
+            (false, true) => Err(format!(
+                "the layout {name} is of one session; leave the second one out, or use --layout comparison"
+            )),
+            _ => Ok(layout),
+        }
+    }
+
+    /// Makes the report.
+    pub fn write(&self, material: &Material<'_>) -> Document {
+        let mut document = (self.write)(material);
+        if let Some(title) = material
+            .title
+            .as_ref()
+            .filter(|title| !title.trim().is_empty())
+        {
+            document.title.clone_from(title);
+        }
+        document.title = humanize::shorten(document.title.trim(), LONGEST_TITLE);
+        document.footer = footer(material);
+        document
+    }
+}
+
+/// Who wrote it, and who measured.
+fn footer(material: &Material<'_>) -> String {
+    let last = &material.last().session;
+    let measured = &last.environment.program;
+    let measured = if last.imported.is_some() || measured.is_empty() {
+        String::new()
+    } else {
+        format!("; measured by Powerband {measured}")
+    };
+    format!(
+        "Written by Powerband {}{measured}.",
+        env!("CARGO_PKG_VERSION")
+    )
+}

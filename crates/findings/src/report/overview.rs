@@ -1,0 +1,227 @@
+//! What a report begins with: what was measured, and what came of it, in a paragraph.
+
+use super::document::{Block, Text, Weight};
+use super::material::Source;
+use super::numbers;
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::comparison;
+use crate::analysis::flags::Weight as Seriousness;
+use crate::analysis::provenance;
+use powerband_core::base::humanize;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::session::Session;
+
+/// Longer names are cut, in characters.
+const LONGEST_NAME: usize = 100;
+
+/// Cautions, then the paragraph.
+pub fn blocks(source: &Source<'_>) -> Vec<Block> {
+    let cautions = source.reservations().into_iter();
+    let mut blocks: Vec<Block> = cautions
+        .map(|told| Block::Note(Weight::Warning, told.into()))
+        .collect();
+    blocks.push(Block::Paragraph(summary(source)));
+    blocks
+}
+
+/// What the report is about, on a line: model, machine, day.
+pub fn subtitle(source: &Source<'_>) -> String {
+    provenance::of(&[&source.session])
+}
+
+/// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.
+pub fn batches(sizes: &[usize]) -> String {
+    match sizes {
+        [] => "no batch size".to_owned(),
+        [one] => format!("batch {one}"),
+        [some @ .., last] if some.len() < 8 => {
+            let some: Vec<String> = some.iter().map(ToString::to_string).collect();
+            format!("batch sizes {} and {last}", some.join(", "))
+        }
+        [first, .., last] => format!("{} batch sizes from {first} to {last}", sizes.len()),
+    }
+}
+
+fn summary(source: &Source<'_>) -> Text {
+    let text = what(source);
+    let finished = source.measured().count();
+    if finished == 0 {
+        return text.plain(nothing(source));
+    }
+    let text = best(source, text);
+    reservations(source, text)
+}
+
+/// The names of the networks that were measured: `resnet18 and resnet34`.
+pub fn networks(session: &Session) -> String {
+    let networks = session.networks();
+    let names: Vec<&str> = networks.iter().map(|one| one.model.name.as_str()).collect();
+    humanize::list(&names)
+}
+
+/// Parameters and work of a network, in brackets; empty where neither is known.
+fn size(model: &ModelRef) -> String {
+    let mut size = Vec::new();
+    if model.parameters > 0 {
+        size.push(format!("{} parameters", humanize::count(model.parameters)));
+    }
+    if let Some(macs) = model.macs {
+        size.push(format!("{} an item", humanize::macs(macs)));
+    }
+    if size.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", size.join(", "))
+}
+
+fn what(source: &Source<'_>) -> Text {
+    let session = &source.session;
+    let networks = session.networks();
+    let mut text = Text::default();
+    for (place, network) in networks.iter().enumerate() {
+        if place > 0 {
+            let is_last = place + 1 == networks.len();
+            text = text.plain(if is_last { " and " } else { ", " });
+        }
+        let name = humanize::shorten(&network.model.name, LONGEST_NAME);
+        text = text.strong(name).plain(size(network.model));
+    }
+    let was = if networks.len() > 1 { "were" } else { "was" };
+    if source.is_published_alone() {
+        return text.plain(format!(" {was} measured by others, who published it. "));
+    }
+    if let Some(tool) = &session.imported {
+        return text.plain(format!(" comes from files of {}. ", tool.name));
+    }
+    let cpu = &session.environment.cpu;
+    let machine = if cpu.model.is_empty() {
+        String::new()
+    } else {
+        let threads = humanize::of_many(cpu.threads as u64, "thread");
+        format!(" on {} with {threads}", cpu.model)
+    };
+    text.plain(format!(
+        " {was} measured in {} at {}{machine}. ",
+        humanize::of_many(session.plan.setups.len() as u64, "setup"),
+        batches(&session.plan.batches),
+    ))
+}
+
+/// Why there are no numbers.
+fn nothing(source: &Source<'_>) -> String {
+    let cases = source.rows.len();
+    if source.is_published_alone() {
+        return "Nothing in this report was measured by Powerband.".to_owned();
+    }
+    if cases == 0 {
+        return match source.session.profiles.len() {
+            0 => "It has no case, so there is nothing to tell.".to_owned(),
+            some => format!(
+                "It has no case that was timed, but {}.",
+                humanize::of_many(some as u64, "profile")
+            ),
+        };
+    }
+    let waiting = |row: &&CaseRow| row.outcome == Outcome::Pending;
+    if source.rows.iter().filter(waiting).count() == cases {
+        return "Nothing of it was measured yet.".to_owned();
+    }
+    format!(
+        "None of its {} was measured to its end, so there is no number to tell; what happened to each stands below.",
+        humanize::of_many(cases as u64, "case")
+    )
+}
+
+fn best(source: &Source<'_>, text: Text) -> Text {
+    let mut text = text;
+    let Some(fastest) = source.fastest() else {
+        return text;
+    };
+    if let Some(median) = numbers::median_with_uncertainty(fastest) {
+        text = text
+            .plain("The shortest median time is ")
+            .strong(median)
+            .plain(format!(" for batch {} of ", fastest.batch))
+            .code(&fastest.setup_label);
+    }
+    let busiest = source.busiest();
+    if let Some((busiest, rate)) = busiest.and_then(|row| Some((row, numbers::rate(row)?))) {
+        text = text
+            .plain("; the highest throughput is ")
+            .strong(format!("{rate} items/s"))
+            .plain(format!(" with batch {} of ", busiest.batch))
+            .code(&busiest.setup_label)
+            .plain(over_first(source, busiest));
+    }
+    text.plain(". ")
+}
+
+/// What the best gains over the first setup, at the same batch size: never over another one.
+fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
+    if best.setup == 0 {
+        return String::new();
+    }
+    let batch = Some(best.batch);
+    let found = comparison::of(&source.side(0, batch), &source.side(best.setup, batch));
+    let gain = found.pairs.first().and_then(numbers::gain);
+    gain.map_or_else(String::new, |gain| {
+        format!(
+            ", {gain} over {} at the same batch size",
+            source.session.setup_label(0)
+        )
+    })
+}
+
+fn reservations(source: &Source<'_>, text: Text) -> Text {
+    let all = source.rows.len();
+    let measured = source.measured().count();
+    let mut text = text;
+    if measured < all {
+        text = text.plain(format!("{measured} of {all} cases were measured. "));
+    }
+    let red = |row: &&CaseRow| row.flags.iter().any(|flag| flag.weight == Seriousness::Red);
+    match source.measured().filter(red).count() {
+        0 => text,
+        1 if measured == 1 => text.plain("The case has a flag that puts its number in doubt."),
+        some => text.plain(format!(
+            "{some} of the {measured} measured cases have a flag that puts their numbers in doubt."
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{end, failed, measure_near, session};
+
+    fn words(session: &powerband_core::domain::session::Session) -> String {
+        summary(&Source::of(session, None, None)).words()
+    }
+
+    #[test]
+    fn the_best_is_compared_at_its_own_batch_size() {
+        let mut session = session(&["a", "b"], &[1, 8]);
+        for (setup, batch, micros) in [(0, 1, 1000), (0, 8, 6000), (1, 1, 500), (1, 8, 2000)] {
+            measure_near(&mut session, setup, batch, micros);
+        }
+        let told = words(&session);
+        assert!(
+            told.contains("was measured in 2 setups at batch sizes 1 and 8"),
+            "{told}"
+        );
+        assert!(told.contains("batch 1 of b:cpu"), "{told}");
+        assert!(told.contains("3.00 × (95 % interval"), "{told}");
+        assert!(told.contains("over a:cpu at the same batch size"), "{told}");
+    }
+
+    #[test]
+    fn without_a_number_there_is_a_sentence() {
+        let mut session = session(&["a"], &[1]);
+        assert!(words(&session).ends_with("Nothing of it was measured yet."));
+        end(&mut session, 0, 1, failed());
+        assert!(words(&session).contains("None of its 1 case was measured to its end"));
+        session.cases.clear();
+        assert!(words(&session).contains("there is nothing to tell"));
+    }
+}

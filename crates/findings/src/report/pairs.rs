@@ -1,0 +1,237 @@
+//! Cases side by side: how much faster, how sure, and the verdict.
+
+use super::document::{Block, Cell, Table, Text, Tone, Weight};
+use super::material::Source;
+use super::numbers;
+use crate::analysis::comparison::{self, Comparison, Metric, Pair, Ratio};
+use crate::analysis::pair::OVER_ROUNDS;
+use crate::analysis::verdict::Call;
+use powerband_core::base::humanize;
+
+/// So many pairs are shown.
+const MOST_PAIRS: usize = 120;
+/// So many setups are compared with the first one.
+const MOST_SETUPS: usize = 24;
+/// So many reasons are told.
+const MOST_REASONS: usize = 12;
+
+/// What colour a verdict has.
+pub fn tone(call: Call) -> Tone {
+    match call {
+        Call::Faster => Tone::Good,
+        Call::Slower => Tone::Bad,
+        Call::Same => Tone::Plain,
+        Call::Inconclusive => Tone::Open,
+    }
+}
+
+/// The first setup of a session against each of the others.
+pub fn within(source: &Source<'_>) -> Vec<Comparison> {
+    let others = 1..source.session.plan.setups.len().min(MOST_SETUPS + 1);
+    others
+        .map(|other| comparison::of(&source.side(0, None), &source.side(other, None)))
+        .collect()
+}
+
+/// The table of pairs, then why answers are open.
+pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let heads = [
+        ("Batch", ""),
+        ("Median before", ""),
+        ("Median after", ""),
+        ("Speed-up", ""),
+        ("95 % interval", ""),
+        ("Rounds", ""),
+    ];
+    let table = Table::new(&["Before", "After"], &heads)
+        .and_words("Verdict")
+        .filled(
+            pairs.iter().map(|pair| line(pair)),
+            MOST_PAIRS,
+            "pair",
+            elsewhere,
+        );
+    let mut blocks = vec![Block::Table(table), over_rounds()];
+    let mut reasons: Vec<Text> = Vec::new();
+    for pair in pairs {
+        if let Some(reason) = &pair.verdict.reason {
+            let told = Text::default()
+                .code(&pair.after.setup_label)
+                .plain(format!(" batch {}: {reason}.", pair.after_batch));
+            if !reasons.contains(&told) {
+                reasons.push(told);
+            }
+        }
+    }
+    let more = reasons.len().saturating_sub(MOST_REASONS);
+    reasons.truncate(MOST_REASONS);
+    if more > 0 {
+        reasons.push(format!("and {} like these.", humanize::of_many(more as u64, "more")).into());
+    }
+    if !reasons.is_empty() {
+        blocks.push(Block::List(reasons));
+    }
+    blocks
+}
+
+/// How a speed-up comes about, below a table that has one beside two medians.
+pub fn over_rounds() -> Block {
+    Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
+}
+
+fn line(pair: &Pair) -> Vec<Cell> {
+    let batch = if pair.is_per_item() {
+        format!("{} / {}", pair.before_batch, pair.after_batch)
+    } else {
+        pair.before_batch.to_string()
+    };
+    let why = pair.verdict.reason.as_deref().unwrap_or_default();
+    let ratio = pair.ratio.as_ref();
+    vec![
+        Cell::of(pair.before.setup_label.as_str()),
+        Cell::of(pair.after.setup_label.as_str()),
+        Cell::of(batch),
+        Cell::known(pair.before.median_words(), "not measured"),
+        Cell::known(pair.after.median_words(), "not measured"),
+        Cell::known(ratio.map(Ratio::words), why),
+        Cell::known(ratio.and_then(Ratio::interval_words), why),
+        Cell::known(ratio.map(|ratio| ratio.rounds.to_string()), why),
+        Cell::of(pair.verdict.call.name()).toned(tone(pair.verdict.call)),
+    ]
+}
+
+/// How many got which answer, and the mean of all.
+pub fn counts(comparison: &Comparison) -> String {
+    let calls = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive];
+    let counts = calls
+        .into_iter()
+        .filter_map(|call| match comparison.count(call) {
+            0 => None,
+            count => Some(format!("{count} {call}")),
+        });
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// What two sessions come to, in a paragraph.
+pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> Vec<Block> {
+    let told = before
+        .reservations()
+        .into_iter()
+        .map(|told| format!("{}: {told}", before.session.name));
+    let told = told.chain(
+        after
+            .reservations()
+            .into_iter()
+            .map(|told| format!("{}: {told}", after.session.name)),
+    );
+    let mut blocks: Vec<Block> = told
+        .map(|told| Block::Note(Weight::Warning, told.into()))
+        .collect();
+    let text = Text::default()
+        .strong(&after.session.name)
+        .plain(" is compared with ")
+        .strong(&before.session.name)
+        .plain(" before. ");
+    if let Some(nothing) = &found.nothing {
+        blocks.push(Block::Paragraph(text.plain(nothing)));
+        return blocks;
+    }
+    let pairs = humanize::of_many(found.pairs.len() as u64, "case");
+    let mut text = text.plain(format!("Of {pairs} that both have: {}. ", counts(found)));
+    if let (Some(overall), true) = (found.overall, found.pairs.len() > 1) {
+        text = text
+            .plain("The geometric mean of the speed-ups is ")
+            .strong(overall.words())
+            .plain("; it hides what single cases do, so read it with the table. ");
+    }
+    let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
+    let speed_up = |pair: &Pair| pair.ratio.map_or(1.0, |ratio| ratio.speed_up);
+    let most = found
+        .pairs
+        .iter()
+        .filter(settled)
+        .max_by(|a, b| speed_up(a).ln().abs().total_cmp(&speed_up(b).ln().abs()));
+    if let Some((pair, gain)) = most.and_then(|pair| Some((pair, numbers::gain(pair)?))) {
+        text = text
+            .plain("The largest change that is sure is that of ")
+            .code(&pair.after.setup_label)
+            .plain(format!(" at batch {}: {gain}.", pair.after_batch));
+    }
+    blocks.push(Block::Paragraph(text));
+    blocks
+}
+
+/// Under which conditions the two differ.
+pub fn differences(found: &Comparison) -> Vec<Block> {
+    let remarks = found
+        .remarks
+        .iter()
+        .take(MOST_REASONS)
+        .map(|remark| Block::Note(Weight::Remark, remark.as_str().into()));
+    let mut blocks: Vec<Block> = remarks.collect();
+    let differing: Vec<_> = found
+        .differences
+        .iter()
+        .filter(|one| one.differs())
+        .collect();
+    if differing.is_empty() {
+        blocks.push(Block::Paragraph(
+            "Every condition that is known is the same on both sides.".into(),
+        ));
+        return blocks;
+    }
+    let lines = differing.into_iter().map(|one| {
+        let side = |text: &str| match text {
+            humanize::UNKNOWN => Cell::unknown("nobody told"),
+            text => Cell::of(text),
+        };
+        vec![Cell::of(one.what), side(&one.before), side(&one.after)]
+    });
+    let mut table = Table::new(&["Condition", "Before", "After"], &[]);
+    table = table.filled(
+        lines,
+        MOST_PAIRS,
+        "condition",
+        "powerband compare shows them",
+    );
+    blocks.push(Block::Table(table));
+    blocks
+}
+
+/// The numbers side by side, as far as at least one side knows them.
+pub fn before_and_after(found: &[&Metric]) -> Option<Block> {
+    let is_known = |metric: &&&Metric| metric.before.is_some() || metric.after.is_some();
+    let (known, unknown): (Vec<&Metric>, Vec<&Metric>) =
+        found.iter().partition(|metric| is_known(metric));
+    let lines = known.iter().map(|metric| {
+        let why = metric.note.as_deref();
+        let side =
+            |value: &Option<String>| Cell::known(value.clone(), why.unwrap_or("not measured"));
+        vec![
+            Cell::of(metric.title()),
+            side(&metric.before),
+            side(&metric.after),
+            Cell::known(metric.change.clone(), why.unwrap_or_default()),
+        ]
+    });
+    if lines.len() == 0 {
+        return None;
+    }
+    let heads = [("Before", ""), ("After", ""), ("Times as good", "")];
+    let elsewhere = "powerband compare shows them";
+    let mut table = Table::new(&["Metric"], &heads).filled(lines, MOST_PAIRS, "metric", elsewhere);
+    let mut names: Vec<&str> = unknown.iter().map(|metric| metric.name.as_str()).collect();
+    names.dedup();
+    if let Some(first) = unknown.first() {
+        names.truncate(MOST_REASONS);
+        let why = first.note.as_deref().unwrap_or("not measured");
+        let names = names.join(", ");
+        table
+            .remarks
+            .push(format!("Known of neither side: {names} ({why})."));
+    }
+    Some(Block::Table(table))
+}

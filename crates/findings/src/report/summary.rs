@@ -1,0 +1,322 @@
+//! A page for each setup that records its results: throughput and times, memory, accuracy, the top
+//! operations, and where there may be something to gain.
+
+use super::batches::why_not;
+use super::document::{Block, Cell, Check, Document, Table, Text, Weight};
+use super::material::{Material, Source};
+use super::{conclusions, numbers, overview, profiles};
+use crate::analysis::breakdown::{self, Breakdown, Level};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::category::{Category, Rules};
+use crate::analysis::parts::{self, PartRow};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+
+/// So many setups have a page.
+const MOST_SETUPS: usize = 12;
+/// So many operations are named.
+const MOST_OPERATIONS: usize = 3;
+/// From this share of the time on, an opportunity is one.
+const WORTH_IT: f64 = 0.10;
+/// From this share on, a single kernel is worth one of one's own.
+const ONE_KERNEL: f64 = 0.30;
+/// From this share on, memory is short.
+const SHORT_OF_MEMORY: f64 = 0.80;
+
+/// Makes the report.
+pub fn write(material: &Material<'_>) -> Document {
+    let source = &material.first;
+    let session = &source.session;
+    let mut document = Document {
+        title: format!("{}: performance summary", overview::networks(session)),
+        subtitle: overview::subtitle(source),
+        ..Document::default()
+    };
+    document.blocks.extend(
+        source
+            .reservations()
+            .into_iter()
+            .map(|told| Block::Note(Weight::Warning, told.into())),
+    );
+    let setups = session.plan.setups.len();
+    for setup in 0..setups.min(MOST_SETUPS) {
+        document.heading(format!(
+            "{} with {}",
+            session.model_of(setup).name,
+            session.setup_label(setup)
+        ));
+        document.blocks.extend(page(source, setup, material.rules));
+    }
+    if setups == 0 {
+        document.blocks.extend(overview::blocks(source));
+    }
+    if setups > MOST_SETUPS {
+        let more = humanize::of_many((setups - MOST_SETUPS) as u64, "setup");
+        document.blocks.push(Block::Paragraph(
+            format!("{more} left out here; {}.", source.elsewhere()).into(),
+        ));
+    }
+    document.section("Notes", conclusions::notes(source));
+    document.section("How to repeat it", conclusions::repeat(source));
+    document
+}
+
+fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
+    let row = best(source, setup);
+    let mut blocks = vec![facts(source, setup, row), metrics(source, setup, row)];
+    let key = row.map(|row| CaseKey {
+        setup,
+        batch: row.batch,
+    });
+    let profile = profiles::of_case(source, key).or_else(|| {
+        let mut all = source.session.profiles.iter().enumerate();
+        all.find(|(_, profile)| profile.case.is_none_or(|case| case.setup == setup))
+    });
+    blocks.push(Block::Heading(3, "Top operations".to_owned()));
+    let Some((_, profile)) = profile else {
+        blocks.push(Block::Paragraph(
+            "– Not profiled: powerband bench --profile, or the profile of another tool, tells them.".into(),
+        ));
+        blocks.extend(opportunities(None, row));
+        return blocks;
+    };
+    let operations = breakdown::of(profile, rules, Level::Operator);
+    let operations = if operations.has_operators {
+        operations
+    } else {
+        breakdown::of(profile, rules, Level::Kernel)
+    };
+    if operations.rows.is_empty() {
+        let whose = profiles::whose(source, profile);
+        let words = format!("– The profile of {whose} has no times.");
+        blocks.push(Block::Paragraph(words.into()));
+        blocks.extend(opportunities(None, row));
+        return blocks;
+    }
+    let named = operations.rows.iter().take(MOST_OPERATIONS).map(|top| {
+        Text::default()
+            .code(humanize::shorten(&top.short, 70))
+            .plain(format!(": {:.1} %", top.share * 100.0))
+    });
+    blocks.push(Block::Numbered(named.collect()));
+    let whose = profiles::whose(source, profile);
+    blocks.push(Block::Paragraph(
+        Text::default().emphasis(format!("From the profile of {whose}.")),
+    ));
+    let kernels = breakdown::of(profile, rules, Level::Kernel);
+    blocks.extend(opportunities(Some(&kernels), row));
+    blocks
+}
+
+/// The case that stands for a setup: the one with the highest throughput.
+fn best<'a>(source: &'a Source<'_>, setup: usize) -> Option<&'a CaseRow> {
+    let rate = |row: &CaseRow| row.throughput_per_s.unwrap_or_default();
+    source
+        .measured()
+        .filter(|row| row.setup == setup)
+        .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+}
+
+fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
+    let session = &source.session;
+    let inputs = session
+        .accuracies
+        .get(&setup)
+        .map(|found| found.inputs.clone());
+    let samples = session
+        .plan
+        .judging
+        .as_ref()
+        .and_then(|judging| judging.samples.clone());
+    let fed = session
+        .cases
+        .iter()
+        .find_map(|case| Some(case.opening.as_ref()?.feeding.clone()));
+    let data = samples.or(inputs).or(fed).filter(|text| !text.is_empty());
+    let batch = row.map(|row| {
+        format!(
+            "{}, the best of {}",
+            row.batch,
+            overview::batches(&session.plan.batches)
+        )
+    });
+    let or_dash = |text: Option<String>, why: &str| -> Text {
+        text.map_or_else(|| format!("– ({why})").into(), Text::from)
+    };
+    Block::Facts(vec![
+        (
+            "Model".to_owned(),
+            session.model_of(setup).name.as_str().into(),
+        ),
+        (
+            "Setup".to_owned(),
+            Text::default().code(session.setup_spec(setup)),
+        ),
+        ("Data".to_owned(), or_dash(data, "nothing was fed")),
+        (
+            "Batch size".to_owned(),
+            or_dash(batch, "no case of it was measured"),
+        ),
+    ])
+}
+
+fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
+    let case = row.and_then(|row| {
+        source.session.case(CaseKey {
+            setup,
+            batch: row.batch,
+        })
+    });
+    let phases: Vec<PartRow> = case.map(parts::of).unwrap_or_default();
+    let phase = |name: &str| phase(source, setup, &phases, name);
+    let why = source
+        .rows
+        .iter()
+        .find(|row| row.setup == setup)
+        .map_or_else(|| "it is not in the plan".to_owned(), why_not);
+    let learned = case.and_then(|case| {
+        let mut epochs = case.rounds.iter().flat_map(|round| &round.epochs);
+        Some(epochs.next_back()?.accuracy)
+    });
+    let top1 = source
+        .session
+        .accuracies
+        .get(&setup)
+        .and_then(|found| found.top1?.share());
+    let accuracy = learned
+        .or(top1)
+        .map(|share| format!("{:.1} %", share * 100.0));
+    let without_accuracy = if phases.is_empty() {
+        "nothing was trained, and no labels were given"
+    } else {
+        "no epoch was finished while it was measured"
+    };
+    let line = |name: &str, cell: Cell| vec![Cell::of(name), cell];
+    let lines = vec![
+        line(
+            "Throughput",
+            Cell::known(
+                row.and_then(numbers::rate)
+                    .map(|rate| format!("{rate} items/s")),
+                &why,
+            ),
+        ),
+        line(
+            "Batch time",
+            Cell::known(row.and_then(numbers::median_with_uncertainty), &why),
+        ),
+        line("Forward time", phase("forward")),
+        line("Backward time", phase("backward")),
+        line(
+            "Peak memory",
+            Cell::known(
+                row.and_then(|row| Some(humanize::bytes(row.memory?.bytes as u64))),
+                "nobody told how much memory it had",
+            ),
+        ),
+        line(
+            "Device busy",
+            Cell::known(
+                row.and_then(super::devices::busy),
+                "no device that it ran on tells it",
+            ),
+        ),
+        line("Final accuracy", Cell::known(accuracy, without_accuracy)),
+    ];
+    let table = Table::new(&["Performance"], &[("Value", "")]);
+    Block::Table(table.filled(lines.into_iter(), usize::MAX, "line", ""))
+}
+
+/// The time of a phase of a training step, or why there is none.
+fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> Cell {
+    let spec = source.session.plan.setups.get(setup);
+    let trains = spec.is_some_and(|spec| {
+        let task = spec.options.get("task");
+        task.is_some_and(|task| task == "train")
+    });
+    let why = if trains {
+        "the worker does not tell its phases"
+    } else {
+        "the network was run, not trained"
+    };
+    let found = phases
+        .iter()
+        .find(|part| part.name.eq_ignore_ascii_case(name));
+    let text = found.map(|part| {
+        let share = part
+            .share
+            .map_or_else(String::new, |share| format!(", {}", numbers::share(share)));
+        format!("{}{share}", humanize::duration_ns(part.median_ns))
+    });
+    Cell::known(text, why)
+}
+
+/// Where there may be something to gain, and on what grounds.
+fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Block> {
+    let share = |categories: &[Category]| kernels.map(|found| found.share_of(categories));
+    let fusable = share(&[Category::BatchNorm, Category::Norm, Category::Elementwise]);
+    let moved = share(&[Category::Copies, Category::Layout]);
+    let filled = row
+        .and_then(|row| row.memory)
+        .and_then(|need| Some(need.bytes / need.capacity?));
+    let largest = kernels
+        .and_then(|found| found.rows.first())
+        .map(|row| (row.share, row.short.clone()));
+    let no_profile = "no profile tells it".to_owned();
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let check = |is_ticked: Option<bool>, name: &str, grounds: String| Check {
+        is_ticked,
+        text: Text::default().strong(name).plain(format!(": {grounds}")),
+    };
+    let memory = match (moved, filled) {
+        (None, None) => no_profile.clone(),
+        (moved, filled) => {
+            let moved = moved.map(|share| {
+                format!(
+                    "copies and changes of layout take {} of the time",
+                    percent(share)
+                )
+            });
+            let filled = filled.map(|share| format!("{} of the memory was needed", percent(share)));
+            moved
+                .into_iter()
+                .chain(filled)
+                .collect::<Vec<_>>()
+                .join("; ")
+        }
+    };
+    let is_short = |share: Option<f64>, limit: f64| share.map(|share| share >= limit);
+    let is_memory = match (is_short(moved, WORTH_IT), is_short(filled, SHORT_OF_MEMORY)) {
+        (None, None) => None,
+        (moved, filled) => Some(moved == Some(true) || filled == Some(true)),
+    };
+    let checks = vec![
+        check(
+            is_short(fusable, WORTH_IT),
+            "Operator fusion potential",
+            fusable.map_or_else(
+                || no_profile.clone(),
+                |share| format!("normalisation, activation and elementwise kernels of their own take {} of the time", percent(share)),
+            ),
+        ),
+        check(is_memory, "Memory optimisation needed", memory),
+        check(
+            is_short(largest.as_ref().map(|(share, _)| *share), ONE_KERNEL),
+            "Custom kernel opportunities",
+            largest.map_or(no_profile, |(share, name)| {
+                format!("the largest single kernel, {}, takes {} of the time", humanize::shorten(&name, 70), percent(share))
+            }),
+        ),
+    ];
+    let rule = format!(
+        "Ticked from {} of the time on for the first two ({} of the memory), and from {} on for a single kernel.",
+        percent(WORTH_IT),
+        percent(SHORT_OF_MEMORY),
+        percent(ONE_KERNEL)
+    );
+    vec![
+        Block::Heading(3, "Optimisation opportunities".to_owned()),
+        Block::Checks(checks),
+        Block::Paragraph(Text::default().emphasis(rule)),
+    ]
+}

@@ -1,0 +1,541 @@
+//! Chrome traces: PyTorch's profiler, ONNX Runtime's, XLA's, and whoever else writes lists of events.
+//!
+//! Files have hundreds of megabytes, so one thread cuts them into events while it reads, others take the
+//! events apart, and no tree is built.
+
+mod event;
+mod pour;
+mod ranges;
+mod split;
+#[cfg(test)]
+mod tests;
+mod xla;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use serde_json::Value;
+
+use super::head::Head;
+use super::source::Source;
+use super::watch::Watch;
+use super::{ImportError, Imported, Importer, nesting};
+use pour::Pour;
+use powerband_core::domain::trace::{Slice, SliceKind, Trace};
+use ranges::Ranges;
+use split::Splitter;
+pub use xla::Xla;
+
+/// Bytes that are cut into events at once.
+const PIECE: usize = 4 << 20;
+/// Threads that take events apart, beside the one that cuts.
+const WORKERS: usize = 2;
+
+/// Whose events they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    PyTorch,
+    OnnxRuntime,
+    /// XLA's: the events of devices, and rows that are derived from them.
+    Xla,
+    /// Our own, which says everything as we would.
+    Own,
+    Any,
+}
+
+/// `torch.profiler` and `torch.autograd.profiler`.
+#[derive(Debug)]
+pub struct PyTorch;
+
+/// ONNX Runtime with `enable_profiling`.
+#[derive(Debug)]
+pub struct OnnxRuntime;
+
+/// What Powerband keeps beside a session.
+#[derive(Debug)]
+pub struct Own;
+
+/// Anybody's.
+#[derive(Debug)]
+pub struct ChromeTrace;
+
+impl Importer for PyTorch {
+    fn id(&self) -> &'static str {
+        "pytorch"
+    }
+
+    fn title(&self) -> &'static str {
+        "a trace of PyTorch's profiler"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let Some(text) = head.json() else {
+            return false;
+        };
+        let is_legacy = head.is_list() && text.contains("CPU functions");
+        let speaks = [
+            "\"schemaVersion\"",
+            "\"cpu_op\"",
+            "\"Operator\"",
+            "\"cuda_runtime\"",
+        ];
+        is_legacy
+            || head.has_key("traceEvents") && speaks.iter().any(|word| text.contains(word))
+            || head.has_key("schemaVersion") && head.has_key("deviceProperties")
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        if into.tool.name.is_empty() {
+            "PyTorch profiler".clone_into(&mut into.tool.name);
+        }
+        read(source, watch, Dialect::PyTorch, self.title(), into)
+    }
+}
+
+impl Importer for OnnxRuntime {
+    fn id(&self) -> &'static str {
+        "onnxruntime"
+    }
+
+    fn title(&self) -> &'static str {
+        "a profile of ONNX Runtime"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let squeezed = |text: &str| -> String {
+            let text = text.chars().take(4096);
+            text.filter(|c| !c.is_whitespace()).collect()
+        };
+        head.is_list()
+            && head.json().is_some_and(|text| {
+                let text = squeezed(text);
+                text.contains("\"cat\":\"Session\"") || text.contains("\"cat\":\"Node\"")
+            })
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        if into.tool.name.is_empty() {
+            "ONNX Runtime profiler".clone_into(&mut into.tool.name);
+        }
+        read(source, watch, Dialect::OnnxRuntime, self.title(), into)
+    }
+}
+
+impl Importer for Own {
+    fn id(&self) -> &'static str {
+        "powerband-trace"
+    }
+
+    fn title(&self) -> &'static str {
+        "a trace of Powerband"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.has_key("powerband") && head.has_key("traceEvents")
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        if into.tool.name.is_empty() {
+            "Powerband".clone_into(&mut into.tool.name);
+        }
+        read(source, watch, Dialect::Own, self.title(), into)
+    }
+}
+
+impl Importer for ChromeTrace {
+    fn id(&self) -> &'static str {
+        "chrome-trace"
+    }
+
+    fn title(&self) -> &'static str {
+        "a Chrome trace"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.has_key("traceEvents") || head.is_list() && head.has_key("ph")
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        if into.tool.name.is_empty() {
+            "Chrome trace".clone_into(&mut into.tool.name);
+        }
+        read(source, watch, Dialect::Any, self.title(), into)
+    }
+}
+
+/// Whole events of a file: bytes, and where in them each one begins and how long it is.
+struct Piece {
+    index: usize,
+    bytes: Vec<u8>,
+    events: Vec<(u32, u32)>,
+}
+
+fn read(
+    source: &Source,
+    watch: &Watch<'_>,
+    dialect: Dialect,
+    title: &'static str,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let (sender, receiver) = sync_channel::<Piece>(WORKERS + 1);
+    let receiver = Mutex::new(receiver);
+    let gathered: Mutex<Gathered> = Mutex::default();
+    let (splitter, is_cut) = thread::scope(|scope| {
+        for number in 0..WORKERS {
+            let named = thread::Builder::new().name(format!("events {number}"));
+            let (receiver, gathered) = (&receiver, &gathered);
+            named
+                .spawn_scoped(scope, move || take_apart(receiver, gathered, dialect))
+                .map_err(|error| source.io(error))?;
+        }
+        let cut = cut(source, watch, &sender);
+        // Whoever waits for more goes home.
+        drop(sender);
+        cut
+    })?;
+    let gathered = gathered.into_inner().unwrap_or_default();
+    let harm = Harm {
+        broken: splitter.broken,
+        is_cut: is_cut || !splitter.is_complete(),
+    };
+    if !collect(gathered, harm, (source, dialect), into) {
+        return Err(source.unusable(title, "there is no event in it that can be read"));
+    }
+    about(&splitter.around(), into);
+    nesting::name_ops(&mut into.trace);
+    nesting::name_memory(&mut into.trace);
+    Ok(())
+}
+
+/// Reads the file and cuts it into events. Says whether a packed file ended too early.
+fn cut(
+    source: &Source,
+    watch: &Watch<'_>,
+    sender: &SyncSender<Piece>,
+) -> Result<(Splitter, bool), ImportError> {
+    let mut stream = source.stream()?;
+    let mut splitter = Splitter::new();
+    let mut rest: Vec<u8> = Vec::new();
+    let mut index = 0;
+    loop {
+        watch.tick(stream.bytes_read())?;
+        let mut bytes = Vec::with_capacity(PIECE + rest.len());
+        bytes.append(&mut rest);
+        let before = bytes.len();
+        let read = stream.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
+        let is_cut = match read {
+            Ok(_) => false,
+            Err(error) if source.is_cut(&error) => true,
+            Err(error) => return Err(source.io(error)),
+        };
+        let is_last = bytes.len() == before || is_cut;
+        let mut events = Vec::new();
+        let taken = splitter.take(&bytes, &mut events);
+        rest = bytes.split_off(taken.bytes);
+        if !events.is_empty() {
+            let piece = Piece {
+                index,
+                bytes,
+                events,
+            };
+            // Whoever should take it is gone only when everything ends.
+            if sender.send(piece).is_err() {
+                break;
+            }
+            index += 1;
+        }
+        if is_last || taken.stop {
+            return Ok((splitter, is_cut));
+        }
+    }
+    Ok((splitter, true))
+}
+
+/// Takes pieces apart until there are no more.
+fn take_apart(receiver: &Mutex<Receiver<Piece>>, gathered: &Mutex<Gathered>, dialect: Dialect) {
+    loop {
+        let piece = match receiver.lock() {
+            Ok(receiver) => receiver.recv(),
+            Err(_) => return,
+        };
+        let Ok(piece) = piece else {
+            return;
+        };
+        let mut pour = Pour::new(dialect);
+        for &(at, length) in &piece.events {
+            let (at, length) = (at as usize, length as usize);
+            if let Some(event) = piece.bytes.get(at..at + length) {
+                pour.take(event);
+            }
+        }
+        let index = piece.index;
+        // The text goes before its events are put with the others.
+        drop(piece);
+        if let Ok(mut gathered) = gathered.lock() {
+            gathered.take(index, pour);
+        }
+    }
+}
+
+/// What was found wrong while the file was cut into events.
+struct Harm {
+    broken: u64,
+    is_cut: bool,
+}
+
+/// What was poured so far, put together in the order of the file as soon as it can be, so that no name and
+/// no slice is held twice.
+#[derive(Default)]
+struct Gathered {
+    /// Pieces that wait for an earlier one.
+    waiting: BTreeMap<usize, Pour>,
+    /// How many pieces are put together.
+    pieces: usize,
+    trace: Trace,
+    edges: Vec<pour::Edge>,
+    names: Described,
+    ranges: Ranges,
+    broken: u64,
+    timeless: u64,
+    negative: u64,
+    runs: u64,
+    has_kernels: bool,
+}
+
+impl Gathered {
+    /// Takes the events of a piece in.
+    fn take(&mut self, index: usize, pour: Pour) {
+        self.waiting.insert(index, pour);
+        while let Some(pour) = self.waiting.remove(&self.pieces) {
+            self.pieces += 1;
+            self.put(pour);
+        }
+    }
+
+    fn put(&mut self, pour: Pour) {
+        self.broken += pour.broken;
+        self.timeless += pour.timeless;
+        self.negative += pour.negative;
+        self.runs += pour.runs;
+        self.has_kernels |= pour.has_kernels;
+        self.names.processes.extend(pour.process_names);
+        self.names.threads.extend(pour.thread_names);
+        self.ranges.extend(pour.ranges);
+        let mapped = self.trace.append(pour.trace);
+        let edges = pour.edges.into_iter().map(|edge| pour::Edge {
+            slice: mapped.slice(edge.slice),
+            ..edge
+        });
+        self.edges.extend(edges);
+    }
+}
+
+/// Names the tracks and tells what went wrong. Says whether there was anything.
+fn collect(
+    gathered: Gathered,
+    Harm { broken, is_cut }: Harm,
+    (source, dialect): (&Source, Dialect),
+    into: &mut Imported,
+) -> bool {
+    if gathered.pieces == 0 {
+        return false;
+    }
+    let Gathered {
+        mut trace,
+        edges,
+        names,
+        ranges,
+        timeless,
+        negative,
+        runs,
+        has_kernels,
+        ..
+    } = gathered;
+    let broken = broken + gathered.broken;
+    let unpaired = pair(&mut trace, &edges);
+    match dialect {
+        Dialect::Own => names.put_as_they_are(&mut trace),
+        Dialect::Xla => xla::sort(&mut trace, &names),
+        Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.put(&mut trace),
+    }
+    if has_kernels {
+        trace.relabel(SliceKind::Operator, |slice, tracks| {
+            slice.kind == SliceKind::Kernel
+                && tracks
+                    .get(slice.track as usize)
+                    .is_some_and(|track| track.device.is_none())
+        });
+    }
+    let file = source.name();
+    let events = trace.len();
+    let mut tell = |count: u64, fate: &str| into.note_some(count, "event", &file, fate);
+    tell(
+        broken,
+        "could not be read, most likely because of quotation marks in a name; left out",
+    );
+    tell(timeless, "had no time that is a number; left out");
+    tell(
+        negative,
+        "had the end before the beginning; counted as taking no time",
+    );
+    tell(
+        unpaired,
+        "had a beginning without an end, or an end without a beginning; left out",
+    );
+    if is_cut {
+        into.note(format!(
+            "{file} is cut off: the program that wrote it did not come to its end. The {events} slices before the cut are here"
+        ));
+    }
+    if runs > 0 {
+        into.runs = Some(into.runs.unwrap_or_default() + runs);
+    }
+    ranges.finish(&file, into);
+    drop(into.trace.append(trace));
+    true
+}
+
+/// Joins beginnings with the ends behind them; says how many have no partner.
+fn pair(trace: &mut Trace, edges: &[pour::Edge]) -> u64 {
+    let mut open: rustc_hash::FxHashMap<u32, Vec<Slice>> = rustc_hash::FxHashMap::default();
+    let mut alone = 0;
+    for edge in edges {
+        let stack = open.entry(edge.slice.track).or_default();
+        if edge.begins {
+            stack.push(edge.slice);
+        } else if let Some(begun) = stack.pop() {
+            let duration_ns = edge.slice.start_ns.saturating_sub(begun.start_ns).max(0) as u64;
+            trace.push(Slice {
+                duration_ns,
+                ..begun
+            });
+        } else {
+            alone += 1;
+        }
+    }
+    let begun: usize = open.into_values().map(|stack| stack.len()).sum();
+    alone + begun as u64
+}
+
+/// What processes and threads are called.
+#[derive(Default)]
+struct Described {
+    processes: Vec<(String, String)>,
+    threads: Vec<((String, String), String)>,
+}
+
+impl Described {
+    /// What a process is called; empty where the file does not tell.
+    fn process(&self, id: &str) -> &str {
+        let mut known = self.processes.iter().rev();
+        known
+            .find(|(known, _)| known == id)
+            .map_or("", |(_, name)| name)
+    }
+
+    /// What a thread is called; empty where the file does not tell.
+    fn thread(&self, process: &str, id: &str) -> &str {
+        let mut known = self.threads.iter().rev();
+        let found = known.find(|((of, thread), _)| of == process && thread == id);
+        found.map_or("", |(_, name)| name)
+    }
+
+    /// Gives tracks the names that we gave them when we wrote them.
+    fn put_as_they_are(&self, trace: &mut Trace) {
+        for track in &mut trace.tracks {
+            let key = (track.group.clone(), track.name.clone());
+            if let Some((_, name)) = self.threads.iter().rev().find(|(id, _)| *id == key) {
+                track.name.clone_from(name);
+            }
+            if let Some((_, name)) = self.processes.iter().rev().find(|(id, _)| *id == key.0) {
+                track.group.clone_from(name);
+            }
+        }
+    }
+
+    /// Gives tracks names that people understand.
+    fn put(&self, trace: &mut Trace) {
+        for track in &mut trace.tracks {
+            let process = self
+                .processes
+                .iter()
+                .rev()
+                .find(|(id, _)| *id == track.group);
+            let thread =
+                self.threads.iter().rev().find(|((process, thread), _)| {
+                    *process == track.group && *thread == track.name
+                });
+            if let Some(device) = track.device {
+                track.group = format!("GPU {device}");
+                if !track.name.starts_with("stream") {
+                    track.name = format!("stream {}", track.name);
+                }
+                continue;
+            }
+            if let Some((_, name)) = thread {
+                track.name.clone_from(name);
+            } else if track.name.bytes().all(|byte| byte.is_ascii_digit()) {
+                track.name = format!("thread {}", track.name);
+            }
+            if let Some((id, name)) = process
+                && !name.is_empty()
+            {
+                track.group = format!("{name} {id}");
+            }
+        }
+    }
+}
+
+/// What a file says of itself.
+fn about(around: &Value, into: &mut Imported) {
+    for key in [
+        "cuda_runtime_version",
+        "cuda_driver_version",
+        "hip_runtime_version",
+        "hip_driver_version",
+        "record_shapes",
+        "with_stack",
+        "with_flops",
+        "profile_memory",
+    ] {
+        match around.get(key) {
+            Some(Value::Number(number)) => into.fact(key, number.to_string()),
+            Some(Value::String(text)) => into.fact(key, text.clone()),
+            _ => {}
+        }
+    }
+    let devices = around.get("deviceProperties").and_then(Value::as_array);
+    for device in devices.into_iter().flatten() {
+        if let Some(name) = device.get("name").and_then(Value::as_str) {
+            into.fact("device", name);
+        }
+    }
+    let rank = around.pointer("/distributedInfo/rank");
+    let of = around.pointer("/distributedInfo/world_size");
+    if let (Some(rank), Some(of)) = (rank.and_then(Value::as_u64), of.and_then(Value::as_u64)) {
+        into.fact("rank", format!("{rank} of {of}"));
+    }
+}

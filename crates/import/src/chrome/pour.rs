@@ -1,0 +1,339 @@
+//! Events poured into a trace: what each category means, and on which track it goes.
+
+use rustc_hash::FxHashMap;
+
+use super::event::{Event, Value};
+use super::ranges::{self, Ranges};
+use super::{Dialect, xla};
+use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
+
+/// What a node's event of ONNX Runtime ends in.
+const NODE: &str = "_kernel_time";
+
+/// What most events on the host are.
+const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
+
+/// One end of a slice whose two ends are events of their own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub begins: bool,
+    pub slice: Slice,
+}
+
+/// The events of one stretch of a file.
+#[derive(Debug)]
+pub(super) struct Pour {
+    dialect: Dialect,
+    pub trace: Trace,
+    /// Beginnings and ends, in order.
+    pub edges: Vec<Edge>,
+    /// Names of processes and threads, by what the file calls them.
+    pub process_names: Vec<(String, String)>,
+    pub thread_names: Vec<((String, String), String)>,
+    /// What was counted in ranges.
+    pub ranges: Ranges,
+    /// Runs of a network that ended.
+    pub runs: u64,
+    /// Whether kernels of a device are among the events of a runtime that also tells of its nodes.
+    pub has_kernels: bool,
+    /// Events that are no events.
+    pub broken: u64,
+    /// Events whose time is no time.
+    pub timeless: u64,
+    /// Events that take less than no time.
+    pub negative: u64,
+    places: Names,
+    tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
+}
+
+impl Pour {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            trace: Trace::default(),
+            edges: Vec::new(),
+            process_names: Vec::new(),
+            thread_names: Vec::new(),
+            ranges: Ranges::default(),
+            runs: 0,
+            has_kernels: false,
+            broken: 0,
+            timeless: 0,
+            negative: 0,
+            places: Names::default(),
+            tracks: FxHashMap::default(),
+        }
+    }
+
+    /// Takes one event in.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        // Some files begin with an empty event.
+        if bytes.len() <= 2 {
+            return;
+        }
+        let Ok(event) = Event::parse(bytes) else {
+            self.broken += 1;
+            return;
+        };
+        match event.phase {
+            b'X' => self.slice(&event),
+            b'B' | b'E' => self.edge(&event),
+            b'M' => self.describe(&event),
+            b'i' | b'I' if event.name.bytes() == b"[memory]" => self.memory(&event),
+            0 => self.broken += 1,
+            _ => {}
+        }
+    }
+
+    fn slice(&mut self, event: &Event<'_>) {
+        if event.category == ranges::CATEGORY {
+            self.ranges.take(event);
+            return;
+        }
+        let (Some(start_ns), Some(duration)) = (event.start.us_as_ns(), event.duration.us_as_ns())
+        else {
+            self.timeless += 1;
+            return;
+        };
+        if duration < 0 {
+            self.negative += 1;
+        }
+        if self.dialect == Dialect::OnnxRuntime {
+            self.node(event, start_ns, duration.max(0) as u64);
+            return;
+        }
+        if self.dialect == Dialect::Own {
+            self.own(event, start_ns, duration.max(0) as u64);
+            return;
+        }
+        if self.dialect == Dialect::Xla {
+            self.xla(event, start_ns, duration.max(0) as u64);
+            return;
+        }
+        let (kind, on_device) = self.kind(event);
+        let slice = Slice {
+            link: event.args.correlation.whole().unwrap_or_default(),
+            ..Slice::new(
+                kind,
+                self.name(event.name),
+                self.track(event.process, event.thread, on_device),
+                start_ns,
+                duration.max(0) as u64,
+            )
+        };
+        self.trace.push(slice);
+    }
+
+    /// An event that we wrote.
+    fn own(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+        let kinds = SliceKind::ALL.into_iter();
+        let kind = kinds
+            .into_iter()
+            .find(|kind| kind.title().as_bytes() == event.category);
+        let device = event.args.device.whole().map(|device| device as u32);
+        let slice = Slice {
+            link: event.args.correlation.whole().unwrap_or_default(),
+            op: self.name(event.args.op_name),
+            detail: self.name(event.args.detail),
+            ..Slice::new(
+                kind.unwrap_or(SliceKind::Other),
+                self.name(event.name),
+                self.track_on(event.process, event.thread, device),
+                start_ns,
+                duration_ns,
+            )
+        };
+        self.trace.push(slice);
+    }
+
+    /// An event of XLA. Whether its row is a device's is known when the names of all rows are.
+    fn xla(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+        let name = event.name.text();
+        let kind = xla::host_kind(&name, &event.args);
+        let op = self.trace.names.number(&xla::operator(&event.args));
+        let slice = Slice {
+            link: event.args.correlation.whole().unwrap_or_default(),
+            op,
+            ..Slice::new(
+                kind,
+                self.trace.names.number(&name),
+                self.track(event.process, event.thread, false),
+                start_ns,
+                duration_ns,
+            )
+        };
+        self.trace.push(slice);
+    }
+
+    /// An event of ONNX Runtime.
+    fn node(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+        let name = event.name.text();
+        let kind = match event.category {
+            b"Node" => match name.strip_suffix(NODE) {
+                Some(_) => SliceKind::Kernel,
+                // What older versions write before and behind a node.
+                None => return,
+            },
+            b"Kernel" => {
+                self.has_kernels = true;
+                SliceKind::Kernel
+            }
+            b"Api" => SliceKind::Call,
+            _ => {
+                self.runs += u64::from(name == "model_run");
+                SliceKind::Range
+            }
+        };
+        let is_node = event.category == b"Node";
+        let slice = Slice {
+            op: self.name(event.args.op_name),
+            detail: self.name(event.args.input_shapes),
+            ..Slice::new(
+                kind,
+                self.trace
+                    .names
+                    .number(name.strip_suffix(NODE).unwrap_or(&name)),
+                if is_node {
+                    self.track(event.args.provider, event.thread, false)
+                } else {
+                    self.track(event.process, event.thread, event.category == b"Kernel")
+                },
+                start_ns,
+                duration_ns,
+            )
+        };
+        self.trace.push(slice);
+        if let Some(total) = event.args.bytes_in_use.whole() {
+            self.trace.memory.push(MemoryEvent {
+                at_ns: slice.end_ns(),
+                device: None,
+                change: event.args.output_bytes.signed().unwrap_or_default(),
+                total: Some(total),
+                track: None,
+                op: slice.op,
+            });
+        }
+    }
+
+    /// A beginning or an end.
+    fn edge(&mut self, event: &Event<'_>) {
+        let Some(start_ns) = event.start.us_as_ns() else {
+            self.timeless += 1;
+            return;
+        };
+        let (kind, on_device) = self.kind(event);
+        let name = self.name(event.name);
+        let track = self.track(event.process, event.thread, on_device);
+        self.edges.push(Edge {
+            begins: event.phase == b'B',
+            slice: Slice::new(kind, name, track, start_ns, 0),
+        });
+    }
+
+    /// What a process or a thread is called.
+    fn describe(&mut self, event: &Event<'_>) {
+        let process = event.process.text().into_owned();
+        match event.name.bytes() {
+            b"process_name" => {
+                let name = event.args.name.text().into_owned();
+                self.process_names.push((process, name));
+            }
+            b"thread_name" => {
+                let thread = event.thread.text().into_owned();
+                let name = event.args.name.text().into_owned();
+                self.thread_names.push(((process, thread), name));
+            }
+            _ => {}
+        }
+    }
+
+    /// Memory that PyTorch took or gave back.
+    fn memory(&mut self, event: &Event<'_>) {
+        let (Some(at_ns), Some(change)) = (event.start.us_as_ns(), event.args.bytes.signed())
+        else {
+            self.timeless += 1;
+            return;
+        };
+        let has_thread = event.thread != Value::Missing;
+        let track = has_thread.then(|| self.track(event.process, event.thread, false));
+        let is_host = event.args.device_type.whole() == Some(0);
+        let device = event.args.device_id.whole().filter(|_| !is_host);
+        self.trace.memory.push(MemoryEvent {
+            at_ns,
+            device: device.map(|device| device as u32),
+            change,
+            total: event.args.total_allocated.whole(),
+            track,
+            op: 0,
+        });
+    }
+
+    /// What an event's category means, and whether its track belongs to a device.
+    fn kind(&self, event: &Event<'_>) -> (SliceKind, bool) {
+        let is = |known: &[u8]| event.category.eq_ignore_ascii_case(known);
+        if is(b"cpu_op") || is(b"operator") {
+            HOST_OPERATOR
+        } else if is(b"kernel") {
+            (SliceKind::Kernel, true)
+        } else if is(b"cuda_runtime") || is(b"cuda_driver") || event.category.ends_with(b"untime") {
+            (SliceKind::Call, false)
+        } else if is(b"gpu_memcpy") || is(b"memcpy") {
+            (SliceKind::Copy, true)
+        } else if is(b"gpu_memset") || is(b"memset") {
+            (SliceKind::Set, true)
+        } else if is(b"user_annotation") {
+            (SliceKind::Range, false)
+        } else if is(b"gpu_user_annotation") {
+            (SliceKind::Range, true)
+        } else if is(b"python_function") {
+            (SliceKind::Script, false)
+        } else if is(b"cuda_sync") {
+            (SliceKind::Wait, true)
+        } else if is(b"overhead") {
+            (SliceKind::Overhead, false)
+        } else {
+            match (self.dialect, event.process.bytes()) {
+                (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
+                // Whatever a program calls its stretches, they nest as operators do.
+                (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
+                (Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Xla | Dialect::Own, _) => {
+                    (SliceKind::Other, false)
+                }
+            }
+        }
+    }
+
+    fn name(&mut self, name: Value<'_>) -> u32 {
+        match name {
+            Value::Missing => 0,
+            Value::Text(bytes) if !bytes.contains(&b'\\') => match std::str::from_utf8(bytes) {
+                Ok(text) => self.trace.names.number(text),
+                Err(_) => self.trace.names.number(&String::from_utf8_lossy(bytes)),
+            },
+            other => self.trace.names.number(&other.text()),
+        }
+    }
+
+    fn track(&mut self, process: Value<'_>, thread: Value<'_>, on_device: bool) -> u32 {
+        let device = on_device.then(|| process.whole().unwrap_or_default() as u32);
+        self.track_on(process, thread, device)
+    }
+
+    fn track_on(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
+        let process_number = self
+            .places
+            .number(&String::from_utf8_lossy(process.bytes()));
+        let thread_number = self.places.number(&String::from_utf8_lossy(thread.bytes()));
+        let key = (process_number, thread_number, device);
+        if let Some(&track) = self.tracks.get(&key) {
+            return track;
+        }
+        let track = self.trace.track(Track {
+            device,
+            group: process.text().into_owned(),
+            name: thread.text().into_owned(),
+        });
+        self.tracks.insert(key, track);
+        track
+    }
+}

@@ -1,0 +1,519 @@
+//! Files of other tools: one trait, one file per format, and the looking that finds the right one.
+//!
+//! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
+//! the part that is wrong: what could be read is kept, and notes say what could not.
+
+pub mod aitemplate;
+pub mod amd;
+pub mod benchmark;
+pub mod chrome;
+pub mod chunks;
+pub mod google_benchmark;
+pub mod head;
+pub mod hpctraining;
+pub mod hyperfine;
+pub mod json;
+pub mod lane;
+pub mod limits;
+pub mod lines;
+pub mod loadgen;
+#[cfg(test)]
+mod made;
+pub mod migraphx_perf;
+pub mod ncu;
+pub mod nesting;
+pub mod nsys;
+pub mod nsys_stats;
+pub mod nvprof;
+pub mod openvino_counters;
+pub mod openvino_report;
+pub mod optimum_benchmark;
+pub mod ort_perf_test;
+pub mod rocpd;
+pub mod rocprof_db;
+pub mod rocprof_dispatches;
+pub mod rocprof_input;
+pub mod rocprof_json;
+pub mod rocprof_stats;
+pub mod rocprofv3_agents;
+pub mod rocprofv3_api;
+pub mod rocprofv3_counters;
+pub mod rocprofv3_json;
+pub mod rocprofv3_kernels;
+pub mod rocprofv3_memory;
+pub mod rocprofv3_summary;
+pub mod rows;
+pub mod rpd;
+pub mod settle;
+pub mod source;
+pub mod sqlite;
+pub mod standard_input;
+pub mod stated;
+pub mod summary;
+pub mod table;
+#[cfg(test)]
+pub mod testing;
+pub mod timings;
+pub mod torch_benchmark;
+pub mod torch_table;
+pub mod triton_perf_analyzer;
+pub mod trt_explorer;
+pub mod trtexec_layers;
+pub mod trtexec_log;
+pub mod trtexec_profile;
+pub mod trtexec_summary;
+pub mod trtexec_times;
+pub mod unread;
+pub mod utf16;
+pub mod watch;
+pub mod watched;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use head::Head;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
+use powerband_core::domain::reported::Reported;
+use powerband_core::domain::trace::Trace;
+use source::Source;
+use watch::Watch;
+
+/// Every format, in the order in which they are asked whether a file is theirs: special ones before
+/// general ones.
+pub const ALL: &[&dyn Importer] = &[
+    // Databases.
+    &rocpd::Rocpd,
+    &rpd::Rpd,
+    &nsys::Nsys,
+    &nvprof::Nvprof,
+    &rocprof_db::RocprofDb,
+    &rocprof_db::RocprofCompute,
+    // Events and records in JSON: first our own, which have names of any tool in them.
+    &chrome::Own,
+    &rocprofv3_json::Rocprofv3Json,
+    &rocprof_json::RocprofJson,
+    &chrome::OnnxRuntime,
+    &chrome::Xla,
+    &chrome::PyTorch,
+    // Tables.
+    &rocprof_input::RocprofInput,
+    &rocprof_stats::RocprofStats,
+    &rocprofv3_counters::Rocprofv3Counters,
+    &rocprofv3_kernels::Rocprofv3Kernels,
+    &rocprofv3_api::Rocprofv3Api,
+    &rocprof_dispatches::RocprofDispatches,
+    &rocprofv3_memory::Rocprofv3Copies,
+    &rocprofv3_memory::Rocprofv3Allocations,
+    &rocprofv3_memory::Rocprofv3Scratch,
+    &rocprofv3_agents::Rocprofv3Agents,
+    &rocprofv3_summary::Rocprofv3Summary,
+    &ncu::Ncu,
+    &nsys_stats::NsysStats,
+    // What benchmarks report.
+    &trtexec_times::TrtexecTimes,
+    &trtexec_profile::TrtexecProfile,
+    &trtexec_layers::TrtexecLayers,
+    &trt_explorer::TrtExplorer,
+    &trtexec_log::TrtexecLog,
+    &migraphx_perf::MigraphxPerf,
+    &hyperfine::Hyperfine,
+    &google_benchmark::GoogleBenchmark,
+    &triton_perf_analyzer::TritonPerfAnalyzer,
+    &openvino_report::OpenvinoReport,
+    &openvino_counters::OpenvinoCounters,
+    &optimum_benchmark::OptimumBenchmark,
+    &torch_table::TorchTable,
+    &torch_benchmark::TorchBenchmark,
+    &loadgen::Loadgen,
+    &hpctraining::Hpctraining,
+    &ort_perf_test::OrtPerfTest,
+    &aitemplate::Aitemplate,
+    // Whatever else is a list of events.
+    &chrome::ChromeTrace,
+];
+
+/// A format.
+pub trait Importer: Sync {
+    /// Its identifier: `rocprofv3-kernels`.
+    fn id(&self) -> &'static str;
+
+    /// What it is called.
+    fn title(&self) -> &'static str;
+
+    /// Whether a file that begins so is one.
+    fn recognises(&self, head: &Head) -> bool;
+
+    /// Reads a file and adds what it holds. What is damaged is noted; an error means that nothing could
+    /// be had.
+    fn read(
+        &self,
+        source: &Source,
+        watch: &Watch<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError>;
+}
+
+/// What a file, or a few that belong together, hold.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The identifier of the importer.
+    pub format: &'static str,
+    /// Who wrote it.
+    pub tool: Tool,
+    /// What ran when, where the file has times.
+    pub trace: Trace,
+    /// Sums, where it has those alone.
+    pub totals: Vec<Total>,
+    /// Hardware counters.
+    pub counters: Vec<Counter>,
+    /// Memory, where the file tells of it without a timeline.
+    pub memory: Vec<MemoryUse>,
+    /// Results of benchmarks.
+    pub reported: Vec<Reported>,
+    /// Layers of an engine, for files of the same run that have times alone.
+    pub layers: Vec<Layer>,
+    /// Runs of the network that a profile covers.
+    pub runs: Option<u64>,
+    /// Cards, flags and versions, as the file names them.
+    pub facts: Vec<(String, String)>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// A layer of an engine, without a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// Its type; empty where the file does not tell.
+    pub kind: String,
+    /// Its outputs, each with shape and format; empty where the file does not tell.
+    pub outputs: String,
+}
+
+impl Imported {
+    /// Adds a note, once.
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// Notes what befell some of something, where any were: `3 rows of a.csv` and their fate. In the past tense
+    /// it is the same for one as for many.
+    pub fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
+        if count > 0 {
+            self.note(format!("{} of {of} {fate}", humanize::of_many(count, what)));
+        }
+    }
+
+    /// Adds a particular, where it says something.
+    pub fn fact(&mut self, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        let fact = (name.to_owned(), value);
+        if !fact.1.is_empty() && !self.facts.contains(&fact) {
+            self.facts.push(fact);
+        }
+    }
+
+    /// Whether there is nothing in it at all.
+    pub fn is_empty(&self) -> bool {
+        self.trace.is_empty()
+            && self.trace.memory.is_empty()
+            && self.totals.is_empty()
+            && self.counters.is_empty()
+            && self.memory.is_empty()
+            && self.reported.is_empty()
+    }
+}
+
+/// Why nothing could be had of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The system refuses.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{} is empty. Tools that are killed leave empty files: let the program that is profiled end by itself", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("{} is a folder; name the files in it", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It is a pipe, a device or a socket.
+    #[error("{} is {what}, and only regular files are read: save what it holds to a file, or hand it over as standard input, with: powerband import -", path.display())]
+    NotRegular {
+        /// What was named.
+        path: PathBuf,
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// Git's stand-in for a large file.
+    #[error("{} is a pointer of Git LFS in place of the file itself; fetch the file with: git lfs pull", path.display())]
+    LfsPointer {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nobody knows it.
+    #[error("{} is of no format that Powerband knows: {looks}. docs/import.md lists the formats; a table of timings is read with --columns", path.display())]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        looks: String,
+    },
+    /// It is known, and not read.
+    #[error("{} is {title}, which Powerband does not read as it is. {helps}", path.display())]
+    Unread {
+        /// The file.
+        path: PathBuf,
+        /// What it is, with its article.
+        title: &'static str,
+        /// The command or step that helps.
+        helps: String,
+    },
+    /// There is more of it than is allowed.
+    #[error("{} {how} more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// `unpacks to` or `holds`.
+        how: &'static str,
+        /// The limit, in millions of bytes.
+        limit_mb: u64,
+    },
+    /// It is of a known format and nothing in it can be read.
+    #[error("{} is {title}, and cannot be used: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// The format.
+        title: &'static str,
+        /// What is wrong, and what helps.
+        reason: String,
+    },
+    /// Stopped by the user.
+    #[error("stopped")]
+    Cancelled,
+}
+
+impl ImportError {
+    /// The same for somebody who has a window in place of a command line: what can be done there.
+    pub fn in_window(&self) -> String {
+        match self {
+            Self::Unknown { path, looks } => format!(
+                "{} is of no format that Powerband knows: {looks}. It opens sessions, ONNX files, and what profilers and benchmarks write; a table of your own is read on the command line, with powerband import",
+                path.display()
+            ),
+            Self::TooLarge { path, limit_mb, .. } => format!(
+                "{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; if you trust it, unpack it yourself and open what was in it",
+                path.display()
+            ),
+            Self::NotRegular { path, what } => format!(
+                "{} is {what}, and only regular files are read: save what it holds to a file and open that",
+                path.display()
+            ),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Which format a file is of.
+pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
+    let beginning = source.beginning()?;
+    let head = source.head_of(&beginning)?;
+    let found = ALL.iter().find(|importer| importer.recognises(&head));
+    found.copied().ok_or_else(|| {
+        unread::refusal(source.path(), &beginning, &head).unwrap_or_else(|| ImportError::Unknown {
+            path: source.path().to_path_buf(),
+            looks: head.looks(),
+        })
+    })
+}
+
+/// Reads one file.
+pub fn read(
+    path: &Path,
+    limits: source::Limits,
+    watch: &Watch<'_>,
+) -> Result<Imported, ImportError> {
+    let mut imported = Imported::default();
+    add(path, limits, watch, &mut imported)?;
+    Ok(imported)
+}
+
+/// Reads one more file of the same run.
+pub fn add(
+    path: &Path,
+    limits: source::Limits,
+    watch: &Watch<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let source = Source::open_named(path, limits, watch)?;
+    let importer = sniff(&source)?;
+    if into.format.is_empty() {
+        into.format = importer.id();
+    }
+    importer.read(&source, watch, into)?;
+    settle::settle(into);
+    if into.is_empty() && into.notes.is_empty() {
+        into.note(format!(
+            "{} holds nothing: {} without a single row",
+            source.name(),
+            importer.title()
+        ));
+    }
+    Ok(())
+}
+
+/// Files beside this one that the same process wrote: `123_kernel_trace.csv` and
+/// `123_hip_api_trace.csv`, or `results.csv` and `results.hip_stats.csv`.
+pub fn companions(path: &Path) -> Vec<PathBuf> {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let Some(stem) = name(path).as_deref().and_then(set_stem).map(str::to_owned) else {
+        return Vec::new();
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or_else(|| Path::new("."))) else {
+        return Vec::new();
+    };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(path.with_file_name(entry.ok()?.file_name())))
+        .filter(|other| other != path && other.is_file())
+        .filter(|other| name(other).as_deref().and_then(set_stem) == Some(&stem))
+        .collect();
+    found.sort();
+    found
+}
+
+/// What the files of one process have in common in their names.
+fn set_stem(name: &str) -> Option<&str> {
+    const ENDS: [&str; 29] = [
+        "_kernel_trace.csv",
+        "_kernel_stats.csv",
+        "_hip_api_trace.csv",
+        "_hip_api_stats.csv",
+        "_hip_trace.csv",
+        "_hsa_api_trace.csv",
+        "_hsa_api_stats.csv",
+        "_memory_copy_trace.csv",
+        "_memory_copy_stats.csv",
+        "_memory_allocation_trace.csv",
+        "_scratch_memory_trace.csv",
+        "_marker_api_trace.csv",
+        "_marker_api_stats.csv",
+        "_rccl_api_trace.csv",
+        "_counter_collection.csv",
+        "_domain_stats.csv",
+        ".profile.json",
+        ".profile.metadata.json",
+        ".graph.json",
+        ".timing.json",
+        ".stats.csv",
+        ".hip_stats.csv",
+        ".copy_stats.csv",
+        "_memory_allocation_stats.csv",
+        "_memory_allocation.csv",
+        "_scratch_memory_stats.csv",
+        "_rccl_api_stats.csv",
+        "_agent_info.csv",
+        ".hsa_stats.csv",
+    ];
+    ENDS.iter().find_map(|end| name.strip_suffix(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_name_of_its_own() {
+        let mut ids: Vec<&str> = ALL.iter().map(|importer| importer.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+        assert!(ids.iter().all(|id| {
+            id.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        }));
+    }
+
+    #[test]
+    fn files_of_one_process_are_found_together() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [
+            "12_kernel_trace.csv",
+            "12_hip_api_trace.csv",
+            "13_kernel_trace.csv",
+            "12.txt",
+        ] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let found = companions(&folder.path().join("12_kernel_trace.csv"));
+        assert_eq!(found, [folder.path().join("12_hip_api_trace.csv")]);
+        assert!(companions(&folder.path().join("12.txt")).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let refused = |path: &Path| {
+            let read = read(path, source::Limits::default(), &Watch::default());
+            read.unwrap_err().to_string()
+        };
+        assert!(refused(&file("nothing.json", b"")).contains("is empty"));
+        assert!(refused(folder.path()).contains("is a folder"));
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
+        assert!(refused(&file("big.db", pointer)).contains("git lfs pull"));
+        assert!(refused(&file("noise", &[0, 159, 146, 150])).contains("of no format"));
+        assert!(refused(&folder.path().join("gone")).contains("cannot read"));
+    }
+
+    #[test]
+    fn a_window_speaks_of_no_flags() {
+        let path = || PathBuf::from("a.bin");
+        let unknown = ImportError::Unknown {
+            path: path(),
+            looks: "text".to_owned(),
+        };
+        let large = ImportError::TooLarge {
+            path: path(),
+            how: "unpacks to",
+            limit_mb: 500,
+        };
+        let pipe = ImportError::NotRegular {
+            path: path(),
+            what: "a pipe",
+        };
+        assert!(!pipe.in_window().contains("powerband import"));
+        for error in [unknown, large] {
+            let words = error.in_window();
+            assert!(words.starts_with("a.bin ") && !words.ends_with('.'));
+            assert!(!words.contains("--") && !words.contains("docs/"), "{words}");
+            assert!(error.to_string().contains("--"));
+        }
+    }
+}

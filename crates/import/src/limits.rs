@@ -1,0 +1,16 @@
+//! How much of a file is read.
+
+/// How much is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// A packed file may unpack to so many bytes.
+    pub unpacked: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            unpacked: 4_000_000_000,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Slices within slices of the same thread: which operator launched a kernel, and how long an operator
+//! took without those within it.
+
+use rustc_hash::FxHashMap;
+
+use powerband_core::domain::trace::{Slice, SliceKind, Trace};
+
+/// Indices of some slices, thread by thread, whoever begins first, then whoever is longer.
+fn in_order(trace: &Trace, is_wanted: impl Fn(&Slice) -> bool) -> Vec<u32> {
+    let slices = trace.slices().enumerate();
+    let mut order: Vec<u32> = slices
+        .filter(|(_, slice)| is_wanted(slice))
+        .map(|(index, _)| index as u32)
+        .collect();
+    let key = |index: &u32| {
+        let slice = trace.slice(*index as usize);
+        (
+            slice.track,
+            slice.start_ns,
+            std::cmp::Reverse(slice.duration_ns),
+        )
+    };
+    if !order.is_sorted_by_key(key) {
+        order.sort_by_cached_key(key);
+    }
+    order
+}
+
+/// Calls `visit` with each slice and the one that it lies within.
+fn walk(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<u32>)) {
+    let mut open: Vec<(u32, u32, i64)> = Vec::new();
+    for &index in order {
+        let slice = trace.slice(index as usize);
+        // Who begins where another ends lies behind it, unless that one takes no time at all.
+        while let Some(&(_, track, end_ns)) = open.last()
+            && (track != slice.track || slice.end_ns() > end_ns || slice.start_ns >= end_ns)
+        {
+            open.pop();
+        }
+        visit(index, open.last().map(|(outer, ..)| *outer));
+        open.push((index, slice.track, slice.end_ns()));
+    }
+}
+
+/// The time of each slice of the host that has others of its kind within it, without theirs; by its
+/// index. Operators lie within operators, and the nodes of a subgraph within the node that holds it.
+pub fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {
+    let mut times = FxHashMap::default();
+    let is_host: Vec<bool> = trace
+        .tracks
+        .iter()
+        .map(|track| track.device.is_none())
+        .collect();
+    let order = in_order(trace, |slice| {
+        slice.kind == kind
+            && is_host
+                .get(slice.track as usize)
+                .is_some_and(|is_host| *is_host)
+    });
+    walk(trace, &order, |index, outer| {
+        if let Some(outer) = outer {
+            let whole = trace.slice(outer as usize).duration_ns;
+            let within = trace.slice(index as usize).duration_ns;
+            let time = times.entry(outer).or_insert(whole);
+            *time = u64::saturating_sub(*time, within);
+        }
+    });
+    times
+}
+
+/// Tells each change of memory the operator in which it came.
+pub fn name_memory(trace: &mut Trace) {
+    let mut waiting: Vec<(u32, i64, u32)> = Vec::new();
+    for (index, event) in trace.memory.iter().enumerate() {
+        if let (Some(track), 0) = (event.track, event.op) {
+            waiting.push((track, event.at_ns, index as u32));
+        }
+    }
+    waiting.sort_unstable();
+    let order = in_order(trace, |slice| slice.kind == SliceKind::Operator);
+    let mut open: Vec<Slice> = Vec::new();
+    let mut next = order
+        .iter()
+        .map(|&index| trace.slice(index as usize))
+        .peekable();
+    let mut found = Vec::with_capacity(waiting.len());
+    for (track, at_ns, index) in waiting {
+        while let Some(slice) =
+            next.next_if(|slice| (slice.track, slice.start_ns) <= (track, at_ns))
+        {
+            open.retain(|outer| outer.track == slice.track && outer.end_ns() > slice.start_ns);
+            open.push(slice);
+        }
+        let holder = open
+            .iter()
+            .rev()
+            .find(|slice| slice.track == track && slice.end_ns() >= at_ns);
+        if let Some(holder) = holder {
+            found.push((index, holder.name));
+        }
+    }
+    for (index, name) in found {
+        trace.memory[index as usize].op = name;
+    }
+}
+
+/// Tells each kernel and copy the operator whose call launched it.
+pub fn name_ops(trace: &mut Trace) {
+    let launched = |kind: SliceKind| kind.is_work();
+    let has_links = trace
+        .slices()
+        .any(|slice| launched(slice.kind) && slice.link != 0 && slice.op == 0);
+    if !has_links {
+        return;
+    }
+    let mut ops: FxHashMap<u64, u32> = FxHashMap::default();
+    let order = in_order(trace, |slice| {
+        matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
+    });
+    walk(trace, &order, |index, outer| {
+        let slice = trace.slice(index as usize);
+        if slice.kind == SliceKind::Call
+            && slice.link != 0
+            && let Some(outer) = outer
+        {
+            let outer = trace.slice(outer as usize);
+            if outer.kind == SliceKind::Operator {
+                ops.insert(slice.link, outer.name);
+            }
+        }
+    });
+    for index in 0..trace.len() {
+        let slice = trace.slice(index);
+        if launched(slice.kind)
+            && slice.op == 0
+            && let Some(&op) = ops.get(&slice.link)
+        {
+            trace.set_op(index, op);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::trace::{MemoryEvent, Track};
+
+    #[test]
+    fn kernels_know_the_operator_that_launched_them() {
+        let mut trace = Trace::default();
+        let host = trace.track(Track::default());
+        let gpu = trace.track(Track {
+            device: Some(0),
+            ..Track::default()
+        });
+        let mut put = |kind, name: &str, track, start, duration, link| {
+            let name = trace.names.number(name);
+            trace.push(Slice {
+                link,
+                ..Slice::new(kind, name, track, start, duration)
+            });
+        };
+        put(SliceKind::Kernel, "sgemm", gpu, 500, 40, 7);
+        put(SliceKind::Operator, "aten::conv2d", host, 100, 100, 0);
+        put(SliceKind::Operator, "aten::mm", host, 120, 50, 0);
+        put(SliceKind::Call, "cudaLaunchKernel", host, 130, 10, 7);
+        put(SliceKind::Operator, "aten::relu", host, 200, 30, 0);
+        name_ops(&mut trace);
+        assert_eq!(trace.names.get(trace.slice(0).op), "aten::mm");
+        let own = self_times(&trace, SliceKind::Operator);
+        assert_eq!(own.get(&1), Some(&50));
+        assert_eq!(own.get(&4), None);
+    }
+
+    #[test]
+    fn memory_knows_the_operator_that_asked() {
+        let mut trace = Trace::default();
+        let host = trace.track(Track::default());
+        for (name, start, duration) in [("outer", 0, 100), ("inner", 10, 20), ("last", 200, 5)] {
+            let name = trace.names.number(name);
+            trace.push(Slice::new(SliceKind::Operator, name, host, start, duration));
+        }
+        for at_ns in [203, 15, 50, 150] {
+            trace.memory.push(MemoryEvent {
+                at_ns,
+                device: None,
+                change: 1,
+                total: None,
+                track: Some(host),
+                op: 0,
+            });
+        }
+        name_memory(&mut trace);
+        let ops: Vec<&str> = trace
+            .memory
+            .iter()
+            .map(|event| trace.names.get(event.op))
+            .collect();
+        assert_eq!(ops, ["last", "inner", "outer", ""]);
+    }
+}

@@ -1,0 +1,557 @@
+//! The engines that run a network, behind one trait, and the list of them.
+//!
+//! Only a worker process loads an engine; the rest of the program asks here which there are, what
+//! they may be told, and how their worker is started. To add one: a file here and a line in [`ALL`].
+
+pub mod command;
+mod common;
+pub mod fake;
+pub mod install;
+mod node_events;
+pub mod onnxruntime;
+pub mod pytorch;
+pub mod rten;
+pub mod runtimes;
+#[cfg(feature = "tract")]
+pub mod tract;
+#[cfg(not(feature = "tract"))]
+mod without_tract;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use common::{THREADS, check_cpu_alone, positive};
+pub use common::{copies, devices, memory_limit, recipe, streams};
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::examination::Examination;
+pub use powerband_core::domain::setup::MODEL_KEY;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::Tensor;
+
+/// Every engine. Help, `--setup` and the engines page read this list.
+pub const ALL: &[&dyn Engine] = &[
+    &onnxruntime::OnnxRuntime,
+    &self::rten::Rten,
+    #[cfg(feature = "tract")]
+    &tract::Tract,
+    #[cfg(not(feature = "tract"))]
+    &without_tract::Tract,
+    &pytorch::PyTorch,
+    &command::Command,
+    &fake::Fake,
+];
+
+/// The engine that is always there, for where no other was found.
+pub const LAST_RESORT: &str = "rten";
+
+/// Keys that every engine's setup may have, because the worker itself heeds them.
+pub const COMMON_KEYS: &[Key] = &[
+    Key {
+        name: "memory",
+        values: "bytes, e.g. 4GiB",
+        help: "most memory that the worker may allocate; beyond it the case is out of memory",
+    },
+    Key {
+        name: PRECISION_KEY,
+        values: "float, fp16, int8",
+        help: "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
+    },
+    Key {
+        name: "keep_float",
+        values: "operators or nodes, joined by +",
+        help: "what stays in floats where the model is rewritten",
+    },
+    Key {
+        name: "calibration",
+        values: "a folder of pictures, a CSV, or .npy files",
+        help: "inputs that the ranges of 8-bit values are found with (default: 16 seeded ones)",
+    },
+    Key {
+        name: "ranges",
+        values: "minmax, percentile, percentile:99.9",
+        help: "how the ranges of 8-bit values follow from what was seen (default: minmax)",
+    },
+    Key {
+        name: "fixed_batch",
+        values: "a batch size",
+        help: "rewrite the model first: this batch size is written into it, which some engines optimise better",
+    },
+    Key {
+        name: COPIES_KEY,
+        values: "1 to 64",
+        help: "so many workers share each batch and begin together; threads are shared out where threads= does not say",
+    },
+    Key {
+        name: DEVICES_KEY,
+        values: "numbers, e.g. \"0,1\"",
+        help: "the devices of the copies, one after the other (default: the setup's device for all)",
+    },
+    Key {
+        name: STREAMS_KEY,
+        values: "1 to 64",
+        help: "so many threads of one worker share each batch, each with a session of its own",
+    },
+    Key {
+        name: MODEL_KEY,
+        values: "a network or a file",
+        help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
+    },
+];
+
+/// More workers or threads than this are a slip of the finger.
+const MOST_COPIES: usize = 64;
+
+/// The key with which a setup asks for several workers.
+pub const COPIES_KEY: &str = "copies";
+
+/// The key with which a setup names the devices of its copies.
+pub const DEVICES_KEY: &str = "devices";
+
+/// The key with which a setup asks for several threads in one worker.
+pub const STREAMS_KEY: &str = "streams";
+
+/// The key with which a setup asks for other numbers.
+pub const PRECISION_KEY: &str = "precision";
+
+/// An option that a setup may carry.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// What stands before the `=`.
+    pub name: &'static str,
+    /// What may stand after it, for help.
+    pub values: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+impl Key {
+    /// Whether an option's key is this one, or one of the family that it stands for.
+    pub fn covers(&self, key: &str) -> bool {
+        match self.name.strip_suffix('*') {
+            Some(family) => key.len() > family.len() && key.starts_with(family),
+            None => self.name == key,
+        }
+    }
+}
+
+/// Why an engine cannot do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+pub enum EngineError {
+    /// The engine, its library or the device cannot do this.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Memory ran out.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
+    /// Anything else, in the engine's words.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What an engine needs that is not a part of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// The library of ONNX Runtime.
+    OnnxRuntime,
+    /// A Python with a package.
+    Python {
+        /// The package, as it is imported.
+        package: &'static str,
+    },
+}
+
+/// What an engine says of itself once it is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// Name and version.
+    pub version: String,
+    /// The library behind it, where it is one that was found at run time.
+    pub library: Option<PathBuf>,
+    /// Devices that a setup may name.
+    pub devices: Vec<String>,
+    /// Ways to execute that the library was built with.
+    pub providers: Vec<String>,
+    /// Which of them computes on a kind of device where a setup names none; for engines that have several.
+    #[serde(default)]
+    pub usual_providers: BTreeMap<String, String>,
+    /// What a setup cannot ask for here, as `key=value`, and why.
+    #[serde(default)]
+    pub lacks: BTreeMap<String, String>,
+}
+
+impl EngineInfo {
+    /// Why it cannot run a setup, as far as it can be told before it is tried; nothing where it may.
+    pub fn lack(&self, setup: &Setup) -> Option<String> {
+        let kind = setup.device.split(':').next().unwrap_or_default();
+        let device = format!("device={kind}");
+        let options = setup.options.iter().flat_map(|(key, value)| {
+            value
+                .split('+')
+                .map(move |word| format!("{key}={}", word.trim()))
+        });
+        // A setup that names its provider, or the library of one, does not ask for the usual one.
+        let names_one = |key: &str| setup.options.contains_key(key);
+        let usual = self.usual_providers.get(kind);
+        let usual = usual.filter(|_| !names_one("provider") && !names_one("library"));
+        let usual = usual.map(|word| format!("provider={word}"));
+        let mut asked = options.chain([device]).chain(usual);
+        asked.find_map(|asked| self.lacks.get(&asked).cloned())
+    }
+}
+
+/// What a worker is to load.
+#[derive(Clone, Debug)]
+pub struct LoadRequest<'a> {
+    /// How the model is to run.
+    pub setup: &'a Setup,
+    /// The ONNX file.
+    pub model: &'a Path,
+    /// The engine's library, for engines that have one.
+    pub runtime: Option<&'a Path>,
+}
+
+/// What a loaded model says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Engine and version.
+    pub engine: String,
+    /// The engine's library.
+    pub library: Option<String>,
+    /// Threads it computes with, where known.
+    pub threads: Option<usize>,
+    /// Loading the engine's own library, in nanoseconds.
+    pub library_ns: u64,
+    /// Looking the file over before the engine reads it, in nanoseconds; no part of loading.
+    pub check_ns: u64,
+    /// How inputs reach the model and whether outputs are read back.
+    pub feeding: &'static str,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Runs that are watched for a profile, and how many of them come first and only warm up.
+pub const PROFILE_RUNS: u64 = 13;
+/// See [`PROFILE_RUNS`].
+pub const PROFILE_WARM_UP: u64 = 3;
+
+/// An engine: what it is called, what it may be told, how it is loaded.
+pub trait Engine: Sync {
+    /// What a setup calls it.
+    fn id(&self) -> &'static str;
+
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// Options beyond [`COMMON_KEYS`].
+    fn keys(&self) -> &'static [Key];
+
+    /// Whether users are told of it; numbers of an engine that is not offered are made up.
+    fn is_offered(&self) -> bool {
+        true
+    }
+
+    /// Whether this build has it. One that was left out is known by name, and in no run by itself.
+    fn is_built(&self) -> bool {
+        true
+    }
+
+    /// Whether it can run a network without being told more than its name.
+    fn stands_alone(&self) -> bool {
+        true
+    }
+
+    /// Whether it can run any ONNX file, and not only networks that it knows by name.
+    fn takes_files(&self) -> bool {
+        true
+    }
+
+    /// What has to be found on the machine first.
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    /// The worker to start for a setup, with what was found; nothing for our own executable.
+    fn worker(&self, _setup: &Setup, _runtime: Option<&Path>) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// The command that runs the network, for an engine that loads nothing. Called in a worker.
+    fn outside(&self, _request: &LoadRequest<'_>) -> Option<Result<command::Outside, EngineError>> {
+        None
+    }
+
+    /// Refuses options that make no sense, before anything is started.
+    fn check(&self, setup: &Setup) -> Result<(), String>;
+
+    /// Loads no model, only the engine, and says what it is. Called in a worker.
+    fn probe(&self, runtime: Option<&Path>) -> Result<EngineInfo, EngineError>;
+
+    /// Whether it can say which nodes it made of a network's and where they ran.
+    fn examines(&self) -> bool {
+        false
+    }
+
+    /// Runs a model a few times and says what it made of it. Called in a worker that measures nothing.
+    fn examine(
+        &self,
+        _request: &LoadRequest<'_>,
+        _inputs: &[Tensor],
+    ) -> Result<Examination, EngineError> {
+        Err(EngineError::Unsupported(format!(
+            "{} does not tell what it makes of a network",
+            self.title()
+        )))
+    }
+
+    /// Whether it can watch where the time of a run goes.
+    fn profiles(&self) -> bool {
+        false
+    }
+
+    /// What is said to have watched, where the files are in the format of another program.
+    fn watcher(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Runs a model a few times, watched, and leaves what was seen in a folder: files that importers
+    /// know. The first [`PROFILE_WARM_UP`] runs of those that are seen warm up. Called in a worker that
+    /// measures nothing.
+    fn profile(
+        &self,
+        _request: &LoadRequest<'_>,
+        _inputs: &[Tensor],
+        _folder: &Path,
+    ) -> Result<Watched, EngineError> {
+        Err(EngineError::Unsupported(format!(
+            "{} does not tell where its time goes",
+            self.title()
+        )))
+    }
+
+    /// Loads a model. Called in a worker.
+    fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError>;
+}
+
+/// What an engine left that ran and watched itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Files that importers know.
+    pub files: Vec<PathBuf>,
+    /// When the first run that does not only warm up began, on the machine's monotonic clock, in nanoseconds.
+    pub began_ns: u64,
+}
+
+/// A model that an engine has loaded.
+pub trait LoadedModel {
+    /// What it says of itself.
+    fn loaded(&self) -> &Loaded;
+
+    /// Binds inputs once; the result runs as often as wanted.
+    fn open(&mut self, inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError>;
+}
+
+/// A model with its inputs bound.
+pub trait Runnable {
+    /// Runs once and waits for the end.
+    fn run(&mut self) -> Result<(), EngineError>;
+
+    /// Runs once and says how long it took, in nanoseconds. What is timed is the run and the clock,
+    /// nothing else; [`fake`] alone gives another time.
+    fn timed_run(&mut self) -> Result<u64, EngineError> {
+        let start = Instant::now();
+        self.run()?;
+        Ok(start.elapsed().as_nanos() as u64)
+    }
+
+    /// Whether caches and clocks have to be woken up and runs to become steady before they count.
+    fn wakes_up(&self) -> bool {
+        true
+    }
+
+    /// Whether the times are another program's figures, and not those of our clock.
+    fn tells_its_own_times(&self) -> bool {
+        false
+    }
+
+    /// Runs once and reads the outputs back, in the model's order.
+    fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError>;
+}
+
+/// The engine that a setup names.
+pub fn find(id: &str) -> Option<&'static dyn Engine> {
+    ALL.iter().copied().find(|engine| engine.id() == id)
+}
+
+/// Why a setup cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// No such engine.
+    #[error("there is no engine \"{name}\"; there are {offered}")]
+    Engine {
+        /// What was asked for.
+        name: String,
+        /// The identifiers there are.
+        offered: String,
+    },
+    /// An option that the engine does not know.
+    #[error("the engine {engine} does not know the key \"{key}\"; it knows {known}")]
+    Key {
+        /// The engine.
+        engine: &'static str,
+        /// What was asked for.
+        key: String,
+        /// The keys there are.
+        known: String,
+    },
+    /// An option whose value makes no sense.
+    #[error("in the setup {setup}: {reason}")]
+    Value {
+        /// The setup.
+        setup: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Looks a setup over before anything is started: engine, keys, values.
+pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
+    let engine = find(&setup.engine).ok_or_else(|| CheckError::Engine {
+        name: setup.engine.clone(),
+        offered: list(ALL.iter().filter(|e| e.is_offered()).map(|e| e.id())),
+    })?;
+    let known = || engine.keys().iter().chain(COMMON_KEYS);
+    if let Some(key) = setup
+        .options
+        .keys()
+        .find(|key| !known().any(|k| k.covers(key)))
+    {
+        return Err(CheckError::Key {
+            engine: engine.id(),
+            key: key.clone(),
+            known: list(known().map(|key| key.name)),
+        });
+    }
+    let value_error = |reason| CheckError::Value {
+        setup: setup.to_string(),
+        reason,
+    };
+    memory_limit(setup).map_err(value_error)?;
+    recipe(setup).map_err(value_error)?;
+    copies(setup).map_err(value_error)?;
+    streams(setup).map_err(value_error)?;
+    engine.check(setup).map_err(value_error)?;
+    Ok(engine)
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = ALL.iter().map(|engine| engine.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ALL.len());
+    }
+
+    #[test]
+    fn copies_and_their_devices_are_read() {
+        let of = |spec: &str| copies(&spec.parse().unwrap());
+        assert_eq!(of("ort"), Ok(1));
+        assert_eq!(of("ort,copies=2"), Ok(2));
+        assert_eq!(of("torch:cuda,devices=0+1"), Ok(2));
+        assert_eq!(of("torch:cuda,devices=\"0,1\",copies=4"), Ok(4));
+        assert!(
+            of("torch:cuda,devices=0+1,copies=3")
+                .unwrap_err()
+                .contains("evenly")
+        );
+        assert!(of("torch:cuda,devices=0+x").unwrap_err().contains("\"x\""));
+        assert!(of("ort,devices=0+1").unwrap_err().contains("copies="));
+        assert!(of("ort,copies=65").unwrap_err().contains("64"));
+        let of = |spec: &str| streams(&spec.parse().unwrap());
+        assert_eq!(of("ort,streams=4"), Ok(4));
+        assert!(
+            of("ort,streams=2,copies=2")
+                .unwrap_err()
+                .contains("exclude")
+        );
+        assert!(of("torch,streams=2").unwrap_err().contains("copies="));
+    }
+
+    #[test]
+    fn what_is_not_here_is_known_before_it_is_tried() {
+        let lack = |key: &str| (key.to_owned(), format!("no {key}"));
+        let info = EngineInfo {
+            lacks: [
+                lack("mode=compile"),
+                lack("device=cuda"),
+                lack("provider=openvino"),
+            ]
+            .into(),
+            ..EngineInfo::default()
+        };
+        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        assert_eq!(of("torch:cpu,mode=amp-bf16"), None);
+        assert_eq!(
+            of("torch:cpu,mode=channels-last+compile").as_deref(),
+            Some("no mode=compile")
+        );
+        assert_eq!(of("torch:cuda:1").as_deref(), Some("no device=cuda"));
+        assert_eq!(
+            of("ort,provider=openvino").as_deref(),
+            Some("no provider=openvino")
+        );
+    }
+
+    #[test]
+    fn a_device_without_its_usual_provider_is_not_here() {
+        let info = EngineInfo {
+            usual_providers: [("cuda".to_owned(), "cuda".to_owned())].into(),
+            lacks: [("provider=cuda".to_owned(), "no CUDA".to_owned())].into(),
+            ..EngineInfo::default()
+        };
+        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        assert_eq!(of("ort:cuda").as_deref(), Some("no CUDA"));
+        assert_eq!(of("ort:cuda:1,threads=2").as_deref(), Some("no CUDA"));
+        assert_eq!(of("ort:cpu"), None);
+        assert_eq!(of("ort:cuda,provider=tensorrt"), None);
+        assert_eq!(of("ort:cuda,library=plugin.so"), None);
+    }
+
+    #[test]
+    fn faults_of_a_setup_are_named() {
+        let fault = |spec: &str| {
+            check(&spec.parse().unwrap())
+                .err()
+                .map(|e| e.to_string())
+                .unwrap_or_default()
+        };
+        assert_eq!(fault("rten:cpu,threads=2,memory=4GiB"), "");
+        assert!(
+            fault("rtem").contains("there are ort, rten, tract, torch"),
+            "{}",
+            fault("rtem")
+        );
+        assert!(!fault("rtem").contains("fake"));
+        assert!(
+            fault("rten,speed=11").contains("it knows threads, memory, precision, keep_float"),
+            "{}",
+            fault("rten,speed=11")
+        );
+        assert!(fault("rten,threads=0").contains("threads=0"));
+        assert!(fault("ort,opt=most").contains("opt=most"));
+        assert!(fault("rten,memory=lots").contains("4GiB"));
+        assert!(fault("rten:cuda:0").contains("cpu"));
+    }
+}

@@ -1,0 +1,364 @@
+//! The execution providers of ONNX Runtime: what a setup calls them, where they run, what they take.
+//!
+//! A setup's device says where, its `provider=` says with what. To add a provider: a line in [`ALL`].
+
+use std::collections::BTreeMap;
+
+use ort::ep::{self, ArbitrarilyConfigurableExecutionProvider as _, ExecutionProvider as _};
+use ort::session::builder::SessionBuilder;
+
+use crate::engines::EngineError;
+use powerband_core::domain::setup::Setup;
+
+/// What stands before the name of an option that goes to the provider as it is.
+const OPTION: &str = "ep.";
+
+/// One execution provider.
+pub struct Provider {
+    /// What a setup calls it.
+    pub word: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Devices that it runs on, the one that it is meant for first.
+    pub devices: &'static [&'static str],
+    /// Flavor of the library that has it, for the command that fetches it.
+    flavor: Option<&'static str>,
+    is_built_in: fn() -> bool,
+    register: fn(&mut SessionBuilder, &Wanted) -> Result<(), String>,
+}
+
+/// What a setup asks of a provider.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Which device of its kind, where the setup says.
+    pub index: Option<u32>,
+    /// Options that go to the provider as they are.
+    pub options: Vec<(String, String)>,
+}
+
+/// A provider that takes any option by its name, told its device by the option `$device`.
+macro_rules! configurable {
+    ($type:ident, $device:expr) => {
+        |builder, wanted| {
+            let device: Option<&str> = $device;
+            let mut provider = ep::$type::default();
+            if let (Some(name), Some(index)) = (device, wanted.index) {
+                provider = provider.with_arbitrary_config(name, index);
+            }
+            for (key, value) in &wanted.options {
+                provider = provider.with_arbitrary_config(key, value);
+            }
+            provider
+                .register(builder)
+                .map_err(|error| error.to_string())
+        }
+    };
+}
+
+/// Every provider; the first one that runs on a device is the device's own.
+pub const ALL: &[Provider] = &[
+    Provider {
+        word: "cpu",
+        title: "CPU",
+        devices: &["cpu"],
+        flavor: None,
+        is_built_in: || true,
+        register: |_, wanted| none_of(&wanted.options, "cpu"),
+    },
+    Provider {
+        word: "cuda",
+        title: "CUDA",
+        devices: &["cuda"],
+        flavor: Some("cuda"),
+        is_built_in: || matches!(ep::CUDA::is_available(), Ok(true)),
+        register: configurable!(CUDA, Some("device_id")),
+    },
+    Provider {
+        word: "rocm",
+        title: "ROCm",
+        devices: &["rocm"],
+        flavor: Some("rocm"),
+        is_built_in: || matches!(ep::ROCm::is_available(), Ok(true)),
+        register: configurable!(ROCm, Some("device_id")),
+    },
+    Provider {
+        word: "tensorrt",
+        title: "TensorRT",
+        devices: &["cuda"],
+        flavor: Some("cuda"),
+        is_built_in: || matches!(ep::TensorRT::is_available(), Ok(true)),
+        register: configurable!(TensorRT, Some("device_id")),
+    },
+    Provider {
+        word: "migraphx",
+        title: "MIGraphX",
+        devices: &["rocm"],
+        flavor: Some("migraphx"),
+        is_built_in: || matches!(ep::MIGraphX::is_available(), Ok(true)),
+        register: migraphx,
+    },
+    Provider {
+        word: "openvino",
+        title: "OpenVINO",
+        devices: &["cpu", "gpu", "npu"],
+        flavor: Some("openvino"),
+        is_built_in: || matches!(ep::OpenVINO::is_available(), Ok(true)),
+        register: configurable!(OpenVINO, None),
+    },
+    Provider {
+        word: "xnnpack",
+        title: "XNNPACK",
+        devices: &["cpu"],
+        flavor: None,
+        is_built_in: || matches!(ep::XNNPACK::is_available(), Ok(true)),
+        register: configurable!(XNNPACK, None),
+    },
+    Provider {
+        word: "directml",
+        title: "DirectML",
+        devices: &["dml"],
+        flavor: Some("directml"),
+        is_built_in: || matches!(ep::DirectML::is_available(), Ok(true)),
+        register: directml,
+    },
+    Provider {
+        word: "coreml",
+        title: "CoreML",
+        devices: &["cpu", "npu"],
+        flavor: None,
+        is_built_in: || matches!(ep::CoreML::is_available(), Ok(true)),
+        register: configurable!(CoreML, None),
+    },
+    Provider {
+        word: "webgpu",
+        title: "WebGPU",
+        devices: &["gpu"],
+        flavor: None,
+        is_built_in: || matches!(ep::WebGPU::is_available(), Ok(true)),
+        register: configurable!(WebGPU, Some("deviceId")),
+    },
+];
+
+/// The provider of a setup: the one that it names, else the one of its device.
+pub fn of(setup: &Setup) -> Result<&'static Provider, String> {
+    let (kind, index) = device(setup)?;
+    let provider = match setup.options.get("provider") {
+        Some(word) => find(word)?,
+        None => ALL
+            .iter()
+            .find(|provider| provider.devices.contains(&kind))
+            .ok_or_else(|| no_device(kind))?,
+    };
+    if !provider.devices.contains(&kind) {
+        return Err(format!(
+            "provider={} runs on {}, not on {kind}; write ort:{},provider={}",
+            provider.word,
+            provider.devices.join(", "),
+            provider.devices.first().unwrap_or(&"cpu"),
+            provider.word
+        ));
+    }
+    if kind == "cpu" && index.is_some() {
+        return Err("the cpu is one device; write ort:cpu".to_owned());
+    }
+    Ok(provider)
+}
+
+/// What computes on each kind of device where a setup names no provider.
+pub fn usual() -> BTreeMap<String, String> {
+    let mut usual = BTreeMap::new();
+    for provider in ALL {
+        for kind in provider.devices {
+            let of_kind = usual.entry((*kind).to_owned());
+            of_kind.or_insert_with(|| provider.word.to_owned());
+        }
+    }
+    usual
+}
+
+/// What a setup asks of its provider.
+pub fn wanted(setup: &Setup) -> Wanted {
+    let options = setup.options.iter().filter_map(|(key, value)| {
+        let name = key.strip_prefix(OPTION)?;
+        Some((name.to_owned(), value.clone()))
+    });
+    let mut options: Vec<(String, String)> = options.collect();
+    // OpenVINO's devices are an option like any other: the setup's device says which, unless the user does.
+    let kind = setup.device.split(':').next().unwrap_or_default();
+    let is_openvino = of(setup).is_ok_and(|provider| provider.word == "openvino");
+    if is_openvino && !options.iter().any(|(key, _)| key == "device_type") {
+        options.push(("device_type".to_owned(), kind.to_uppercase()));
+    }
+    Wanted {
+        index: device(setup).ok().and_then(|(_, index)| index),
+        options,
+    }
+}
+
+impl Provider {
+    /// Whether the loaded library was built with it.
+    pub fn is_built_in(&self) -> bool {
+        (self.is_built_in)()
+    }
+
+    /// Why the loaded library cannot use it, and what helps.
+    pub fn lack(&self) -> String {
+        let help = self.flavor.map_or_else(String::new, |flavor| {
+            format!(
+                "; `powerband engines install onnxruntime --flavor {flavor}` fetches one that was, where there is one for this system, and runtime= chooses among several"
+            )
+        });
+        format!("this ONNX Runtime was built without {}{help}", self.title)
+    }
+
+    /// Puts it before the CPU in a session's list. A provider that the library has but that does not
+    /// start, because a driver or a library of the vendor is missing, is an error and never skipped.
+    pub fn register(
+        &self,
+        builder: &mut SessionBuilder,
+        wanted: &Wanted,
+    ) -> Result<(), EngineError> {
+        if !self.is_built_in() {
+            return Err(EngineError::Unsupported(self.lack()));
+        }
+        (self.register)(builder, wanted).map_err(|reason| {
+            EngineError::Unsupported(format!(
+                "{} does not start: {}; its driver and libraries have to be installed, and its ep. options right",
+                self.title,
+                reason.trim()
+            ))
+        })
+    }
+}
+
+fn find(word: &str) -> Result<&'static Provider, String> {
+    let known = ALL.iter().find(|provider| provider.word == word);
+    known.ok_or_else(|| {
+        let words: Vec<&str> = ALL.iter().map(|provider| provider.word).collect();
+        format!(
+            "provider={word} is not known; there are {}",
+            words.join(", ")
+        )
+    })
+}
+
+/// Kind and number of a setup's device.
+fn device(setup: &Setup) -> Result<(&str, Option<u32>), String> {
+    match setup.device.split_once(':') {
+        None => Ok((&setup.device, None)),
+        Some((kind, number)) => match number.parse() {
+            Ok(index) => Ok((kind, Some(index))),
+            Err(_) => Err(format!(
+                "{} is no device; write for example {kind}:0",
+                setup.device
+            )),
+        },
+    }
+}
+
+fn no_device(kind: &str) -> String {
+    if let Some(provider) = ALL.iter().find(|provider| provider.word == kind) {
+        let device = provider.devices.first().unwrap_or(&"cpu");
+        return format!("{kind} is a provider; write ort:{device},provider={kind}");
+    }
+    let mut kinds: Vec<&str> = ALL.iter().flat_map(|p| p.devices).copied().collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    format!(
+        "ONNX Runtime knows no device {kind}; there are {}",
+        kinds.join(", ")
+    )
+}
+
+fn none_of(options: &[(String, String)], word: &str) -> Result<(), String> {
+    match options.first() {
+        None => Ok(()),
+        Some((key, _)) => Err(format!("the provider {word} takes no option {key}")),
+    }
+}
+
+fn directml(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String> {
+    none_of(&wanted.options, "directml")?;
+    let index = wanted.index.unwrap_or(0);
+    let index = i32::try_from(index).map_err(|error| error.to_string())?;
+    let provider = ep::DirectML::default().with_device_id(index);
+    provider
+        .register(builder)
+        .map_err(|error| error.to_string())
+}
+
+/// MIGraphX has a structure of its own in place of options by name; these are its names in ONNX Runtime.
+fn migraphx(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String> {
+    let index = i32::try_from(wanted.index.unwrap_or(0)).map_err(|error| error.to_string())?;
+    let mut provider = ep::MIGraphX::default().with_device_id(index);
+    for (key, value) in &wanted.options {
+        let is_on = || match value.as_str() {
+            "1" | "true" | "True" => Ok(true),
+            "0" | "false" | "False" => Ok(false),
+            _ => Err(format!("ep.{key}={value} is neither 1 nor 0")),
+        };
+        provider = match key.as_str() {
+            "migraphx_fp16_enable" => provider.with_fp16(is_on()?),
+            "migraphx_fp8_enable" => provider.with_fp8(is_on()?),
+            "migraphx_int8_enable" => provider.with_int8(is_on()?),
+            "migraphx_exhaustive_tune" => provider.with_exhaustive_tune(is_on()?),
+            "migraphx_int8_calibration_table_name" => {
+                provider.with_int8_calibration_table(value, false)
+            }
+            "migraphx_save_model_path" => provider.with_save_model(value),
+            "migraphx_load_model_path" => provider.with_load_model(value),
+            _ => {
+                return Err(format!(
+                    "MIGraphX takes no option {key}; it takes migraphx_fp16_enable, migraphx_fp8_enable, migraphx_int8_enable, migraphx_int8_calibration_table_name, migraphx_exhaustive_tune, migraphx_save_model_path and migraphx_load_model_path"
+                ));
+            }
+        };
+    }
+    provider
+        .register(builder)
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(spec: &str) -> Result<&'static str, String> {
+        of(&spec.parse().unwrap()).map(|provider| provider.word)
+    }
+
+    #[test]
+    fn a_setup_has_the_provider_that_it_names_or_that_of_its_device() {
+        assert_eq!(word("ort"), Ok("cpu"));
+        assert_eq!(word("ort:cuda:1"), Ok("cuda"));
+        assert_eq!(word("ort:cuda:0,provider=tensorrt"), Ok("tensorrt"));
+        assert_eq!(word("ort:rocm:0,provider=migraphx"), Ok("migraphx"));
+        assert_eq!(word("ort:cpu,provider=openvino"), Ok("openvino"));
+        assert_eq!(word("ort:dml:0"), Ok("directml"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_said_with_what_can() {
+        let fault = |spec| word(spec).unwrap_err();
+        assert!(fault("ort:openvino").contains("ort:cpu,provider=openvino"));
+        assert!(fault("ort:tpu").contains("cpu, cuda, dml"));
+        assert!(fault("ort:cuda:x").contains("cuda:0"));
+        assert!(fault("ort:cpu,provider=tensorrt").contains("ort:cuda,provider=tensorrt"));
+        assert!(fault("ort:cpu,provider=abacus").contains("migraphx"));
+        assert!(fault("ort:cpu:1").contains("one device"));
+    }
+
+    #[test]
+    fn options_go_to_the_provider_by_their_own_names() {
+        let of = |spec: &str| wanted(&spec.parse().unwrap());
+        let cuda = of("ort:cuda:1,ep.cudnn_conv_algo_search=HEURISTIC");
+        assert_eq!(cuda.index, Some(1));
+        let pair = ("cudnn_conv_algo_search".to_owned(), "HEURISTIC".to_owned());
+        assert_eq!(cuda.options, [pair]);
+        let openvino = of("ort:gpu,provider=openvino");
+        assert_eq!(
+            openvino.options,
+            [("device_type".to_owned(), "GPU".to_owned())]
+        );
+    }
+}

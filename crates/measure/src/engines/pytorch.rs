@@ -1,0 +1,304 @@
+//! The engine `torch`: PyTorch, in a Python that the user has, through a worker of our own in Python.
+//!
+//! Here is what a setup may say; `assets/workers/torch_worker.py` does it.
+
+use std::path::Path;
+
+use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, positive};
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::setup::Setup;
+
+/// The worker, in Python.
+const WORKER: (&str, &str) = (
+    "torch_worker.py",
+    include_str!("../../../../assets/workers/torch_worker.py"),
+);
+/// The Python package that has to be there.
+const PACKAGE: &str = "torch";
+/// Words of `mode=`; several are joined by `+`.
+pub const MODES: [&str; 9] = [
+    "eager",
+    "amp-bf16",
+    "amp-fp16",
+    "fp16",
+    "bf16",
+    "channels-last",
+    "compile",
+    "script",
+    "tensorrt",
+];
+/// Words of which a setup can have one.
+const ARITHMETIC: [&str; 4] = ["amp-bf16", "amp-fp16", "fp16", "bf16"];
+const COMPILERS: [&str; 3] = ["compile", "script", "tensorrt"];
+/// Keys that rewrite an ONNX file first.
+const OF_FILES: [&str; 5] = [
+    "precision",
+    "keep_float",
+    "calibration",
+    "ranges",
+    "fixed_batch",
+];
+const TASKS: [&str; 2] = ["infer", "train"];
+const OPTIMISERS: [&str; 3] = ["sgd", "adam", "adamw"];
+/// Keys that have a meaning in training alone.
+const OF_TRAINING: [&str; 6] = [
+    "optimiser",
+    "lr",
+    "momentum",
+    "data",
+    "epoch_items",
+    "deterministic",
+];
+
+/// The engine.
+pub struct PyTorch;
+
+impl Engine for PyTorch {
+    fn id(&self) -> &'static str {
+        "torch"
+    }
+
+    fn title(&self) -> &'static str {
+        "PyTorch"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        KEYS
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Python { package: PACKAGE }
+    }
+
+    fn profiles(&self) -> bool {
+        true
+    }
+
+    fn takes_files(&self) -> bool {
+        false
+    }
+
+    fn worker(&self, _setup: &Setup, runtime: Option<&Path>) -> Option<ProcessSpec> {
+        // Unbuffered, so that the end of what it says is there when it dies.
+        let python = ProcessSpec::new(runtime?).args(["-u"]);
+        Some(python.script(WORKER.0, WORKER.1))
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), String> {
+        let kind = setup.device.split(':').next().unwrap_or_default();
+        if !["cpu", "cuda", "rocm"].contains(&kind) {
+            return Err(format!(
+                "PyTorch runs on cpu, cuda:0 or rocm:0 here, not on {}",
+                setup.device
+            ));
+        }
+        positive(setup, "threads")?;
+        let rewrites = OF_FILES
+            .iter()
+            .find(|key| setup.options.contains_key(**key));
+        if let Some(key) = rewrites {
+            return Err(format!(
+                "{key}= rewrites ONNX files, which PyTorch does not run; mode= has fp16, bf16 and more"
+            ));
+        }
+        check_modes(setup)?;
+        check_training(setup)
+    }
+
+    fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
+        Err(in_python())
+    }
+
+    fn load(&self, _request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
+        Err(in_python())
+    }
+}
+
+fn in_python() -> EngineError {
+    EngineError::Unsupported(
+        "PyTorch is run by its worker in Python, and loads nothing here".to_owned(),
+    )
+}
+
+/// The words of a setup's `mode=`.
+pub fn modes(setup: &Setup) -> Vec<&str> {
+    let mode = setup.options.get("mode").map_or("eager", String::as_str);
+    mode.split('+').map(str::trim).collect()
+}
+
+fn check_modes(setup: &Setup) -> Result<(), String> {
+    let words = modes(setup);
+    if let Some(word) = words.iter().find(|word| !MODES.contains(word)) {
+        return Err(format!(
+            "mode={word} is not known; there are {}, and several are joined by +",
+            MODES.join(", ")
+        ));
+    }
+    for group in [&ARITHMETIC[..], &COMPILERS[..]] {
+        let of_group: Vec<&str> = words
+            .iter()
+            .copied()
+            .filter(|w| group.contains(w))
+            .collect();
+        if let [first, second, ..] = of_group[..] {
+            return Err(format!("mode={first}+{second} cannot be; give one of them"));
+        }
+    }
+    Ok(())
+}
+
+fn check_training(setup: &Setup) -> Result<(), String> {
+    let option = |key: &str| setup.options.get(key).map(String::as_str);
+    let task = option("task").unwrap_or("infer");
+    if !TASKS.contains(&task) {
+        return Err(format!(
+            "task={task} is not known; there are {}",
+            TASKS.join(", ")
+        ));
+    }
+    if task == "infer" {
+        let lost = OF_TRAINING.iter().find(|key| option(key).is_some());
+        return lost.map_or(Ok(()), |key| {
+            Err(format!("{key}= has an effect with task=train only"))
+        });
+    }
+    if let Some(word) = modes(setup)
+        .iter()
+        .find(|word| ["script", "tensorrt"].contains(word))
+    {
+        return Err(format!(
+            "mode={word} is for inference; leave it or task=train out"
+        ));
+    }
+    if let Some(optimiser) = option("optimiser").filter(|name| !OPTIMISERS.contains(name)) {
+        return Err(format!(
+            "optimiser={optimiser} is not known; there are {}",
+            OPTIMISERS.join(", ")
+        ));
+    }
+    for key in ["lr", "momentum"] {
+        let number = option(key).map(|text| text.parse::<f64>().ok().filter(|n| *n >= 0.0));
+        if number == Some(None) {
+            return Err(format!(
+                "{key}={} is no number from 0",
+                option(key).unwrap_or_default()
+            ));
+        }
+    }
+    Ok(())
+}
+
+const KEYS: &[Key] = &[
+    Key {
+        name: "mode",
+        values: "eager, amp-bf16, amp-fp16, fp16, bf16, channels-last, compile, script, tensorrt, joined by +",
+        help: "how the network is run (default: eager)",
+    },
+    Key {
+        name: "task",
+        values: "infer, train",
+        help: "what is measured: a forward pass, or a whole step of training with its parts (default: infer)",
+    },
+    Key {
+        name: "threads",
+        values: "1 to 4096",
+        help: "threads within an operator (default: PyTorch's choice)",
+    },
+    Key {
+        name: "module",
+        values: "module:function, or a file .pt, .ts, .pt2",
+        help: "a network of the user's own, in place of torchvision's by the plan's name",
+    },
+    Key {
+        name: "python",
+        values: "a path",
+        help: "the interpreter that has PyTorch, of several",
+    },
+    Key {
+        name: "compile_mode",
+        values: "default, reduce-overhead, max-autotune",
+        help: "what torch.compile strives for, with mode=compile",
+    },
+    Key {
+        name: "tf32",
+        values: "on, off",
+        help: "matrices in TF32 on NVIDIA cards",
+    },
+    Key {
+        name: "optimiser",
+        values: "sgd, adam, adamw",
+        help: "of training",
+    },
+    Key {
+        name: "lr",
+        values: "a number",
+        help: "learning rate of training",
+    },
+    Key {
+        name: "momentum",
+        values: "a number",
+        help: "momentum of training with sgd",
+    },
+    Key {
+        name: "data",
+        values: "a folder with a sub-folder for each class",
+        help: "pictures to train on (default: made up, in the shape of CIFAR-10)",
+    },
+    Key {
+        name: "epoch_items",
+        values: "a whole number",
+        help: "items after which loss and accuracy are told",
+    },
+    Key {
+        name: "deterministic",
+        values: "true, false",
+        help: "the same numbers in each training, where the device can",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(spec: &str) -> String {
+        let setup: Setup = spec.parse().unwrap();
+        PyTorch.check(&setup).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn words_of_a_mode_are_combined_where_they_can_be() {
+        assert_eq!(fault("torch"), "");
+        assert_eq!(
+            fault("torch:cuda:0,mode=amp-fp16+channels-last+compile"),
+            ""
+        );
+        assert!(fault("torch,mode=turbo").contains("channels-last"));
+        assert!(fault("torch,mode=compile+script").contains("cannot be"));
+        assert!(fault("torch,mode=fp16+amp-bf16").contains("one of them"));
+        assert!(fault("torch:tpu").contains("cuda:0"));
+        assert!(fault("torch,precision=int8").contains("mode="));
+    }
+
+    #[test]
+    fn what_belongs_to_training_is_refused_without_it() {
+        assert_eq!(fault("torch,task=train,optimiser=adam,lr=0.1"), "");
+        assert!(fault("torch,lr=0.1").contains("task=train"));
+        assert!(fault("torch,task=train,mode=script").contains("inference"));
+        assert!(fault("torch,task=train,lr=fast").contains("lr=fast"));
+        assert!(fault("torch,task=dream").contains("infer, train"));
+    }
+
+    #[test]
+    fn the_worker_is_a_script_for_the_interpreter() {
+        let setup = "torch".parse().unwrap();
+        let spec = PyTorch
+            .worker(&setup, Some(Path::new("/usr/bin/python3")))
+            .unwrap();
+        assert_eq!(spec.program, Path::new("/usr/bin/python3"));
+        assert!(
+            spec.script
+                .is_some_and(|script| script.text.contains("protocol"))
+        );
+        assert!(PyTorch.worker(&setup, None).is_none());
+    }
+}

@@ -1,0 +1,346 @@
+//! The engine `rten`: pure Rust, always there, on the processor.
+//!
+//! rten computes in 32-bit floats and 32-bit integers: what a file has in 64 bits is narrowed, and what it has in
+//! 16-bit floats is refused, because its times would be those of another precision.
+
+mod values;
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
+
+use self::values::{Outputs, from_rten, refused, to_rten};
+use super::{
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
+    PROFILE_WARM_UP, Runnable, Watched, check_cpu_alone, node_events, positive,
+};
+use powerband_core::base::clock;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::Tensor;
+use powerband_onnx::{file, proto};
+
+/// Version of the crate that is compiled in; a test compares it with the lock file.
+const VERSION: &str = "0.27.0";
+
+/// The engine.
+pub struct Rten;
+
+impl Engine for Rten {
+    fn id(&self) -> &'static str {
+        "rten"
+    }
+
+    fn title(&self) -> &'static str {
+        "rten"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &[Key {
+            name: "threads",
+            values: "1 to 4096",
+            help: "threads that share the operators' work (default: the cores this process may use)",
+        }]
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), String> {
+        check_cpu_alone(setup)
+    }
+
+    fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
+        Ok(EngineInfo {
+            version: format!("rten {VERSION}"),
+            devices: vec!["cpu".to_owned()],
+            ..EngineInfo::default()
+        })
+    }
+
+    fn profiles(&self) -> bool {
+        true
+    }
+
+    fn watcher(&self) -> Option<&'static str> {
+        Some("rten")
+    }
+
+    fn profile(
+        &self,
+        request: &LoadRequest<'_>,
+        inputs: &[Tensor],
+        folder: &Path,
+    ) -> Result<Watched, EngineError> {
+        let network = Rc::new(Network::load(request, threads(request.setup)?)?);
+        let mut bound = Bound::new(&network, inputs)?;
+        bound.options.verbose = true;
+        let start = Instant::now();
+        let mut events = Vec::new();
+        let mut began_ns = 0;
+        for run in 0..PROFILE_RUNS {
+            if run == PROFILE_WARM_UP {
+                began_ns = clock::monotonic_ns();
+            }
+            let began = start.elapsed();
+            let report = printed(folder, || bound.run())?;
+            let mut took = Duration::ZERO;
+            for node in node_times(&report) {
+                let event = node_events::node("rten", &node.name, &node.operator);
+                events.push(node_events::at(event, began + took, node.took));
+                took += node.took;
+            }
+            events.push(node_events::at(node_events::run(), began, took));
+        }
+        Ok(Watched {
+            files: vec![node_events::write(folder, events)?],
+            began_ns,
+        })
+    }
+
+    fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
+        let threads = threads(request.setup)?;
+        let network = Network::load(request, threads)?;
+        let loaded = Loaded {
+            engine: format!("rten {VERSION}"),
+            threads: Some(threads),
+            check_ns: network.check_ns,
+            feeding: "inputs made once and shared with every run; outputs are left with the engine",
+            ..Loaded::default()
+        };
+        Ok(Box::new(Model {
+            network: Rc::new(network),
+            loaded,
+        }))
+    }
+}
+
+/// Threads that share the work. Two on one core would only be in each other's way.
+fn threads(setup: &Setup) -> Result<usize, EngineError> {
+    let wanted = positive(setup, "threads").map_err(EngineError::Unsupported)?;
+    let usable = || thread::available_parallelism().map_or(1, usize::from);
+    Ok(wanted.unwrap_or_else(|| usable().min(num_cpus::get_physical()).max(1)))
+}
+
+/// A network that was read, and what its file says of its outputs.
+struct Network {
+    model: rten::Model,
+    outputs: Outputs,
+    pool: Arc<ThreadPool>,
+    check_ns: u64,
+}
+
+impl Network {
+    fn load(request: &LoadRequest<'_>, threads: usize) -> Result<Self, EngineError> {
+        let began = Instant::now();
+        let outputs = look_over(request.model)?;
+        let check_ns = began.elapsed().as_nanos() as u64;
+        let model = guarded(|| {
+            let options = ModelOptions::with_all_ops();
+            let loaded = options.load_file(request.model);
+            loaded.map_err(|error| explain_load(&error, request.model))
+        })?;
+        Ok(Self {
+            model,
+            outputs,
+            pool: Arc::new(ThreadPool::with_num_threads(threads)),
+            check_ns,
+        })
+    }
+}
+
+/// Refuses a file with types that rten lacks or would change unasked.
+fn look_over(path: &Path) -> Result<Outputs, EngineError> {
+    let model = file::load(path).map_err(|error| EngineError::Failed(error.to_string()))?;
+    match model.graph.as_ref().and_then(refused) {
+        Some(what) => Err(EngineError::Unsupported(format!(
+            "rten cannot run this model: {what}"
+        ))),
+        None => Ok(Outputs::of(&model)),
+    }
+}
+
+struct Model {
+    network: Rc<Network>,
+    loaded: Loaded,
+}
+
+impl LoadedModel for Model {
+    fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
+        Ok(Box::new(Bound::new(&self.network, inputs)?))
+    }
+}
+
+struct Bound {
+    network: Rc<Network>,
+    inputs: Vec<(NodeId, Value)>,
+    options: RunOptions,
+}
+
+impl Bound {
+    fn new(network: &Rc<Network>, inputs: &[Tensor]) -> Result<Self, EngineError> {
+        let inputs = inputs.iter().map(|input| {
+            let id = network.model.node_id(&input.spec.name);
+            let id = id.map_err(|error| EngineError::Failed(error.to_string()))?;
+            Ok((id, to_rten(input)?))
+        });
+        Ok(Self {
+            network: Rc::clone(network),
+            inputs: inputs.collect::<Result<_, EngineError>>()?,
+            options: RunOptions::default().with_thread_pool(Some(Arc::clone(&network.pool))),
+        })
+    }
+
+    fn run_for_outputs(&self) -> Result<Vec<Value>, EngineError> {
+        let model = &self.network.model;
+        let inputs = self.inputs.iter().map(|(id, value)| (*id, value.into()));
+        let inputs = inputs.collect();
+        guarded(|| {
+            let outputs = model.run(inputs, model.output_ids(), Some(self.options.clone()));
+            outputs.map_err(|error| explain(&error.to_string()))
+        })
+    }
+}
+
+impl Runnable for Bound {
+    fn run(&mut self) -> Result<(), EngineError> {
+        self.run_for_outputs().map(drop)
+    }
+
+    fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
+        let values = self.run_for_outputs()?.into_iter().enumerate();
+        let named = values.map(|(place, value)| {
+            let (name, element) = self.network.outputs.at(place);
+            from_rten(name, element, value)
+        });
+        named.collect()
+    }
+}
+
+/// Makes a failure of what rten gives up with a panic.
+fn guarded<T>(act: impl FnOnce() -> Result<T, EngineError>) -> Result<T, EngineError> {
+    panic::catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("it does not say why");
+        Err(EngineError::Failed(format!("rten broke off: {text}")))
+    })
+}
+
+/// Names the operator, where rten names no more than the node.
+fn explain_load(error: &LoadError, path: &Path) -> EngineError {
+    let text = error.to_string();
+    match error.kind() {
+        LoadErrorKind::OperatorInvalid => {
+            let operator = error.node().and_then(|node| operator_of(path, node));
+            let operator = operator.map(|operator| format!("{operator}: "));
+            EngineError::Unsupported(format!(
+                "rten cannot run this model: {}{text}",
+                operator.unwrap_or_default()
+            ))
+        }
+        LoadErrorKind::UnknownFileType => EngineError::Unsupported(
+            "rten takes a file whose name ends in .onnx; rename this one".to_owned(),
+        ),
+        _ => explain(&text),
+    }
+}
+
+fn operator_of(path: &Path, node: &str) -> Option<String> {
+    let model = file::load(path).ok()?;
+    let found = proto::nodes(&model).iter().find(|one| one.name == node)?;
+    Some(found.op_type.clone())
+}
+
+/// Tells what rten lacks from a real failure, by the words that it uses.
+fn explain(text: &str) -> EngineError {
+    let lacks = [
+        "unsupported",
+        "not supported",
+        "disallowed path",
+        "missing external data",
+    ];
+    if lacks.iter().any(|words| text.contains(words)) {
+        return EngineError::Unsupported(format!("rten cannot run this model: {text}"));
+    }
+    EngineError::Failed(text.replace("operator \"\"", "an operator without a name"))
+}
+
+/// What a run prints on standard output, which goes into a file meanwhile: rten has no other way to say how long
+/// its nodes took.
+fn printed(
+    folder: &Path,
+    run: impl FnOnce() -> Result<(), EngineError>,
+) -> Result<String, EngineError> {
+    let failed = |error: io::Error| {
+        EngineError::Failed(format!("rten's timings cannot be taken down: {error}"))
+    };
+    let path = folder.join("printed");
+    let file = File::create(&path).map_err(failed)?;
+    let before = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3).map_err(|e| failed(e.into()))?;
+    rustix::stdio::dup2_stdout(file).map_err(|e| failed(e.into()))?;
+    let ran = run();
+    let flushed = io::stdout().flush();
+    rustix::stdio::dup2_stdout(before).map_err(|e| failed(e.into()))?;
+    ran?;
+    flushed.map_err(failed)?;
+    fs::read_to_string(&path).map_err(failed)
+}
+
+/// A node that ran, as rten reports it.
+#[derive(Debug, PartialEq)]
+struct NodeTime {
+    operator: String,
+    name: String,
+    took: Duration,
+}
+
+/// Reads what rten prints of each node: `#3 Conv (conv1)`, its inputs and outputs, `  time: 1.234ms`.
+fn node_times(report: &str) -> Vec<NodeTime> {
+    let mut times = Vec::new();
+    let mut node = None;
+    for line in report.lines() {
+        if let Some(heading) = line.strip_prefix('#') {
+            node = heading_of(heading);
+        } else if let Some(output) = line.strip_prefix("  output 0: ") {
+            // A node without a name goes by its first output.
+            if let Some((_, name)) = node.as_mut().filter(|(_, name)| name.is_empty()) {
+                let end = output.rfind(" ([").unwrap_or(output.len());
+                output[..end].clone_into(name);
+            }
+        } else if let Some(took) = line.strip_prefix("  time: ") {
+            let took = took.strip_suffix("ms").and_then(milliseconds);
+            // What a loop or a branch takes is what the nodes within it take, which come before it.
+            let timed = node.take().zip(took);
+            let timed = timed.filter(|((operator, _), _)| operator != "If" && operator != "Loop");
+            times.extend(timed.map(|((operator, name), took)| NodeTime {
+                operator,
+                name,
+                took,
+            }));
+        }
+    }
+    times
+}
+
+fn milliseconds(text: &str) -> Option<Duration> {
+    let ms: f64 = text.parse().ok()?;
+    Duration::try_from_secs_f64(ms / 1e3).ok()
+}
+
+/// Operator and name in `3 Conv (conv1)`.
+fn heading_of(heading: &str) -> Option<(String, String)> {
+    let (_, rest) = heading.split_once(' ')?;
+    let (operator, name) = rest.split_once(" (")?;
+    Some((operator.to_owned(), name.strip_suffix(')')?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

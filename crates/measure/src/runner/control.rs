@@ -1,0 +1,258 @@
+//! What may be asked of a run while it goes on: a rest, leaving a case out, stopping.
+//!
+//! Copies share one state: one is with the run, the others with whoever watches it. The run looks
+//! at it between visits; only leaving a case out and a cancelled token reach into a visit.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::case::CaseKey;
+
+/// How often a resting run looks at its token, which a signal handler raises without waking anybody.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The handle on a run.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    cancel: CancelToken,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    paused: bool,
+    /// Cases that are not wanted any more, until the run has taken note.
+    unwanted: BTreeSet<CaseKey>,
+    visit: Option<Visit>,
+}
+
+/// The visit that is going on.
+#[derive(Debug)]
+struct Visit {
+    case: CaseKey,
+    /// Ends it.
+    stop: CancelToken,
+    /// Whether it still waits for a worker that starts or loads the model.
+    is_starting: bool,
+}
+
+impl Control {
+    /// A handle whose token exists already, for example because signals raise it.
+    pub fn new(cancel: CancelToken) -> Self {
+        Self {
+            cancel,
+            shared: Arc::default(),
+        }
+    }
+
+    /// The token that stops the run.
+    pub fn token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    /// Stops the run; what was measured is kept.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+        self.shared.changed.notify_all();
+    }
+
+    /// Whether the run was asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Lets the run rest once the visit that is going on is over.
+    pub fn pause(&self) {
+        self.state().paused = true;
+    }
+
+    /// Ends the rest.
+    pub fn resume(&self) {
+        self.state().paused = false;
+        self.shared.changed.notify_all();
+    }
+
+    /// Whether a rest was asked for; the run may still be in its last visit before it.
+    pub fn is_paused(&self) -> bool {
+        self.state().paused
+    }
+
+    /// Leaves a case out from its next visit on, or at once where its worker is not ready yet.
+    ///
+    /// Nothing is measured by then, and where the worker hangs that visit would not come to its end.
+    pub fn skip(&self, case: CaseKey) {
+        self.leave_out(case, |visit| visit.is_starting);
+    }
+
+    /// Leaves a case out; a visit to it that is going on is ended with its worker.
+    pub fn skip_now(&self, case: CaseKey) {
+        self.leave_out(case, |_visit| true);
+    }
+
+    fn leave_out(&self, case: CaseKey, ends: impl Fn(&Visit) -> bool) {
+        let mut state = self.state();
+        state.unwanted.insert(case);
+        if let Some(visit) = &state.visit
+            && visit.case == case
+            && ends(visit)
+        {
+            visit.stop.cancel();
+        }
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+
+    /// Takes the cases that are not wanted any more; each is given once.
+    pub(super) fn take_unwanted(&self) -> BTreeSet<CaseKey> {
+        std::mem::take(&mut self.state().unwanted)
+    }
+
+    /// Opens a visit. Its token is raised with the run's, or by who leaves the case out.
+    pub(super) fn begin_visit(&self, case: CaseKey) -> CancelToken {
+        let stop = self.cancel.part();
+        let mut state = self.state();
+        if state.unwanted.contains(&case) {
+            stop.cancel();
+        }
+        state.visit = Some(Visit {
+            case,
+            stop: stop.clone(),
+            is_starting: false,
+        });
+        stop
+    }
+
+    /// The visit has to wait for a worker; outside a visit this means nothing.
+    pub(super) fn begin_start(&self) {
+        let State {
+            unwanted, visit, ..
+        } = &mut *self.state();
+        let Some(visit) = visit else {
+            return;
+        };
+        visit.is_starting = true;
+        // Whoever was told of the visit may have answered before the start.
+        if unwanted.contains(&visit.case) {
+            visit.stop.cancel();
+        }
+    }
+
+    /// The worker is ready.
+    pub(super) fn end_start(&self) {
+        if let Some(visit) = &mut self.state().visit {
+            visit.is_starting = false;
+        }
+    }
+
+    /// Closes the visit.
+    pub(super) fn end_visit(&self) {
+        self.state().visit = None;
+    }
+
+    /// Waits until a resting run has something to do: going on, stopping, or leaving a case out.
+    pub(super) fn rest(&self) {
+        let mut state = self.state();
+        while state.paused && state.unwanted.is_empty() && !self.cancel.is_cancelled() {
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, LOOK)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+
+    #[test]
+    fn a_rest_ends_with_each_thing_that_is_to_be_done() {
+        let deeds: [fn(&Control); 4] = [
+            Control::resume,
+            Control::cancel,
+            |control| control.skip(CASE),
+            // As a signal handler does it: nobody is woken.
+            |control| control.token().cancel(),
+        ];
+        for deed in deeds {
+            let control = Control::default();
+            control.pause();
+            let watcher = control.clone();
+            let resting = thread::Builder::new()
+                .name("resting".to_owned())
+                .spawn(move || watcher.rest())
+                .unwrap();
+            thread::sleep(Duration::from_millis(30));
+            assert!(!resting.is_finished());
+            let asked = Instant::now();
+            deed(&control);
+            resting.join().unwrap();
+            assert!(asked.elapsed() < Duration::from_secs(5));
+        }
+    }
+
+    #[test]
+    fn skipping_at_once_ends_the_visit_of_that_case_alone() {
+        let control = Control::default();
+        let token = control.begin_visit(CASE);
+        control.skip_now(CaseKey { setup: 0, batch: 2 });
+        control.skip(CASE);
+        assert!(!token.is_cancelled());
+        control.skip_now(CASE);
+        assert!(token.is_cancelled() && !control.is_cancelled());
+        control.end_visit();
+        assert_eq!(control.take_unwanted().len(), 2);
+        assert!(control.take_unwanted().is_empty());
+    }
+
+    #[test]
+    fn a_visit_that_waits_for_its_worker_ends_when_it_is_asked_once() {
+        let control = Control::default();
+        control.begin_start();
+        let token = control.begin_visit(CASE);
+        control.begin_start();
+        control.skip(CaseKey { setup: 0, batch: 2 });
+        assert!(!token.is_cancelled());
+        control.skip(CASE);
+        assert!(token.is_cancelled() && !control.is_cancelled());
+
+        let control = Control::default();
+        let token = control.begin_visit(CASE);
+        control.begin_start();
+        control.end_start();
+        control.skip(CASE);
+        assert!(!token.is_cancelled());
+        // Another worker is started in the same visit.
+        control.begin_start();
+        assert!(token.is_cancelled());
+    }
+
+    #[test]
+    fn a_case_that_was_left_out_just_before_its_visit_is_not_visited() {
+        let control = Control::default();
+        control.skip_now(CASE);
+        assert!(control.begin_visit(CASE).is_cancelled());
+    }
+}

@@ -1,0 +1,412 @@
+//! Files of other tools made into a session: profiles where the time went, cases where somebody measured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::version;
+use powerband_core::base::clock;
+use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::event::Beginning;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband_core::domain::reported::{Reported, Stated};
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::trace::Trace;
+use powerband_import::source::{Limits, Source};
+use powerband_import::timings::{self, Columns};
+use powerband_import::watch::Watch;
+use powerband_import::{self as import, ImportError, Imported, standard_input, stated, summary};
+use powerband_store::session_file::{self, WriteError};
+use powerband_store::trace_file;
+
+/// So many names are written out in a remark.
+const MOST_NAMES: usize = 6;
+
+/// What was imported: a session, and the timeline of each of its profiles.
+#[derive(Debug)]
+pub struct Taken {
+    /// The session.
+    pub session: Session,
+    /// Timelines, by the place of their profile in the session.
+    pub traces: Vec<Trace>,
+    /// The identifier of the first file's format.
+    pub format: String,
+    /// Files that lie beside those that were read, and belong to the same run.
+    pub companions: Vec<PathBuf>,
+}
+
+/// Reads files. Those of one process become one profile; where columns are named, each file is a table of
+/// timings.
+pub fn take(
+    files: &[PathBuf],
+    columns: Option<&Columns>,
+    limits: Limits,
+    watch: &Watch<'_>,
+) -> Result<Taken, ImportError> {
+    let mut parts: Vec<(String, Imported)> = Vec::new();
+    let mut companions: Vec<PathBuf> = Vec::new();
+    for set in sets(files) {
+        let mut imported = Imported::default();
+        for file in &set {
+            match columns {
+                Some(columns) => {
+                    let source = Source::open_named(file, limits, watch)?;
+                    timings::read(&source, columns, watch, &mut imported)?;
+                    import::settle::settle(&mut imported);
+                }
+                None => import::add(file, limits, watch, &mut imported)?,
+            }
+        }
+        if let Some(first) = set.first() {
+            companions.extend(import::companions(first));
+            parts.push((title(first), imported));
+        }
+    }
+    companions.retain(|file| !files.contains(file));
+    companions.sort();
+    companions.dedup();
+    Ok(Taken {
+        companions,
+        ..session(parts)
+    })
+}
+
+/// The files, those that belong together side by side.
+fn sets(files: &[PathBuf]) -> Vec<Vec<PathBuf>> {
+    let mut sets: Vec<Vec<PathBuf>> = Vec::new();
+    for file in files {
+        let beside = import::companions(file);
+        let known = sets
+            .iter_mut()
+            .find(|set| set.iter().any(|other| beside.contains(other)));
+        match known {
+            Some(set) => set.push(file.clone()),
+            None => sets.push(vec![file.clone()]),
+        }
+    }
+    sets
+}
+
+fn title(file: &Path) -> String {
+    if standard_input::is_meant(file) {
+        return standard_input::NAME.to_owned();
+    }
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
+    let ends = [".gz", ".json", ".trace", ".pt", ".csv", ".txt", ".log"];
+    let mut name = name.as_ref();
+    for end in ends {
+        name = name.strip_suffix(end).unwrap_or(name);
+    }
+    name.to_owned()
+}
+
+/// Makes a session of what was read.
+pub fn session(parts: Vec<(String, Imported)>) -> Taken {
+    let name = parts.first().map_or("import", |(name, _)| name).to_owned();
+    let tool = parts.first().map(|(_, imported)| imported.tool.clone());
+    let format = parts
+        .first()
+        .map_or("", |(_, imported)| imported.format)
+        .to_owned();
+    let reported: Vec<Reported> = parts
+        .iter()
+        .flat_map(|(_, imported)| imported.reported.iter().cloned())
+        .collect();
+    let mut session = Session::begin(Beginning {
+        name: name.clone(),
+        created: clock::now_utc(),
+        made_up: false,
+        plan: plan(
+            &name,
+            &tool_word(tool.as_ref().map_or("", |tool| &tool.name)),
+            &reported,
+        ),
+        model: ModelRef {
+            name,
+            file: String::new(),
+            sha256: String::new(),
+            parameters: 0,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: powerband_core::domain::environment::Environment {
+            program: version::VERSION.to_owned(),
+            ..Default::default()
+        },
+        warnings: Vec::new(),
+        variants: BTreeMap::new(),
+    });
+    session.completion = Completion::Complete;
+    session.imported = tool;
+    fill(&mut session, &reported);
+    let mut traces = Vec::new();
+    for (name, mut imported) in parts {
+        let profile = summary::profile(&imported, &name);
+        session.warnings.extend(profile.notes.iter().cloned());
+        let has_something = !profile.totals.is_empty()
+            || !profile.counters.is_empty()
+            || !profile.memory.is_empty()
+            || !imported.layers.is_empty();
+        if has_something {
+            session.profiles.push(profile);
+            traces.push(std::mem::take(&mut imported.trace));
+        }
+    }
+    session.reported = reported;
+    Taken {
+        session,
+        traces,
+        format,
+        companions: Vec::new(),
+    }
+}
+
+/// A tool's name as an engine's: `ONNX Runtime profiler` is `onnx-runtime-profiler`.
+fn tool_word(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let word: String = name.chars().map(plain).collect();
+    let word = word.trim_matches('-');
+    if word.is_empty() {
+        "imported".to_owned()
+    } else {
+        word.to_owned()
+    }
+}
+
+/// What was measured, each name a setup.
+fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
+    let named = names(reported);
+    let mut batches: Vec<usize> = with_times(reported).map(batch).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    let mut limits = MeasureRule::of(PresetName::Quick);
+    limits.rounds = 1;
+    Plan {
+        model: model.to_owned(),
+        setups: named
+            .iter()
+            .map(|_| Setup {
+                engine: tool.to_owned(),
+                device: Plan::ELSEWHERE.to_owned(),
+                options: BTreeMap::new(),
+            })
+            .collect(),
+        looks: named
+            .iter()
+            .map(|name| Look {
+                label: Some((*name).to_owned()),
+                colour: None,
+            })
+            .collect(),
+        batches,
+        ladder: Vec::new(),
+        shapes: BTreeMap::new(),
+        batch_axis: Vec::new(),
+        preset: PresetName::Quick,
+        measure: limits,
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 0,
+        load: Default::default(),
+        keeping: Default::default(),
+        judging: None,
+        profiling: None,
+    }
+}
+
+fn with_times(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
+    let has_times = |one: &&Reported| !one.samples_ns.is_empty() || one.typical_ns.is_some();
+    reported
+        .iter()
+        .filter(has_times)
+        .filter(|one| !one.is_preparation)
+}
+
+/// What is measured, each name once.
+fn names(reported: &[Reported]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_times(reported) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    names
+}
+
+fn batch(one: &Reported) -> usize {
+    one.batch.unwrap_or(1).max(1)
+}
+
+/// Puts the times where measured ones would be, and beside them what is stated of them.
+fn fill(session: &mut Session, reported: &[Reported]) {
+    let names = names(reported);
+    session.cases.clear();
+    for one in with_times(reported) {
+        let Some(setup) = names.iter().position(|name| *name == one.name) else {
+            continue;
+        };
+        let key = CaseKey {
+            setup,
+            batch: batch(one),
+        };
+        let stated = stated::of(one);
+        if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
+            add(case, one, stated);
+        } else {
+            let mut case = Case::pending(key);
+            case.outcome = Outcome::Finished;
+            add(&mut case, one, stated);
+            session.cases.push(case);
+        }
+    }
+    session.cases.sort_by_key(Case::key);
+    session.warnings.extend(remarks(reported));
+}
+
+/// Single runs are a round of samples; figures alone are no samples.
+fn add(case: &mut Case, one: &Reported, stated: Stated) {
+    if !one.samples_ns.is_empty() {
+        case.rounds.push(Round {
+            round: case.rounds.len() as u32,
+            spent_ns: one.samples_ns.iter().sum(),
+            samples_ns: one.samples_ns.clone(),
+            ..Round::default()
+        });
+    }
+    // Two files of one run tell the same time.
+    let is_same =
+        |known: &&mut Stated| known.typical_ns.is_some() && known.typical_ns == stated.typical_ns;
+    match case.stated.iter_mut().find(is_same) {
+        Some(known) => known.fill(stated),
+        None if stated != Stated::default() => case.stated.push(stated),
+        None => {}
+    }
+}
+
+/// What is to be known of the results: what their program does not accept, then what nobody knows.
+fn remarks(reported: &[Reported]) -> Vec<String> {
+    let objections = with_times(reported).flat_map(|one| {
+        let name = &one.name;
+        one.objections.iter().map(move |objection| {
+            format!("{name} is not accepted by the program that measured it: {objection}")
+        })
+    });
+    let mut remarks: Vec<String> = Vec::new();
+    for objection in objections {
+        if !remarks.contains(&objection) {
+            remarks.push(objection);
+        }
+    }
+    let tells_spread = |one: &Reported| stated::of(one).tells_spread();
+    let has_none = |one: &Reported| one.samples_ns.is_empty();
+    let doubts = [
+        (
+            "Reported as one number, so nothing is known of how it varies",
+            listed(reported, |one| has_none(one) && !tells_spread(one)),
+        ),
+        (
+            "Reported in statistics without single runs, so there is no interval",
+            listed(reported, |one| has_none(one) && tells_spread(one)),
+        ),
+        (
+            "The file does not tell the batch size, so it is shown as 1",
+            listed(reported, |one| one.batch.is_none()),
+        ),
+    ];
+    let doubts = doubts
+        .into_iter()
+        .filter_map(|(words, names)| Some(format!("{words}: {}.", names?)));
+    remarks.extend(doubts);
+    remarks
+}
+
+/// The names of those that are meant, each once, and how many there are beyond the first few; nothing where
+/// none is.
+fn listed(reported: &[Reported], is_meant: impl Fn(&Reported) -> bool) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_times(reported).filter(|one| is_meant(one)) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let listed = names.join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(listed),
+        (false, more) => Some(format!("{listed} and {more} more")),
+    }
+}
+
+/// Why what was imported was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The session.
+    #[error(transparent)]
+    Session(#[from] WriteError),
+    /// A timeline.
+    #[error(transparent)]
+    Trace(#[from] trace_file::NotWritten),
+}
+
+/// Writes the session, and the timelines beside it.
+pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
+    let profiles = taken.session.profiles.iter_mut();
+    for (number, (profile, trace)) in profiles.zip(&taken.traces).enumerate() {
+        if !trace.is_empty() {
+            profile.trace_file = Some(trace_file::put_beside(path, number, |to| {
+                trace_file::write(to, trace)
+            })?);
+        }
+    }
+    session_file::write(path, &taken.session)?;
+    Ok(())
+}
+
+/// Writes a session to another file, with its timelines beside it, and tells what was written.
+///
+/// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
+/// the file that the session is from.
+pub fn keep_copy(
+    session: &Session,
+    open: &[(usize, Arc<Trace>)],
+    from: Option<&Path>,
+    path: &Path,
+) -> Result<Session, KeepError> {
+    let mut session = session.clone();
+    for (number, profile) in session.profiles.iter_mut().enumerate() {
+        let held = open.iter().find(|(place, _)| *place == number);
+        let lies = profile.trace_file.as_ref().map(|name| match from {
+            Some(from) => from.with_file_name(name),
+            None => PathBuf::from(name),
+        });
+        let lies = lies.filter(|file| *file != trace_file::path(path, number));
+        profile.trace_file = match (held, lies) {
+            (Some((_, trace)), _) => Some(trace_file::put_beside(path, number, |to| {
+                trace_file::write(to, trace)
+            })?),
+            (None, Some(file)) if file.is_file() => {
+                Some(trace_file::put_beside(path, number, |to| {
+                    fs::copy(&file, to).map(|_| ())
+                })?)
+            }
+            _ => continue,
+        };
+    }
+    session_file::write(path, &session)?;
+    Ok(session)
+}

@@ -1,0 +1,45 @@
+//! The installation that runs are started from, with what its user chose.
+
+use std::path::PathBuf;
+
+use super::watching::WatchRequest;
+use crate::engines::runtimes::EnvironmentRoots;
+use crate::telemetry::sampler::USUAL_HZ;
+use crate::telemetry::source::Places;
+use powerband_core::base::paths::Paths;
+use powerband_store::settings::Settings;
+
+/// This installation, and what its user chose.
+#[derive(Clone, Debug)]
+pub struct Installation {
+    /// The installation's folders.
+    pub paths: Paths,
+    /// The ONNX Runtime library to use where a setup names none.
+    pub onnxruntime: Option<PathBuf>,
+    /// A Python to look for libraries in before the others.
+    pub python: Option<PathBuf>,
+    /// Our own executable, which is the worker.
+    pub program: PathBuf,
+    /// How devices are watched during a run; nothing for not at all.
+    pub watch: Option<WatchRequest>,
+    /// Where Python environments to offer are looked for.
+    pub environment_roots: EnvironmentRoots,
+}
+
+impl Installation {
+    /// The installation that the settings describe.
+    pub fn new(paths: Paths, settings: &Settings, program: PathBuf) -> Self {
+        Self {
+            paths,
+            onnxruntime: settings.onnxruntime.clone(),
+            python: settings.python.clone(),
+            program,
+            watch: Some(WatchRequest {
+                rate_hz: USUAL_HZ,
+                places: Places::of_user(),
+                for_energy: false,
+            }),
+            environment_roots: EnvironmentRoots::of_user(),
+        }
+    }
+}

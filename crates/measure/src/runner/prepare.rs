@@ -1,0 +1,470 @@
+//! From a wish to a run: the model is opened, setups and shapes are chosen, a plan is made.
+//!
+//! Both the command line and the window come this way, so that the same wish is measured the same way.
+//! Blocks while Pythons are asked where their libraries are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::installation::Installation;
+use super::prepare_error::PrepareError;
+use super::run::judging::Reference;
+use super::run::{Earlier, RunRequest};
+use super::variants::{Chosen, Variant, variants, with_runtime};
+use super::watching::WatchRequest;
+use super::wish::Wish;
+use super::wish::preset_rules;
+use super::{precision, shape_trial};
+use crate::engines::{self, Engine, Needs};
+use crate::telemetry::machine;
+use crate::telemetry::sampler::USUAL_HZ;
+use crate::worker::{probe, profilers};
+use powerband_core::base::clock;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::Beginning;
+use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::model::{ModelRef, Port};
+use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::TensorSpec;
+use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
+use powerband_onnx::samples;
+use powerband_onnx::shapes::InputSizes;
+use powerband_onnx::source::ModelFile;
+use powerband_onnx::{inspect, shapes, source, zoo};
+
+/// Batch sizes of a run that names none.
+pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// Whether the inputs for comparing outputs are there and fit, before anything is measured.
+fn check_samples(wish: &Wish, inputs: &Inputs) -> Result<(), PrepareError> {
+    let samples = wish
+        .judging
+        .as_ref()
+        .and_then(|judging| judging.samples.as_ref());
+    let specs = inputs
+        .iter()
+        .find_map(|(case, specs)| Some((case, specs.as_ref().ok()?)));
+    let (Some(samples), Some((case, specs))) = (samples, specs) else {
+        return Ok(());
+    };
+    let refused = |error: samples::SampleError| PrepareError::Samples(error.to_string());
+    let [spec] = &specs[..] else {
+        return Err(PrepareError::Samples(format!(
+            "samples are for a network with one input, and this one has {}",
+            specs.len()
+        )));
+    };
+    let set = samples::open(Path::new(samples)).map_err(refused)?;
+    let set = set.for_input(spec).map_err(refused)?;
+    if set.items.len() < case.batch {
+        let found = humanize::of_many(set.items.len() as u64, "input");
+        return Err(PrepareError::Samples(format!(
+            "{samples} holds {found}, fewer than one batch of {}",
+            case.batch
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the profiler that is wanted is here, before anything is measured.
+fn check_profiler(wish: &Wish) -> Result<(), PrepareError> {
+    match wish.profiling.and_then(profilers::find) {
+        Some(wrapper) => profilers::program(wrapper)
+            .map(|_| ())
+            .map_err(PrepareError::Profiler),
+        None => Ok(()),
+    }
+}
+
+/// Makes a wish into a run.
+pub fn prepare(place: &Installation, wish: &Wish) -> Result<RunRequest, PrepareError> {
+    let engines = wish
+        .setups
+        .iter()
+        .map(engines::check)
+        .collect::<Result<Vec<_>, _>>()?;
+    check_profiler(wish)?;
+    let model = source::open(&wish.model, &place.paths.cache)?;
+    let ports = inspect::inputs(&model.proto)?;
+    let sizes = wish.input_sizes();
+    let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
+    let batches = batches(wish, &ports, &axes);
+    let mut chosen = choose_setups(place, wish, &engines);
+    if chosen.setups.is_empty() {
+        return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
+    }
+    let variants = variants(place, &model, &sizes, &mut chosen)?;
+    let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &sizes)
+        .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
+    check_samples(wish, &inputs)?;
+    let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
+    let plan = plan(wish, &chosen, batches, rate_hz);
+    let warnings = notices(&ports, &axes, &plan, &chosen);
+    let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
+        Some(variant) => variant.file.path.clone(),
+        None => model.path.clone(),
+    });
+    let reference = plan.judging.is_some().then(|| {
+        let found = plan.setups.iter().zip(&chosen.runtimes);
+        let mut places = found.map(|(setup, found)| with_runtime(place, setup, Some(found)));
+        let own = places.find(|own| own.onnxruntime != place.onnxruntime);
+        let (setup, runtime) = precision::trusted(own.as_ref().unwrap_or(place));
+        Reference {
+            setup,
+            runtime,
+            model: model.path.clone(),
+        }
+    });
+    Ok(RunRequest {
+        reference,
+        models: models.collect(),
+        beginning: Beginning {
+            variants: variants
+                .iter()
+                .map(|(setup, variant)| {
+                    (
+                        *setup,
+                        model_ref(&variant.file, &variant.ports, &variant.batch_axis),
+                    )
+                })
+                .collect(),
+            ..beginning(wish, plan, &model, &ports, warnings)
+        },
+        program: place.program.clone(),
+        runtimes: chosen.runtimes,
+        inputs,
+        earlier: None,
+        traces: Some(traces_folder(place)),
+        watch: place.watch.clone().map(|watch| WatchRequest {
+            for_energy: wish.energy,
+            ..watch
+        }),
+    })
+}
+
+/// A folder of its own for each run's timelines.
+fn traces_folder(place: &Installation) -> PathBuf {
+    let name = format!("{:016x}", clock::entropy());
+    place.paths.cache.join("traces").join(name)
+}
+
+/// More rounds of a session's cases: the same plan on the same model, or nothing.
+pub fn prepare_more(
+    place: &Installation,
+    session: Session,
+    rounds: u32,
+) -> Result<RunRequest, PrepareError> {
+    let mut request = prepare(place, &Wish::of(&session.plan))?;
+    let now = &request.beginning;
+    if now.model.sha256 != session.model.sha256 {
+        return Err(PrepareError::OtherModel(session.model.name));
+    }
+    for (setup, variant) in &now.variants {
+        if session.model_of(*setup).sha256 != variant.sha256 {
+            return Err(PrepareError::OtherModel(variant.name.clone()));
+        }
+    }
+    let then = &session.environment;
+    if (&then.cpu.model, &then.kernel) != (&now.environment.cpu.model, &now.environment.kernel) {
+        return Err(PrepareError::OtherMachine);
+    }
+    request.beginning.name.clone_from(&session.name);
+    request.beginning.plan.clone_from(&session.plan);
+    request.earlier = Some(Earlier {
+        created: request.beginning.created.clone(),
+        session,
+        rounds,
+    });
+    Ok(request)
+}
+
+/// The setups that were asked for, with their libraries; or every engine that can run here.
+fn choose_setups(place: &Installation, wish: &Wish, engines: &[&'static dyn Engine]) -> Chosen {
+    let by_itself = wish.setups.is_empty();
+    let candidates: Vec<(Setup, &dyn Engine)> = if by_itself {
+        let offered = engines::ALL
+            .iter()
+            .copied()
+            .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
+            .filter(|engine| engine.takes_files() || zoo::find(&wish.model).is_some());
+        offered
+            .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
+            .collect()
+    } else {
+        wish.setups
+            .iter()
+            .cloned()
+            .zip(engines.iter().copied())
+            .collect()
+    };
+    let places = candidates
+        .iter()
+        .any(|(_, engine)| engine.needs() != Needs::Nothing)
+        .then(|| {
+            let python = place.python.as_deref();
+            probe::places(&place.paths, place.onnxruntime.clone(), python)
+        });
+    let mut chosen = Chosen {
+        setups: Vec::new(),
+        // Looks belong to the setups that were named, in their order.
+        looks: if by_itself {
+            Vec::new()
+        } else {
+            wish.looks.clone()
+        },
+        runtimes: Vec::new(),
+        made_up: false,
+        notes: Vec::new(),
+    };
+    for (setup, engine) in candidates {
+        let runtime = match &places {
+            Some(places) => probe::runtime_for(engine, &setup, places)
+                .map(|found| found.map(|found| found.path)),
+            None => Ok(None),
+        };
+        if let (true, Err(reason)) = (by_itself, &runtime) {
+            chosen
+                .notes
+                .push(format!("{} is left out: {reason}", engine.title()));
+            continue;
+        }
+        chosen.made_up |= !engine.is_offered();
+        chosen.setups.push(setup);
+        chosen.runtimes.push(runtime);
+    }
+    chosen
+}
+
+fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan {
+    let mut rules = wish
+        .rules
+        .clone()
+        .unwrap_or_else(|| preset_rules(wish.preset, &chosen.setups));
+    if let Some(rounds) = wish.rounds {
+        // Who says how many wants so many, and not more until an interval is narrow.
+        rules.measure.rounds = rounds;
+        rules.measure.target_ci95_rel = None;
+    }
+    if wish.energy {
+        rules.measure.allow_for_energy(rate_hz);
+    }
+    if let Some(seconds) = wish.timeout_s {
+        let ms = seconds.saturating_mul(1000);
+        rules.limits = TimeLimits {
+            start_ms: ms,
+            load_ms: ms,
+            warm_up_ms: ms,
+            measure_ms: ms,
+        };
+    }
+    Plan {
+        model: wish.model.clone(),
+        setups: chosen.setups.clone(),
+        looks: chosen.looks.clone(),
+        ladder: if wish.journey {
+            ladder(&chosen.setups, &chosen.looks, &batches)
+        } else {
+            Vec::new()
+        },
+        batches,
+        shapes: wish.shapes.clone(),
+        batch_axis: wish.batch_axis.clone(),
+        preset: wish.preset,
+        measure: rules.measure,
+        warm_up: rules.warm_up,
+        limits: rules.limits,
+        seed: wish.seed.unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
+        load: wish.load,
+        keeping: wish.keeping,
+        judging: wish.judging.clone(),
+        profiling: wish.profiling,
+    }
+}
+
+/// The steps of a journey: every setup at the first batch size, then the last setup at the others.
+pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> {
+    let Some((&first, larger)) = batches.split_first() else {
+        return Vec::new();
+    };
+    let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
+    let climbed = setups.iter().enumerate().map(|(setup, spec)| Step {
+        title: label(setup).unwrap_or_else(|| spec.to_string()),
+        case: CaseKey {
+            setup,
+            batch: first,
+        },
+    });
+    let grown = larger.iter().map(|&batch| Step {
+        title: format!("Batch {batch}"),
+        case: CaseKey {
+            setup: setups.len().saturating_sub(1),
+            batch,
+        },
+    });
+    climbed.chain(grown).collect()
+}
+
+fn beginning(
+    wish: &Wish,
+    plan: Plan,
+    model: &ModelFile,
+    ports: &[Port],
+    warnings: Vec<String>,
+) -> Beginning {
+    Beginning {
+        name: wish.name.clone().unwrap_or_else(|| model.name.clone()),
+        created: clock::now_utc(),
+        made_up: plan
+            .setups
+            .iter()
+            .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
+        plan,
+        model: model_ref(model, ports, &wish.batch_axis),
+        environment: machine::environment(),
+        warnings,
+        variants: BTreeMap::new(),
+    }
+}
+
+fn model_ref(model: &ModelFile, ports: &[Port], batch_axis: &[BatchAxis]) -> ModelRef {
+    let summary = inspect::summarize(&model.proto, &model.name);
+    ModelRef {
+        name: model.name.clone(),
+        file: model.path.display().to_string(),
+        sha256: model.sha256.clone(),
+        parameters: summary.parameters,
+        macs: summary.macs,
+        fixed_batch: fixed_batch(ports, batch_axis),
+    }
+}
+
+fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Vec<String> {
+    let mut warnings = chosen.notes.clone();
+    warnings.extend(axes.note(ports));
+    if let Some(batch) = axes.fixed(ports) {
+        warnings.push(format!("The model's batch size is fixed at {batch}."));
+    }
+    if chosen.made_up {
+        warnings.push("The timings of the engine fake are made up.".to_owned());
+    }
+    if cfg!(debug_assertions) {
+        warnings.push(
+            "This Powerband was built without optimisation; rten is slower in it. Use cargo run --release.".to_owned(),
+        );
+    }
+    if plan.setups.len() * plan.batches.len() > 1 && plan.measure.rounds < 2 {
+        warnings
+            .push("With one round the cases do not take turns; compare them with care.".to_owned());
+    }
+    warnings
+}
+
+/// The batch sizes of the plan, ascending.
+fn batches(wish: &Wish, ports: &[Port], axes: &BatchAxes) -> Vec<usize> {
+    let mut batches = wish.batches.clone().unwrap_or_default();
+    batches.sort_unstable();
+    batches.dedup();
+    if batches.is_empty() {
+        let one = axes.fixed(ports);
+        let one = one.or_else(|| shapes::given_batch(ports, &wish.input_sizes()));
+        return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+    }
+    batches
+}
+
+type Inputs = BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>;
+
+/// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
+fn resolve_inputs(
+    ports: &[Port],
+    variants: &BTreeMap<usize, Variant>,
+    setups: &[Setup],
+    batches: &[usize],
+    sizes: &InputSizes,
+) -> Result<Inputs, PrepareError> {
+    let mut inputs = Inputs::new();
+    let mut first_error = None;
+    for setup in 0..setups.len() {
+        let variant = variants.get(&setup);
+        let ports = variant.map_or(ports, |variant| variant.ports.as_slice());
+        let sizes = InputSizes {
+            batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
+            ..sizes.clone()
+        };
+        for &batch in batches {
+            let resolved = shapes::resolve(ports, batch, &sizes).map_err(|error| {
+                let text = error.to_string();
+                first_error.get_or_insert(error);
+                text
+            });
+            inputs.insert(CaseKey { setup, batch }, resolved);
+        }
+    }
+    match first_error {
+        Some(error) if inputs.values().all(Result::is_err) => Err(PrepareError::Shape(error)),
+        _ => Ok(inputs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::base::paths::Paths;
+    use powerband_store::settings::Settings;
+
+    fn request(wish: &Wish) -> RunRequest {
+        let home = tempfile::tempdir().unwrap();
+        let place = Installation::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            PathBuf::from("powerband"),
+        );
+        prepare(&place, wish).unwrap()
+    }
+
+    #[test]
+    fn a_plan_can_be_wished_for_again() {
+        let mut wish = Wish {
+            setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
+            looks: vec![Look {
+                label: Some("calm".to_owned()),
+                colour: Some(3),
+            }],
+            batches: Some(vec![1, 4]),
+            rounds: Some(2),
+            timeout_s: Some(9),
+            ..Wish::new("resnet18@cifar")
+        };
+        let plan = request(&wish).beginning.plan;
+        assert_eq!(plan.label(0).as_deref(), Some("calm"));
+        let again = Wish::of(&plan);
+        assert!(again.rules.is_some(), "the rules were changed by hand");
+        assert_eq!(request(&again).beginning.plan, plan);
+
+        wish.rounds = None;
+        wish.timeout_s = None;
+        let plan = request(&wish).beginning.plan;
+        let again = Wish::of(&plan);
+        assert_eq!(again.rules, None, "the preset says it all");
+        assert_eq!(request(&again).beginning.plan, plan);
+    }
+
+    #[test]
+    fn a_wish_that_makes_no_sense_is_refused() {
+        let place = Installation::new(
+            Paths::under(tempfile::tempdir().unwrap().path()),
+            &Settings::default(),
+            PathBuf::from("powerband"),
+        );
+        let refusal = |wish: &Wish| prepare(&place, wish).unwrap_err().to_string();
+        let unknown = Wish {
+            setups: vec!["nonesuch".parse().unwrap()],
+            ..Wish::new("resnet18@cifar")
+        };
+        assert!(refusal(&unknown).contains("no engine \"nonesuch\""));
+        assert!(refusal(&Wish::new("nonesuch")).contains("no network"));
+    }
+}

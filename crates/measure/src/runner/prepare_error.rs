@@ -1,0 +1,42 @@
+//! Why something cannot be measured.
+
+use crate::engines::CheckError;
+use powerband_onnx::inspect::InspectError;
+use powerband_onnx::shapes::ShapeError;
+use powerband_onnx::source::SourceError;
+
+/// Why what was asked for cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// A setup makes no sense.
+    #[error(transparent)]
+    Setup(#[from] CheckError),
+    /// There is no such model.
+    #[error(transparent)]
+    Model(#[from] SourceError),
+    /// The model cannot be understood.
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+    /// A shape makes no sense.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// Rounds cannot be added with another model.
+    #[error(
+        "{0} is not the file any more that this session measured, so rounds cannot be added; measure it anew"
+    )]
+    OtherModel(String),
+    /// Rounds cannot be added on another machine.
+    #[error(
+        "this session was measured on another machine or kernel, so rounds cannot be added here; measure it anew"
+    )]
+    OtherMachine,
+    /// The inputs for comparing outputs cannot be used.
+    #[error("{0}")]
+    Samples(String),
+    /// The profiler that is wanted is not here.
+    #[error("{0}")]
+    Profiler(String),
+    /// No engine is named, and none is here.
+    #[error("no engine can run here: {0}")]
+    NoEngine(String),
+}

@@ -1,0 +1,547 @@
+//! Carries a plan out: workers for its setups, visits to its cases round by round, one event stream.
+//!
+//! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
+//! ends one case or one setup; the run itself always ends with an outcome for every case.
+
+mod examining;
+pub mod judging;
+mod meanwhile;
+mod profiling;
+mod workers;
+mod wrapping;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::control::Control;
+use super::watching::{WatchRequest, Watcher};
+use super::{keeping, schedule};
+use crate::engines::EngineError;
+use crate::telemetry::process;
+use crate::worker::crew::Crew;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::WorkerError;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
+use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::event::{Activity, Beginning, RunEvent, Stamped};
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::plan::Keeping;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::tensor::TensorSpec;
+use powerband_store::journal::Journal;
+
+/// Everything a run needs beyond its plan.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The plan and its circumstances.
+    pub beginning: Beginning,
+    /// Our own executable, which is the worker.
+    pub program: PathBuf,
+    /// Each setup's ONNX file.
+    pub models: Vec<PathBuf>,
+    /// Each setup's library, where its engine has one; or why the setup cannot run here.
+    pub runtimes: Vec<Result<Option<PathBuf>, String>>,
+    /// Each case's inputs, or why the batch size does not fit the model.
+    pub inputs: BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>,
+    /// The session that is to get more rounds; nothing for a new one.
+    pub earlier: Option<Earlier>,
+    /// What the outputs are compared with, where they are.
+    pub reference: Option<judging::Reference>,
+    /// Where timelines are kept until the session has a file; nothing for nowhere.
+    pub traces: Option<PathBuf>,
+    /// How the devices are watched meanwhile; nothing for not at all.
+    pub watch: Option<WatchRequest>,
+}
+
+/// A session that is to get more rounds.
+#[derive(Debug)]
+pub struct Earlier {
+    /// The session.
+    pub session: Session,
+    /// So many rounds more of each case.
+    pub rounds: u32,
+    /// When this sitting begins, RFC 3339 in UTC.
+    pub created: String,
+}
+
+/// Who is told of each event as it happens.
+pub type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
+
+/// Carries the plan out. The journal, where there is one, has every event before the observer hears
+/// of it; it comes back with the session, to be discarded once that is saved.
+pub fn run(
+    request: RunRequest,
+    journal: Option<Journal>,
+    control: &Control,
+    observer: &mut Observer<'_>,
+) -> (Session, Option<Journal>) {
+    let mut request = request;
+    let (session, rounds, first) = match request.earlier.take() {
+        None => {
+            let beginning = request.beginning.clone();
+            let first = RunEvent::Began(Box::new(beginning.clone()));
+            let rule = &beginning.plan.measure;
+            let rounds = Rounds {
+                first: 0,
+                planned: rule.rounds,
+                may_add: true,
+            };
+            (Session::begin(beginning), rounds, first)
+        }
+        Some(earlier) => {
+            let next = earlier.session.next_round();
+            let session = earlier.session.reopened(&earlier.created);
+            let rounds = Rounds {
+                first: next,
+                planned: next + earlier.rounds,
+                may_add: false,
+            };
+            let first = RunEvent::WentOn {
+                session: Box::new(session.clone()),
+                at: earlier.created,
+            };
+            (session, rounds, first)
+        }
+    };
+    let mut run = Run {
+        // A sitting goes on where the clock of the session stood.
+        began_ns: clock::monotonic_ns().saturating_sub(session.elapsed_ns),
+        session,
+        rounds,
+        alone: request.beginning.plan.keeping == Keeping::OneAtATime,
+        workers: BTreeMap::new(),
+        opened: BTreeSet::new(),
+        warmed: BTreeSet::new(),
+        unexamined: BTreeSet::new(),
+        peaks: BTreeMap::new(),
+        request,
+        journal,
+        control,
+        stop: control.token().clone(),
+        observer,
+        watcher: None,
+    };
+    run.tell(first);
+    run.refuse_what_does_not_fit();
+    run.begin_watching();
+    run.measure_rounds();
+    run.judge();
+    run.profile();
+    run.finish();
+    (run.session, run.journal)
+}
+
+/// The most memory that the processes of a setup had, together.
+fn peak_of_all(crew: &Crew) -> Option<u64> {
+    crew.pids().map(process::peak_bytes).sum()
+}
+
+/// Which rounds are measured.
+#[derive(Clone, Copy, Debug)]
+struct Rounds {
+    first: u32,
+    /// Up to this one, not included.
+    planned: u32,
+    /// Whether more are added until an interval is narrow.
+    may_add: bool,
+}
+
+struct Run<'a, 'o> {
+    began_ns: u64,
+    session: Session,
+    rounds: Rounds,
+    /// Whether a worker is ended before another one is started.
+    alone: bool,
+    workers: BTreeMap<usize, Crew>,
+    /// Setups that were looked at and told nothing.
+    unexamined: BTreeSet<usize>,
+    /// The most memory that each setup's worker had, in bytes.
+    peaks: BTreeMap<usize, u64>,
+    /// Cases that their living worker has opened.
+    opened: BTreeSet<CaseKey>,
+    /// Cases that their living worker has warmed up.
+    warmed: BTreeSet<CaseKey>,
+    request: RunRequest,
+    journal: Option<Journal>,
+    control: &'a Control,
+    /// What ends the question that is being asked: the run's token, or that of one visit.
+    stop: CancelToken,
+    observer: &'a mut Observer<'o>,
+    /// Watches the devices, where that is wanted.
+    watcher: Option<Watcher>,
+}
+
+impl Run<'_, '_> {
+    /// One event to the session, the journal and the observer, in this order of safety.
+    fn tell(&mut self, event: RunEvent) {
+        let stamped = Stamped {
+            at_ns: clock::monotonic_ns().saturating_sub(self.began_ns),
+            event,
+        };
+        if let Some(Err(error)) = self
+            .journal
+            .as_mut()
+            .map(|journal| journal.append(&stamped))
+        {
+            self.session.warnings.push(format!(
+                "The journal could not be written ({error}); a crash would now lose this run."
+            ));
+        }
+        if !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. }) {
+            self.session.apply(stamped.clone());
+        }
+        (self.observer)(&stamped, &self.session);
+    }
+
+    fn refuse_what_does_not_fit(&mut self) {
+        for case in self.request.beginning.plan.cases() {
+            if self.is_over(case) {
+                continue;
+            }
+            let runtime = self.request.runtimes.get(case.setup);
+            let reason = match (runtime, self.inputs_of(case)) {
+                (Some(Err(reason)), _) => reason.clone(),
+                (_, Err(reason)) => reason,
+                (_, Ok(_)) => continue,
+            };
+            self.tell(RunEvent::CaseEnded {
+                case,
+                outcome: Outcome::Unsupported { reason },
+            });
+        }
+    }
+
+    /// The inputs of a case, or why there are none.
+    fn inputs_of(&self, case: CaseKey) -> Result<Vec<TensorSpec>, String> {
+        let missing = || Err("no shapes were worked out for this batch size".to_owned());
+        self.request
+            .inputs
+            .get(&case)
+            .cloned()
+            .unwrap_or_else(missing)
+    }
+
+    fn measure_rounds(&mut self) {
+        let measure = self.request.beginning.plan.measure.clone();
+        let seed = self.request.beginning.plan.seed;
+        let Rounds {
+            first,
+            planned,
+            may_add,
+        } = self.rounds;
+        for round in first.. {
+            let wants = |case: &Case| {
+                round < planned || (may_add && schedule::wants_round(case, &measure, round))
+            };
+            let wanting: Vec<CaseKey> = self
+                .session
+                .cases
+                .iter()
+                .filter(|case| !case.outcome.is_final() && wants(case))
+                .map(|case| case.key())
+                .collect();
+            if wanting.is_empty() {
+                return;
+            }
+            for case in schedule::order(wanting, round, seed) {
+                self.heed_wishes();
+                if self.control.is_cancelled() {
+                    return;
+                }
+                self.visit(case, round);
+            }
+            // A case that is not wanted any more must not be asked whether it wants a round.
+            self.leave_out();
+        }
+    }
+
+    /// What the user asked for since the last visit: leaving cases out, and a rest.
+    fn heed_wishes(&mut self) {
+        self.notice_deaths();
+        self.leave_out();
+        if !self.wants_rest() {
+            return;
+        }
+        self.tell(RunEvent::Paused);
+        while self.wants_rest() {
+            self.control.rest();
+            self.look_around();
+            self.leave_out();
+        }
+        self.tell(RunEvent::Resumed);
+    }
+
+    /// A run that is stopped, or that has nothing left to measure, does not rest first.
+    fn wants_rest(&self) -> bool {
+        let cases = &self.session.cases;
+        self.control.is_paused()
+            && !self.control.is_cancelled()
+            && cases.iter().any(|case| !case.outcome.is_final())
+    }
+
+    /// Ends the cases that the user does not want any more.
+    fn leave_out(&mut self) {
+        for case in self.control.take_unwanted() {
+            if self.is_over(case) {
+                continue;
+            }
+            self.close(case);
+            let outcome = self.outcome_if_stopped(case);
+            self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+    }
+
+    /// Whether nothing is left to be done for a case, or the plan does not have it.
+    fn is_over(&self, case: CaseKey) -> bool {
+        self.session
+            .case(case)
+            .is_none_or(|case| case.outcome.is_final())
+    }
+
+    /// The outcome of a case that goes no further: measured in full, or not.
+    fn outcome_if_stopped(&self, case: CaseKey) -> Outcome {
+        let planned = self.request.beginning.plan.measure.rounds as usize;
+        let case = self.session.case(case);
+        if case.is_some_and(|case| case.rounds.len() >= planned) {
+            Outcome::Finished
+        } else {
+            Outcome::Cancelled
+        }
+    }
+
+    /// One visit to a case; whatever goes wrong becomes its outcome.
+    fn visit(&mut self, case: CaseKey, round: u32) {
+        // A failure of the setup earlier in this round may have ended the case already.
+        if self.is_over(case) {
+            return;
+        }
+        let stop = self.control.begin_visit(case);
+        let mut phase = Phase::Start;
+        // A case that was left out only just now is not begun; the next look at the wishes ends it.
+        let visited = if stop.is_cancelled() {
+            Ok(())
+        } else {
+            self.stop = stop;
+            let visited = self.try_visit(case, round, &mut phase);
+            self.remember_peak(case.setup);
+            match visited {
+                Err(error) if self.may_fit_alone(case, &error, phase) => {
+                    self.try_alone(case, &error);
+                    phase = Phase::Start;
+                    self.try_visit(case, round, &mut phase)
+                }
+                visited => visited,
+            }
+        };
+        self.control.end_visit();
+        self.stop = self.control.token().clone();
+        if let Err(error) = visited {
+            self.take_failure(case, phase, error);
+        }
+    }
+
+    fn try_visit(
+        &mut self,
+        case: CaseKey,
+        round: u32,
+        phase: &mut Phase,
+    ) -> Result<(), WorkerError> {
+        // Told before its worker is started, so that one that hangs there can be named and left out.
+        let begins = Some(self.first_phase(case));
+        self.tell(RunEvent::VisitBegan { case, begins });
+        self.ensure_worker(case.setup, phase)?;
+        self.open_smaller(case, phase)?;
+        *phase = Phase::Open;
+        self.ensure_open(case)?;
+        *phase = Phase::WarmUp;
+        self.ensure_warm(case)?;
+        *phase = Phase::Measure;
+        self.tell(RunEvent::RoundStarted { case, round });
+        let plan = &self.request.beginning.plan;
+        let rule = schedule::visit(plan, case, round);
+        let limit =
+            Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
+        let request = Request::Measure {
+            case: case.into(),
+            rule,
+        };
+        match self.ask(case.setup, &request, limit)? {
+            Reply::Measured(measured) => {
+                let round = Round {
+                    round,
+                    started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
+                    spent_ns: measured.spent_ns,
+                    samples_ns: measured.samples_ns,
+                    company: measured.company,
+                    parts: measured.parts,
+                    epochs: measured.epochs,
+                    device_peak_bytes: measured.device_peak_bytes,
+                    starts_within_ns: measured.starts_within_ns,
+                };
+                self.hand_all_on();
+                self.tell(RunEvent::RoundFinished { case, round });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    /// What a visit to the case has to begin with.
+    fn first_phase(&self, case: CaseKey) -> Phase {
+        if !self.workers.contains_key(&case.setup) {
+            Phase::Start
+        } else if !self.opened.contains(&case) {
+            Phase::Open
+        } else if !self.warmed.contains(&case) {
+            Phase::WarmUp
+        } else {
+            Phase::Measure
+        }
+    }
+
+    /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs can be
+    /// told. What fails here is the outcome of the smaller batch size.
+    fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
+        if self.alone && self.session.plan.setups.len() > 1 {
+            return Ok(());
+        }
+        while let Some(smaller) = self.next_smaller(case) {
+            let activity = Activity::OpeningSmaller { case: smaller };
+            self.tell(RunEvent::Turned { activity });
+            match self.ensure_open(smaller) {
+                Ok(()) => continue,
+                Err(WorkerError::Cancelled) => return Err(WorkerError::Cancelled),
+                Err(error) if self.may_fit_alone(smaller, &error, Phase::Open) => {
+                    self.try_alone(smaller, &error);
+                    return self.ensure_worker(case.setup, phase);
+                }
+                Err(error) => self.take_failure(smaller, Phase::Open, error),
+            }
+            self.ensure_worker(case.setup, phase)?;
+        }
+        Ok(())
+    }
+
+    /// The next step on the way to a case that its worker has not opened yet.
+    fn next_smaller(&self, case: CaseKey) -> Option<CaseKey> {
+        let cases = self.session.cases.iter();
+        let pending = cases.filter(|other| other.setup == case.setup && !other.outcome.is_final());
+        let steps = schedule::steps_to(case.batch, pending.map(|other| other.batch));
+        let steps = steps.into_iter().map(|batch| CaseKey { batch, ..case });
+        let mut missing = steps.filter(|step| !self.opened.contains(step));
+        missing.next()
+    }
+
+    /// The most memory that a case's worker had until now, where that is the need of the case: nothing
+    /// larger was opened in it before.
+    fn peak_of(&self, case: CaseKey) -> Option<u64> {
+        let is_larger = |other: &CaseKey| other.setup == case.setup && other.batch > case.batch;
+        if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
+            return None;
+        }
+        peak_of_all(self.workers.get(&case.setup)?)
+    }
+
+    fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
+        if self.opened.contains(&case) {
+            return Ok(());
+        }
+        let inputs = self.inputs_of(case).map_err(EngineError::Unsupported)?;
+        let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
+        let request = Request::Open {
+            case: case.into(),
+            inputs,
+            seed: self.request.beginning.plan.seed,
+            feed: Vec::new(),
+        };
+        match self.ask(case.setup, &request, limit)? {
+            Reply::Opened(mut opening) => {
+                self.opened.insert(case);
+                // What was told at the first opening stands.
+                let known = self
+                    .session
+                    .case(case)
+                    .and_then(|case| case.opening.as_ref());
+                let known = known.and_then(|opening| opening.peak_bytes);
+                opening.peak_bytes = known.or_else(|| self.peak_of(case));
+                self.tell(RunEvent::CaseOpened { case, opening });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    fn ensure_warm(&mut self, case: CaseKey) -> Result<(), WorkerError> {
+        if self.warmed.contains(&case) {
+            return Ok(());
+        }
+        let plan = &self.request.beginning.plan;
+        let rule = plan.warm_up.clone();
+        let limit = Duration::from_millis(rule.max_time_ms + plan.limits.warm_up_ms);
+        let request = Request::WarmUp {
+            case: case.into(),
+            rule,
+        };
+        match self.ask(case.setup, &request, limit)? {
+            Reply::Warm(warm_up) => {
+                self.warmed.insert(case);
+                self.tell(RunEvent::WarmedUp { case, warm_up });
+                Ok(())
+            }
+            other => Err(self.confused(case.setup, &other)),
+        }
+    }
+
+    /// Ends the case, or every case of the setup where its model does not even load.
+    fn take_failure(&mut self, case: CaseKey, phase: Phase, error: WorkerError) {
+        let whole_setup = matches!(phase, Phase::Start | Phase::Load);
+        if whole_setup || !error.leaves_worker_usable() {
+            self.forget_worker(case.setup);
+        } else {
+            self.close(case);
+        }
+        let outcome = error.into_outcome(phase);
+        // Whoever stopped the run, or left this case out, says later how the case ended.
+        if outcome == Outcome::Cancelled {
+            return;
+        }
+        let ended: Vec<CaseKey> = self
+            .session
+            .cases
+            .iter()
+            .filter(|other| !other.outcome.is_final())
+            .map(|other| other.key())
+            .filter(|other| *other == case || (whole_setup && other.setup == case.setup))
+            .collect();
+        for case in ended {
+            self.tell(RunEvent::CaseEnded {
+                case,
+                outcome: outcome.clone(),
+            });
+        }
+    }
+
+    fn finish(&mut self) {
+        let cancelled = self.control.is_cancelled();
+        let open: Vec<CaseKey> = self
+            .session
+            .cases
+            .iter()
+            .filter(|case| !case.outcome.is_final())
+            .map(|case| case.key())
+            .collect();
+        for case in open {
+            let outcome = if cancelled {
+                self.outcome_if_stopped(case)
+            } else {
+                Outcome::Finished
+            };
+            self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+        self.end_workers();
+        self.end_watching();
+        self.tell(RunEvent::Ended { cancelled });
+    }
+}

@@ -1,0 +1,457 @@
+//! Comparing what the setups compute with a reference in floats, on the same inputs, once everything is
+//! measured.
+//!
+//! Inputs and outputs travel as `NumPy` files, which every worker reads and writes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::Run;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::Worker;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
+use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{Activity, RunEvent};
+use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::plan::Judging;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::tensor::{Tensor, TensorSpec};
+use powerband_core::stats::closeness::Closeness;
+use powerband_core::stats::ranking::{self, Ranking};
+use powerband_onnx::samples::{self, npy};
+
+/// The network in floats, on the engine that is trusted with it.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// How it is run.
+    pub setup: Setup,
+    /// Its engine's library.
+    pub runtime: Option<PathBuf>,
+    /// The plan's model.
+    pub model: PathBuf,
+}
+
+/// Inputs as files, in batches of one size.
+struct Feed {
+    about: String,
+    batches: Vec<Batch>,
+    inputs: Vec<TensorSpec>,
+    size: usize,
+    seed: u64,
+}
+
+/// One batch: a file for each input, and the labels where all are known.
+struct Batch {
+    files: Vec<PathBuf>,
+    labels: Option<Vec<usize>>,
+}
+
+impl Run<'_, '_> {
+    /// Judges every setup that was measured and is not judged yet.
+    pub(super) fn judge(&mut self) {
+        let plan = self.request.beginning.plan.clone();
+        let (Some(judging), Some(reference)) = (plan.judging, self.request.reference.clone())
+        else {
+            return;
+        };
+        let is_measured = |setup: &usize| {
+            let cases = self.session.cases.iter();
+            let mut own = cases.filter(|case| case.setup == *setup);
+            own.any(|case| !case.rounds.is_empty())
+        };
+        let wanted: Vec<usize> = (0..plan.setups.len())
+            .filter(|setup| !self.session.accuracies.contains_key(setup))
+            .filter(is_measured)
+            .collect();
+        // A setup may have a batch size of its own; where there is none for all, the others are judged.
+        let fits = |setup: &usize, batch| {
+            let case = CaseKey {
+                setup: *setup,
+                batch,
+            };
+            matches!(self.request.inputs.get(&case), Some(Ok(_)))
+        };
+        let for_all = |batch: &&usize| wanted.iter().all(|setup| fits(setup, **batch));
+        let common = plan.batches.iter().find(for_all);
+        let Some(&batch) = common.or_else(|| plan.batches.first()) else {
+            return;
+        };
+        if wanted.is_empty() || self.control.is_cancelled() {
+            return;
+        }
+        let judged = self.judge_on(&judging, &reference, &wanted, batch);
+        if let Err(reason) = judged
+            && !self.control.is_cancelled()
+        {
+            self.tell(RunEvent::Warned {
+                text: format!("The outputs could not be compared: {reason}."),
+            });
+        }
+    }
+
+    fn judge_on(
+        &mut self,
+        judging: &Judging,
+        reference: &Reference,
+        setups: &[usize],
+        batch: usize,
+    ) -> Result<(), String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let specs = setups.iter().find_map(|&setup| {
+            let case = CaseKey { setup, batch };
+            self.request.inputs.get(&case)?.as_ref().ok()
+        });
+        let specs = specs.cloned().ok_or("no batch size fits the model")?;
+        let seed = self.request.beginning.plan.seed;
+        let feed = Feed::make(judging, specs, batch, seed, &folder, &self.stop)?;
+        let activity = Activity::ComputingReference;
+        self.tell(RunEvent::Turned { activity });
+        let (truth, title) = self.reference_outputs(reference, &feed, folder.path())?;
+        for &setup in setups {
+            if self.control.is_cancelled() {
+                return Ok(());
+            }
+            let begun = Accuracy {
+                reference: title.clone(),
+                inputs: feed.about.clone(),
+                ..Accuracy::default()
+            };
+            let case = CaseKey { setup, batch };
+            let misfit = self
+                .request
+                .inputs
+                .get(&case)
+                .and_then(|inputs| inputs.clone().err());
+            let outputs = match misfit {
+                Some(reason) => Err(reason),
+                None => self.outputs_of(setup, &feed, folder.path()),
+            };
+            let accuracy = match outputs {
+                Ok(outputs) => compare(&feed, &truth, &outputs, begun.clone()),
+                Err(reason) => Err(reason),
+            };
+            let accuracy = accuracy.unwrap_or_else(|reason| Accuracy {
+                trouble: Some(reason),
+                ..begun
+            });
+            let accuracy = Box::new(accuracy);
+            self.tell(RunEvent::Judged { setup, accuracy });
+        }
+        Ok(())
+    }
+
+    /// The reference's outputs, batch by batch, and what computed them.
+    fn reference_outputs(
+        &mut self,
+        reference: &Reference,
+        feed: &Feed,
+        folder: &Path,
+    ) -> Result<(Vec<PathBuf>, String), String> {
+        let limits = self.request.beginning.plan.limits.clone();
+        let runtime = reference.runtime.clone();
+        let start = Duration::from_millis(limits.start_ms);
+        let limit = Duration::from_millis(limits.load_ms);
+        let program = self.request.program.clone();
+        let mut worker = Worker::start(
+            &reference.setup,
+            runtime.as_deref(),
+            &program,
+            start,
+            &self.stop,
+        )
+        .map_err(|error| error.to_string())?;
+        let stop = self.stop.clone();
+        let mut ask = |run: &mut Self, request: &Request| {
+            let answer = worker.ask_meanwhile(request, limit, &stop, &mut || run.look_around());
+            answer.map_err(|error| format!("the reference does not run: {error}"))
+        };
+        let load = Request::Load {
+            setup: reference.setup.clone(),
+            model: reference.model.clone(),
+            name: String::new(),
+            runtime,
+        };
+        let title = match ask(self, &load)? {
+            Reply::Loaded(report) => {
+                let is_plain = reference
+                    .setup
+                    .options
+                    .get("opt")
+                    .is_some_and(|opt| opt == "none");
+                let plain = if is_plain { ", not optimised" } else { "" };
+                format!("{}, float{plain}", report.engine)
+            }
+            other => {
+                return Err(format!(
+                    "the reference gave an answer to another question: {other:?}"
+                ));
+            }
+        };
+        let case = CaseKey {
+            setup: 0,
+            batch: feed.size,
+        };
+        let outputs = feed.run(case, &folder.join("reference"), |request| {
+            ask(self, request)
+        })?;
+        if let Some(ending) = worker.end() {
+            let text = format!("The worker of the reference died when it was ended: {ending}.");
+            self.tell(RunEvent::Warned { text });
+        }
+        Ok((outputs, title))
+    }
+
+    /// A setup's outputs, batch by batch.
+    fn outputs_of(
+        &mut self,
+        setup: usize,
+        feed: &Feed,
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, String> {
+        let activity = Activity::Comparing { setup };
+        self.tell(RunEvent::Turned { activity });
+        let mut phase = Phase::Start;
+        if let Err(error) = self.ensure_worker(setup, &mut phase) {
+            self.forget_worker(setup);
+            return Err(error.to_string());
+        }
+        let report = self.session.reports.get(setup).and_then(Option::as_ref);
+        if report.is_some_and(|report| report.own_weights) {
+            return Err(
+                "it runs with weights of its own, so its outputs cannot be compared".to_owned(),
+            );
+        }
+        let case = CaseKey {
+            setup,
+            batch: feed.size,
+        };
+        self.close(case);
+        let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
+        let folder = folder.join(setup.to_string());
+        feed.run(case, &folder, |request| {
+            self.ask(setup, request, limit).map_err(|error| {
+                if !error.leaves_worker_usable() {
+                    self.forget_worker(setup);
+                }
+                error.to_string()
+            })
+        })
+    }
+}
+
+impl Feed {
+    /// Writes the inputs down: the user's own, or made-up ones.
+    fn make(
+        judging: &Judging,
+        inputs: Vec<TensorSpec>,
+        size: usize,
+        seed: u64,
+        folder: &TempDir,
+        cancel: &CancelToken,
+    ) -> Result<Self, String> {
+        let mut feed = Self {
+            about: String::new(),
+            batches: Vec::new(),
+            inputs,
+            size,
+            seed,
+        };
+        let path = folder.path().join("inputs");
+        fs::create_dir(&path).map_err(|error| error.to_string())?;
+        match &judging.samples {
+            Some(samples) => feed.own(judging, Path::new(samples), &path, cancel)?,
+            None => feed.seeded(judging, &path)?,
+        }
+        Ok(feed)
+    }
+
+    fn seeded(&mut self, judging: &Judging, folder: &Path) -> Result<(), String> {
+        let count = (judging.inputs as usize).div_ceil(self.size).max(1);
+        for number in 0..count {
+            let seeds = (self.seed + 1_000 * (number as u64 + 1))..;
+            let tensors = seeds.zip(&self.inputs);
+            let tensors: Vec<Tensor> = tensors
+                .map(|(seed, spec)| Tensor::seeded(spec, seed))
+                .collect();
+            self.push(folder, &tensors, None)?;
+        }
+        let items = (count * self.size) as u64;
+        self.about = humanize::of_many(items, "seeded input");
+        Ok(())
+    }
+
+    fn own(
+        &mut self,
+        judging: &Judging,
+        path: &Path,
+        folder: &Path,
+        cancel: &CancelToken,
+    ) -> Result<(), String> {
+        let [spec] = &self.inputs[..] else {
+            return Err(format!(
+                "samples are for a network with one input, and this one has {}",
+                self.inputs.len()
+            ));
+        };
+        let told = |error: samples::SampleError| error.to_string();
+        let spec = spec.clone();
+        let set = samples::open(path).map_err(told)?;
+        let set = set.for_input(&spec).map_err(told)?;
+        let set = set.sound(judging.inputs as usize, cancel).map_err(told)?;
+        let places: Vec<usize> = (0..set.items.len()).collect();
+        let whole = places.chunks_exact(self.size);
+        if whole.len() == 0 {
+            return Err(format!(
+                "{} holds {}, fewer than one batch of {}",
+                path.display(),
+                humanize::of_many(set.items.len() as u64, "input"),
+                self.size
+            ));
+        }
+        let items = (whole.len() * self.size) as u64;
+        for batch in whole {
+            let tensor = set.tensor(batch, &spec).map_err(told)?;
+            let labels = batch.iter().map(|&place| set.items.get(place)?.label);
+            let labels = labels.collect();
+            self.push(folder, &[tensor], labels)?;
+        }
+        let words = humanize::of_many(items, "sample");
+        let mut about = vec![format!("{words} of {}", path.display())];
+        about.extend(set.notes);
+        self.about = about.join("; ");
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        folder: &Path,
+        tensors: &[Tensor],
+        labels: Option<Vec<usize>>,
+    ) -> Result<(), String> {
+        let number = self.batches.len();
+        let files = tensors.iter().enumerate().map(|(input, tensor)| {
+            let file = folder.join(format!("{number}-{input}.npy"));
+            let written = fs::write(&file, npy::write(tensor));
+            written.map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+            Ok(file)
+        });
+        let files = files.collect::<Result<Vec<_>, String>>()?;
+        self.batches.push(Batch { files, labels });
+        Ok(())
+    }
+
+    /// Has a worker compute every batch; the files of the first output.
+    fn run(
+        &self,
+        case: CaseKey,
+        folder: &Path,
+        mut ask: impl FnMut(&Request) -> Result<Reply, String>,
+    ) -> Result<Vec<PathBuf>, String> {
+        let mut firsts = Vec::with_capacity(self.batches.len());
+        let case = case.into();
+        for (number, batch) in self.batches.iter().enumerate() {
+            let folder = folder.join(number.to_string());
+            fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+            ask(&Request::Open {
+                case,
+                inputs: self.inputs.clone(),
+                seed: self.seed,
+                feed: batch.files.clone(),
+            })?;
+            match ask(&Request::Save { case, folder })? {
+                Reply::Saved(files) => {
+                    firsts.push(
+                        files
+                            .into_iter()
+                            .next()
+                            .ok_or("the network has no outputs")?,
+                    );
+                }
+                other => return Err(format!("an answer to another question: {other:?}")),
+            }
+            ask(&Request::Close { case })?;
+        }
+        Ok(firsts)
+    }
+}
+
+/// Puts a setup's outputs beside the reference's.
+fn compare(
+    feed: &Feed,
+    truth: &[PathBuf],
+    outputs: &[PathBuf],
+    begun: Accuracy,
+) -> Result<Accuracy, String> {
+    let (mut closeness, mut ranking) = (Closeness::default(), Ranking::default());
+    let read = |file: &Path| npy::read(file, "output").map_err(|error| error.to_string());
+    let mut is_labelled = true;
+    let mut no_choice = None;
+    for (batch, (truth, output)) in feed.batches.iter().zip(truth.iter().zip(outputs)) {
+        let (truth, output) = (read(truth)?, read(output)?);
+        no_choice = no_choice.or_else(|| why_no_choice(&truth.spec.dims, feed.size));
+        let output = output.to_f64();
+        closeness
+            .add(&truth.to_f64(), &output, feed.size)
+            .map_err(|error| error.to_string())?;
+        match &batch.labels {
+            Some(labels) if no_choice.is_none() => ranking
+                .add(&output, labels)
+                .map_err(|error| error.to_string())?,
+            _ => is_labelled = false,
+        }
+    }
+    let agreement = closeness.finish();
+    let hits = |share: powerband_core::stats::share::Share| Hits {
+        hits: share.hits,
+        of: share.of,
+    };
+    let trouble = (agreement.figures.is_none()).then(|| {
+        let lost = (agreement.reference_not_finite, agreement.other_not_finite);
+        format!(
+            "{} of the outputs and {} of the reference's are no finite numbers",
+            humanize::count(lost.1),
+            humanize::count(lost.0)
+        )
+    });
+    let figures = agreement.figures;
+    let ranked = is_labelled.then(|| ranking.finish());
+    Ok(Accuracy {
+        items: agreement.items,
+        distance: figures.as_ref().map(|figures| Distance {
+            max_error: figures.max_error,
+            mean_error: figures.mean_error,
+            relative_error: figures.relative_error,
+            worst_cosine: figures.worst_cosine,
+            mean_cosine: figures.mean_cosine,
+        }),
+        same_choice: figures
+            .filter(|_| no_choice.is_none())
+            .and_then(|figures| figures.top1)
+            .map(hits),
+        top1: ranked.as_ref().and_then(|ranked| ranked.top1).map(hits),
+        top5: ranked.and_then(|ranked| ranked.top5).map(hits),
+        trouble,
+        no_choice,
+        ..begun
+    })
+}
+
+/// Why the place of the largest value is no choice between classes; nothing where it is one.
+fn why_no_choice(dims: &[usize], items: usize) -> Option<String> {
+    if ranking::classes_of(dims, items).is_some() {
+        return None;
+    }
+    let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
+    let shape = match dims.len() {
+        0 => "a single number".to_owned(),
+        _ => dims.join("×"),
+    };
+    Some(format!(
+        "the output of a batch of {items} is {shape}, not one row of class scores for each input"
+    ))
+}

@@ -1,0 +1,260 @@
+//! The workers of a run: who lives, what they need, and how they are asked.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Run, keeping, peak_of_all};
+use crate::engines;
+use crate::telemetry::{machine, process};
+use crate::worker::crew::Crew;
+use crate::worker::process::Ending;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::WorkerError;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::RunEvent;
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::setup_report::SetupReport;
+
+impl Run<'_, '_> {
+    pub(super) fn ensure_worker(
+        &mut self,
+        setup: usize,
+        phase: &mut Phase,
+    ) -> Result<(), WorkerError> {
+        self.notice_deaths();
+        if self.workers.contains_key(&setup) {
+            return Ok(());
+        }
+        *phase = Phase::Start;
+        let plan = &self.request.beginning.plan;
+        let Some(spec) = plan.setups.get(setup).cloned() else {
+            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
+        };
+        let limits = plan.limits.clone();
+        self.control.begin_start();
+        self.make_room(setup);
+        self.examine(setup)?;
+        let start_limit = Duration::from_millis(limits.start_ms);
+        let runtime = self.runtime(setup);
+        let program = &self.request.program;
+        let crew = Crew::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
+        let start_ns = crew.start_ns();
+        let pids: Vec<u32> = crew.pids().collect();
+        self.workers.insert(setup, crew);
+        for &pid in &pids {
+            self.tell(RunEvent::WorkerStarted { setup, pid });
+        }
+        *phase = Phase::Load;
+        let request = Request::Load {
+            setup: spec,
+            model: self.model(setup),
+            name: self.model_name(setup),
+            runtime,
+        };
+        match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
+            Reply::Loaded(mut report) => {
+                self.control.end_start();
+                report.start_ns = start_ns;
+                self.remember_peak(setup);
+                for pid in pids {
+                    process::forget_peak(pid);
+                }
+                let notes = self.new_notes(setup, &report);
+                self.tell(RunEvent::SetupReady { setup, report });
+                for text in notes {
+                    self.tell(RunEvent::Warned { text });
+                }
+                Ok(())
+            }
+            other => Err(self.confused(setup, &other)),
+        }
+    }
+
+    /// What an engine has to say of a setup that it loads for the first time.
+    fn new_notes(&self, setup: usize, report: &SetupReport) -> Vec<String> {
+        let is_known = self.session.reports.get(setup).is_some_and(Option::is_some);
+        let label = self.session.setup_label(setup);
+        let notes = report.notes.iter().filter(|_| !is_known);
+        notes.map(|note| format!("{label}: {note}")).collect()
+    }
+
+    /// Whether the setup's network runs in its worker, and not in a process that the worker starts.
+    pub(super) fn runs_in_worker(&self, setup: usize) -> bool {
+        let setup = self.request.beginning.plan.setups.get(setup);
+        let engine = setup.and_then(|setup| engines::find(&setup.engine));
+        engine.is_some_and(|engine| engine.stands_alone())
+    }
+
+    /// The model of a setup as the user names it: its own, or the plan's.
+    pub(super) fn model_name(&self, setup: usize) -> String {
+        let plan = &self.request.beginning.plan;
+        let own = plan.setups.get(setup);
+        let own = own.and_then(|spec| spec.own_model());
+        own.unwrap_or(&plan.model).to_owned()
+    }
+
+    /// What the setup's engine needs and was found for it.
+    pub(super) fn runtime(&self, setup: usize) -> Option<PathBuf> {
+        let found = self.request.runtimes.get(setup).cloned();
+        found.and_then(Result::ok).flatten()
+    }
+
+    pub(super) fn model(&self, setup: usize) -> PathBuf {
+        self.request.models.get(setup).cloned().unwrap_or_default()
+    }
+
+    /// Ends the other workers where this one's would not fit beside them, or where each is to be alone.
+    pub(super) fn make_room(&mut self, setup: usize) {
+        if self.workers.is_empty() {
+            return;
+        }
+        if !self.alone {
+            let model_bytes = fs::metadata(self.model(setup)).map_or(0, |model| model.len());
+            let need = match self.peaks.get(&setup) {
+                Some(&peak) => peak,
+                None => keeping::need(self.peaks.values().copied(), model_bytes),
+            };
+            let has_room = machine::memory()
+                .is_none_or(|memory| keeping::has_room(memory.available_bytes, need));
+            if has_room {
+                return;
+            }
+        }
+        self.be_alone();
+    }
+
+    /// From here on a worker is ended before another one starts; where memory asks for it, that is said.
+    pub(super) fn be_alone(&mut self) {
+        if !self.alone {
+            self.alone = true;
+            self.tell(RunEvent::Warned {
+                text: keeping::SAID.to_owned(),
+            });
+        }
+        self.end_workers();
+    }
+
+    /// Ends the worker of a case that ran out of memory, and all others, before it is tried again.
+    pub(super) fn try_alone(&mut self, case: CaseKey, error: &WorkerError) {
+        let label = self.session.setup_label(case.setup);
+        let text = format!(
+            "{label}, batch {}: {error}; it is tried again without the other workers.",
+            case.batch
+        );
+        self.tell(RunEvent::Warned { text });
+        self.forget_worker(case.setup);
+        self.be_alone();
+    }
+
+    /// Whether a case that ran out of memory may do better without the other workers.
+    pub(super) fn may_fit_alone(&self, case: CaseKey, error: &WorkerError, phase: Phase) -> bool {
+        let is_limited = self
+            .request
+            .beginning
+            .plan
+            .setups
+            .get(case.setup)
+            .is_some_and(|setup| setup.options.contains_key("memory"));
+        let has_company = self.workers.keys().any(|setup| *setup != case.setup);
+        !self.alone
+            && !is_limited
+            && has_company
+            && matches!(
+                error.clone().into_outcome(phase),
+                Outcome::OutOfMemory { .. }
+            )
+    }
+
+    pub(super) fn remember_peak(&mut self, setup: usize) {
+        let peak = self.workers.get(&setup).and_then(peak_of_all);
+        if let Some(peak) = peak {
+            let known = self.peaks.entry(setup).or_default();
+            *known = peak.max(*known);
+        }
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        setup: usize,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<Reply, WorkerError> {
+        let Some(mut worker) = self.workers.remove(&setup) else {
+            return Err(WorkerError::Start("its worker is gone".to_owned()));
+        };
+        if let Some(watcher) = &self.watcher {
+            watcher.set_worker(worker.pids().next());
+        }
+        let stop = self.stop.clone();
+        let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.look_around());
+        self.workers.insert(setup, worker);
+        answer
+    }
+
+    pub(super) fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
+        match self.workers.get_mut(&setup) {
+            Some(worker) => worker.confused(reply),
+            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+        }
+    }
+
+    /// Lets the worker give back what a case holds; one that cannot even do that is of no use.
+    pub(super) fn close(&mut self, case: CaseKey) {
+        self.warmed.remove(&case);
+        let request = Request::Close { case: case.into() };
+        let limit = Duration::from_secs(10);
+        if !self.opened.remove(&case) {
+            return;
+        }
+        let Err(error) = self.ask(case.setup, &request, limit) else {
+            return;
+        };
+        if !matches!(error, WorkerError::Cancelled) {
+            let label = self.session.setup_label(case.setup);
+            let text = format!(
+                "{label}, batch {}, was not closed: {error}. The worker is started again when it is needed.",
+                case.batch
+            );
+            self.tell(RunEvent::Warned { text });
+        }
+        self.forget_worker(case.setup);
+    }
+
+    pub(super) fn forget_worker(&mut self, setup: usize) {
+        self.opened.retain(|case| case.setup != setup);
+        self.warmed.retain(|case| case.setup != setup);
+        let Some(worker) = self.workers.remove(&setup) else {
+            return;
+        };
+        for ending in worker.end() {
+            self.warn_of_death(setup, "when it was ended", &ending);
+        }
+    }
+
+    /// Ends every worker.
+    pub(super) fn end_workers(&mut self) {
+        let living: Vec<usize> = self.workers.keys().copied().collect();
+        for setup in living {
+            self.forget_worker(setup);
+        }
+    }
+
+    /// Tells of workers that died while nothing was asked of them. Each is started again when it is needed.
+    pub(super) fn notice_deaths(&mut self) {
+        let dead = self.workers.iter_mut();
+        let dead = dead.filter_map(|(setup, crew)| Some((*setup, crew.death()?)));
+        let dead: Vec<(usize, Ending)> = dead.collect();
+        for (setup, ending) in dead {
+            self.warn_of_death(setup, "while it waited for its next visit", &ending);
+            self.forget_worker(setup);
+        }
+    }
+
+    /// A death that is no outcome of a case.
+    pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &Ending) {
+        let label = self.session.setup_label(setup);
+        let text = format!("{label}: the worker died {when}: {ending}.");
+        self.tell(RunEvent::Warned { text });
+    }
+}

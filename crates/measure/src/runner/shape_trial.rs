@@ -1,0 +1,148 @@
+//! Shapes are tried before they are suggested: sizes that look plain may not fit each other inside of a
+//! network.
+//!
+//! The error comes from `prepare`, the examples from `onnx::shape_examples`; a worker runs the network
+//! once on each, the likeliest first, until one fits.
+
+use std::time::Duration;
+
+use super::installation::Installation;
+use super::precision;
+use super::prepare_error::PrepareError;
+use crate::engines;
+use crate::worker::protocol::{Reply, Request};
+use crate::worker::supervisor::Worker;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::model::Port;
+use powerband_core::domain::tensor::TensorSpec;
+use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::shape_examples::{self, Shapes};
+use powerband_onnx::shapes::{self, InputSizes, ShapeError};
+use powerband_onnx::source::ModelFile;
+
+/// A suggestion is not worth more waiting than this.
+const LIMIT: Duration = Duration::from_mins(1);
+/// So much is quoted of why the network does not run.
+const QUOTED: usize = 200;
+
+/// The same error, with examples that were tried where sizes are open.
+pub(super) fn with_tried_shapes(
+    place: &Installation,
+    model: &ModelFile,
+    ports: &[Port],
+    sizes: &InputSizes,
+    error: PrepareError,
+) -> PrepareError {
+    let PrepareError::Shape(ShapeError::Open {
+        open,
+        options,
+        trial,
+    }) = error
+    else {
+        return error;
+    };
+    let candidates = shape_examples::examples(ports, sizes);
+    let (options, trial) = match try_all(place, model, ports, sizes, &candidates) {
+        Trial::Fits(shapes) => (
+            shape_examples::options(&shapes),
+            " (the model was run with these once)".to_owned(),
+        ),
+        Trial::Refused(reason) => (
+            options,
+            format!(
+                " with sizes that fit each other: the model does not run with these examples: {}",
+                humanize::shorten(&reason, QUOTED)
+            ),
+        ),
+        Trial::NotTried => (options, trial),
+    };
+    PrepareError::Shape(ShapeError::Open {
+        open,
+        options,
+        trial,
+    })
+}
+
+/// What became of the examples.
+enum Trial {
+    /// The network runs with these shapes.
+    Fits(Shapes),
+    /// It runs with none of them; why not with the first.
+    Refused(String),
+    /// Nothing could be tried.
+    NotTried,
+}
+
+fn try_all(
+    place: &Installation,
+    model: &ModelFile,
+    ports: &[Port],
+    sizes: &InputSizes,
+    candidates: &[Shapes],
+) -> Trial {
+    let cancel = CancelToken::default();
+    let (setup, runtime) = precision::trusted(place);
+    // An engine that lacks operators says nothing of shapes by refusing.
+    let is_authority = setup.engine != engines::LAST_RESORT;
+    let batch = fixed_batch(ports, &sizes.batch_axis).unwrap_or(1);
+    let Ok(mut worker) = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
+    else {
+        return Trial::NotTried;
+    };
+    let load = Request::Load {
+        setup,
+        model: model.path.clone(),
+        name: String::new(),
+        runtime,
+    };
+    if worker.ask(&load, LIMIT, &cancel).is_err() {
+        return Trial::NotTried;
+    }
+    let mut refused = None;
+    for (number, added) in candidates.iter().enumerate() {
+        let Some(inputs) = inputs_with(ports, sizes, added, batch) else {
+            continue;
+        };
+        let open = Request::Open {
+            case: CaseKey {
+                setup: number,
+                batch,
+            }
+            .into(),
+            inputs,
+            seed: 0,
+            feed: Vec::new(),
+        };
+        match worker.ask(&open, LIMIT, &cancel) {
+            Ok(Reply::Opened(_)) => {
+                worker.end();
+                return Trial::Fits(added.clone());
+            }
+            Ok(_) => return Trial::NotTried,
+            Err(error) => {
+                let is_usable = error.leaves_worker_usable();
+                refused.get_or_insert_with(|| error.to_string());
+                if !is_usable {
+                    break;
+                }
+            }
+        }
+    }
+    match refused {
+        Some(reason) if is_authority => Trial::Refused(reason),
+        _ => Trial::NotTried,
+    }
+}
+
+fn inputs_with(
+    ports: &[Port],
+    sizes: &InputSizes,
+    added: &Shapes,
+    batch: usize,
+) -> Option<Vec<TensorSpec>> {
+    let mut all = sizes.clone();
+    all.shapes.extend(added.clone());
+    shapes::resolve(ports, batch, &all).ok()
+}

@@ -1,0 +1,136 @@
+//! A wish: what somebody wants measured, as far as they care to say.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::plan::{
+    Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
+};
+use powerband_core::domain::setup::Setup;
+use powerband_onnx::shapes::InputSizes;
+
+/// Rules that are not those of a preset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// When a case is measured.
+    pub measure: MeasureRule,
+    /// When a case is warm.
+    pub warm_up: WarmUpRule,
+    /// When a worker counts as hung.
+    pub limits: TimeLimits,
+}
+
+/// What is to be measured, as far as the user cares to say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// A network of ours, or the path of a file.
+    pub model: String,
+    /// Ways to run it; empty for every engine that is here.
+    pub setups: Vec<Setup>,
+    /// How each setup is to be shown, in the order of `setups`; may be shorter.
+    pub looks: Vec<Look>,
+    /// Batch sizes; without any, the usual ones, or the one that the model fixes.
+    pub batches: Option<Vec<usize>>,
+    /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
+    /// the other batch sizes.
+    pub journey: bool,
+    /// Whole shapes of inputs whose dimensions the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch; empty for those that are called so, or the first.
+    pub batch_axis: Vec<BatchAxis>,
+    /// How carefully.
+    pub preset: PresetName,
+    /// Rules in place of the preset's.
+    pub rules: Option<Rules>,
+    /// So many visits to each case, and not more until an interval is narrow.
+    pub rounds: Option<u32>,
+    /// How long a worker may be silent in any phase, in seconds.
+    pub timeout_s: Option<u64>,
+    /// Seed of the order of cases and of the input values; without one, the time.
+    pub seed: Option<u64>,
+    /// When runs start.
+    pub load: Load,
+    /// How the workers are kept.
+    pub keeping: Keeping,
+    /// Whether each case is measured long enough for its energy to be told.
+    pub energy: bool,
+    /// Whether and on what the setups' outputs are compared.
+    pub judging: Option<Judging>,
+    /// Whether each case is run once more, watched.
+    pub profiling: Option<Profiler>,
+    /// What the session is called; without one, as the model.
+    pub name: Option<String>,
+}
+
+impl Wish {
+    /// Every engine that is here, at the usual batch sizes.
+    pub fn new(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            setups: Vec::new(),
+            looks: Vec::new(),
+            batches: None,
+            journey: false,
+            shapes: BTreeMap::new(),
+            batch_axis: Vec::new(),
+            preset: PresetName::Standard,
+            rules: None,
+            rounds: None,
+            timeout_s: None,
+            seed: None,
+            load: Load::Closed,
+            keeping: Keeping::Together,
+            energy: false,
+            judging: None,
+            profiling: None,
+            name: None,
+        }
+    }
+
+    /// What is said of the sizes of the model's inputs.
+    pub fn input_sizes(&self) -> InputSizes {
+        InputSizes {
+            shapes: self.shapes.clone(),
+            batch_axis: self.batch_axis.clone(),
+        }
+    }
+
+    /// The wish for this plan once more, with the same seed and the same rules.
+    pub fn of(plan: &Plan) -> Self {
+        let planned = Rules {
+            measure: plan.measure.clone(),
+            warm_up: plan.warm_up.clone(),
+            limits: plan.limits.clone(),
+        };
+        let usual = preset_rules(plan.preset, &plan.setups);
+        Self {
+            setups: plan.setups.clone(),
+            looks: plan.looks.clone(),
+            batches: Some(plan.batches.clone()),
+            journey: !plan.ladder.is_empty(),
+            shapes: plan.shapes.clone(),
+            batch_axis: plan.batch_axis.clone(),
+            preset: plan.preset,
+            // Only what the preset does not say: whoever picks another preset then gets all of it.
+            rules: (planned != usual).then_some(planned),
+            seed: Some(plan.seed),
+            load: plan.load,
+            keeping: plan.keeping,
+            judging: plan.judging.clone(),
+            profiling: plan.profiling,
+            ..Self::new(&plan.model)
+        }
+    }
+}
+
+/// What a preset asks for on these devices.
+pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
+    let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
+    Rules {
+        measure: MeasureRule::of(preset),
+        warm_up: WarmUpRule::for_device(on_gpu),
+        limits: TimeLimits::default(),
+    }
+}

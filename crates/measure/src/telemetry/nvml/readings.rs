@@ -1,0 +1,287 @@
+//! What a card is asked again and again.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use nvml_wrapper::Device;
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{
+    Clock, EccCounter, MemoryError, PcieUtilCounter, TemperatureSensor,
+};
+use nvml_wrapper::enums::device::{SampleValue, UsedGpuMemory};
+use nvml_wrapper::error::{Bits, NvmlError};
+use nvml_wrapper::struct_wrappers::device::ProcessInfo;
+use nvml_wrapper::structs::device::FieldId;
+use nvml_wrapper::sys_exports::field_id;
+
+use super::constants::watts;
+use super::lost;
+use powerband_core::domain::telemetry::{Quantity, Throttle};
+
+/// One reading of one card.
+pub(super) struct Asked<'a> {
+    pub card: &'a Device<'a>,
+    pub worker: Option<u32>,
+    /// Whether the driver's process numbers are other ones than ours.
+    pub foreign: bool,
+    /// What was found so far.
+    pub values: Vec<(Quantity, f64)>,
+}
+
+type Answer<T> = Result<T, NvmlError>;
+
+/// How one thing is asked.
+enum Question {
+    /// It answers with one number.
+    One(Quantity, fn(&Device<'_>) -> Answer<f64>),
+    /// It adds to what was found.
+    Several(fn(&mut Asked<'_>) -> Answer<()>),
+}
+
+/// Something that a card is asked.
+pub(super) struct Entry {
+    /// How much time there must be from one time to the next, in the long run.
+    every: Duration,
+    /// Its place among those that keep their caller waiting, which are spread over that time.
+    slow: Option<usize>,
+    question: Question,
+}
+
+impl Entry {
+    const fn one(quantity: Quantity, ask: fn(&Device<'_>) -> Answer<f64>) -> Self {
+        Self::rarely(0, Question::One(quantity, ask))
+    }
+
+    const fn several(ask: fn(&mut Asked<'_>) -> Answer<()>) -> Self {
+        Self::rarely(0, Question::Several(ask))
+    }
+
+    const fn rarely(every_ms: u64, question: Question) -> Self {
+        Self {
+            every: Duration::from_millis(every_ms),
+            slow: None,
+            question,
+        }
+    }
+
+    const fn slow(place: usize, question: Question) -> Self {
+        Self {
+            slow: Some(place),
+            ..Self::rarely(1_000, question)
+        }
+    }
+
+    /// How long after the beginning it is asked for the first time.
+    pub fn wait(&self, card: usize, cards: usize) -> Duration {
+        let Some(place) = self.slow else {
+            return Duration::ZERO;
+        };
+        self.every * (card * SLOW + place) as u32 / (cards.max(1) * SLOW) as u32
+    }
+
+    /// When it may be asked again: later by whole steps, so that what is spread stays spread.
+    pub fn next(&self, due: Instant, now: Instant) -> Instant {
+        let late = now.saturating_duration_since(due).as_nanos();
+        let steps = late / self.every.as_nanos().max(1) + 1;
+        due + self.every * steps as u32
+    }
+
+    /// Asks it.
+    pub fn ask(&self, asked: &mut Asked<'_>) -> Answer<()> {
+        match self.question {
+            Question::One(quantity, ask) => asked.values.push((quantity, ask(asked.card)?)),
+            Question::Several(ask) => ask(asked)?,
+        }
+        Ok(())
+    }
+}
+
+/// How many entries keep their caller waiting.
+const SLOW: usize = 2;
+
+/// Everything that a card is asked; what takes long comes last.
+pub(super) const ENTRIES: [Entry; 14] = [
+    Entry::several(busy),
+    Entry::one(Quantity::Clock, |card| {
+        Ok(card.clock_info(Clock::SM)?.into())
+    }),
+    Entry::one(Quantity::MemoryClock, |card| {
+        Ok(card.clock_info(Clock::Memory)?.into())
+    }),
+    Entry::one(Quantity::Power, |card| {
+        Ok(field(card, field_id::NVML_FI_DEV_POWER_INSTANT)? / 1e3)
+    }),
+    Entry::several(power_of_the_last_second),
+    Entry::one(Quantity::Energy, |card| {
+        Ok(card.total_energy_consumption()? as f64 / 1e3)
+    }),
+    Entry::one(Quantity::Temperature, |card| {
+        Ok(card.temperature(TemperatureSensor::Gpu)?.into())
+    }),
+    Entry::one(Quantity::MemoryTemperature, |card| {
+        field(card, field_id::NVML_FI_DEV_MEMORY_TEMP)
+    }),
+    Entry::one(Quantity::Throttle, throttle),
+    Entry::one(Quantity::MemoryUsed, |card| {
+        Ok(card.memory_info()?.used as f64)
+    }),
+    Entry::rarely(250, Question::Several(processes)),
+    Entry::rarely(10_000, Question::One(Quantity::MemoryErrors, memory_errors)),
+    // Each of these counts for a fiftieth of a second, and its caller waits.
+    Entry::slow(
+        0,
+        Question::One(Quantity::BusReceived, |card| {
+            bus(card, PcieUtilCounter::Receive)
+        }),
+    ),
+    Entry::slow(
+        1,
+        Question::One(Quantity::BusSent, |card| bus(card, PcieUtilCounter::Send)),
+    ),
+];
+
+fn busy(asked: &mut Asked<'_>) -> Answer<()> {
+    let shares = asked.card.utilization_rates()?;
+    asked.values.push((Quantity::Busy, shares.gpu.into()));
+    asked
+        .values
+        .push((Quantity::MemoryBusy, shares.memory.into()));
+    Ok(())
+}
+
+/// One of the numbers that NVIDIA has no function for.
+fn field(card: &Device<'_>, id: u32) -> Answer<f64> {
+    let answers = card.field_values_for(&[FieldId(id)])?;
+    let answer = answers.into_iter().next().ok_or(NvmlError::NoData)?;
+    Ok(match answer?.value? {
+        SampleValue::F64(value) => value,
+        SampleValue::U32(value) => value.into(),
+        SampleValue::U64(value) => value as f64,
+        SampleValue::I64(value) => value as f64,
+    })
+}
+
+/// For cards that do not tell of this moment. From old ones this is it all the same, from new ones the
+/// mean of a second.
+fn power_of_the_last_second(asked: &mut Asked<'_>) -> Answer<()> {
+    let known = |(quantity, _): &(Quantity, f64)| *quantity == Quantity::Power;
+    if !asked.values.iter().any(known) {
+        let power = watts(asked.card.power_usage()?);
+        asked.values.push((Quantity::Power, power));
+    }
+    Ok(())
+}
+
+/// The driver's reasons, and what we call them. Others are no throttling: an idle card, a chosen clock.
+const REASONS: [(ThrottleReasons, Throttle); 6] = [
+    (ThrottleReasons::SW_POWER_CAP, Throttle::Power),
+    (ThrottleReasons::SW_THERMAL_SLOWDOWN, Throttle::Heat),
+    (ThrottleReasons::HW_SLOWDOWN, Throttle::Hardware),
+    (ThrottleReasons::HW_THERMAL_SLOWDOWN, Throttle::Hardware),
+    (
+        ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN,
+        Throttle::PowerBrake,
+    ),
+    (ThrottleReasons::SYNC_BOOST, Throttle::Sync),
+];
+
+fn throttle(card: &Device<'_>) -> Answer<f64> {
+    let (told, unnamed) = match card.current_throttle_reasons_strict() {
+        // A newer driver's reason, which has no name here.
+        Err(NvmlError::IncorrectBits(Bits::U64(bits))) => {
+            let known = ThrottleReasons::from_bits_truncate(bits);
+            (known, Throttle::Unnamed.bit())
+        }
+        told => (told?, 0),
+    };
+    let reasons = REASONS.iter().filter(|(reason, _)| told.contains(*reason));
+    let bits = reasons.fold(unnamed, |bits, (_, reason)| bits | reason.bit());
+    Ok(bits.into())
+}
+
+/// The worker's memory, and how many others compute.
+fn processes(asked: &mut Asked<'_>) -> Answer<()> {
+    let computing = asked.card.running_compute_processes()?;
+    let others = computing.iter().map(|process| process.pid);
+    let others: BTreeSet<u32> = others.filter(|pid| Some(*pid) != asked.worker).collect();
+    let mut comparable = !asked.foreign || asked.worker.is_none();
+    if let Some(worker) = asked.worker {
+        let mut own = of(worker, computing);
+        if own.is_empty() {
+            own = of(worker, drawing(asked.card)?);
+        }
+        comparable |= !own.is_empty();
+        let bytes = memory(&own).map(|bytes| (Quantity::WorkerMemory, bytes as f64));
+        asked.values.extend(bytes);
+    }
+    // Whoever cannot tell the worker from the others cannot count the others.
+    let count = comparable.then_some((Quantity::OtherProcesses, others.len() as f64));
+    asked.values.extend(count);
+    Ok(())
+}
+
+/// What a process has on a card: once for each part of it, where the card is divided.
+fn of(worker: u32, mut processes: Vec<ProcessInfo>) -> Vec<ProcessInfo> {
+    processes.retain(|process| process.pid == worker);
+    processes
+}
+
+/// Processes that draw; none where a card does not tell.
+fn drawing(card: &Device<'_>) -> Answer<Vec<ProcessInfo>> {
+    match card.running_graphics_processes() {
+        Err(error) if lost(&error).is_none() => Ok(Vec::new()),
+        told => told,
+    }
+}
+
+/// The memory of a process; nothing where the driver does not know it, which some drivers call zero.
+fn memory(own: &[ProcessInfo]) -> Option<u64> {
+    let bytes = own.iter().map(|process| match process.used_gpu_memory {
+        UsedGpuMemory::Used(bytes) => Some(bytes),
+        UsedGpuMemory::Unavailable => None,
+    });
+    bytes.sum::<Option<u64>>().filter(|bytes| *bytes > 0)
+}
+
+fn memory_errors(card: &Device<'_>) -> Answer<f64> {
+    let count = card.total_ecc_errors(MemoryError::Uncorrected, EccCounter::Volatile)?;
+    Ok(count as f64)
+}
+
+/// Bytes a second over the bus, of which NVIDIA counts thousands.
+fn bus(card: &Device<'_>, direction: PcieUtilCounter) -> Answer<f64> {
+    Ok(f64::from(card.pcie_throughput(direction)?) * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_slow_is_spread_over_its_time() {
+        let slow = ENTRIES.iter().filter(|entry| entry.slow.is_some());
+        assert_eq!(slow.clone().count(), SLOW);
+        let mut waits: Vec<u128> = slow
+            .flat_map(|entry| (0..4).map(|card| entry.wait(card, 4).as_millis()))
+            .collect();
+        waits.sort_unstable();
+        assert_eq!(waits, [0, 125, 250, 375, 500, 625, 750, 875]);
+        let rest = ENTRIES.iter().filter(|entry| entry.slow.is_none());
+        assert!(
+            rest.map(|entry| entry.wait(3, 4))
+                .all(|wait| wait.is_zero())
+        );
+    }
+
+    #[test]
+    fn after_a_delay_the_steps_are_the_same() {
+        let entry = Entry::rarely(250, Question::Several(busy));
+        let due = Instant::now();
+        let next = |late_ms| entry.next(due, due + Duration::from_millis(late_ms)) - due;
+        assert_eq!(next(0).as_millis(), 250);
+        assert_eq!(next(249).as_millis(), 250);
+        assert_eq!(next(1100).as_millis(), 1250);
+        let always = Entry::several(busy);
+        assert_eq!(always.next(due, due + Duration::from_secs(9)), due);
+    }
+}

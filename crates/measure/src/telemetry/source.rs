@@ -1,0 +1,98 @@
+//! The trait behind which every source of telemetry is.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, WatchedDevice};
+
+/// Where sources look. Everything can be put elsewhere, so that a recorded machine can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Places {
+    /// The folder below which `/proc` and `/sys` are looked for.
+    pub root: PathBuf,
+    /// NVIDIA's library, where it is not in its usual place.
+    pub nvml: Option<PathBuf>,
+    /// AMD's library, where it is not in its usual place.
+    pub rocm_smi: Option<PathBuf>,
+    /// What is played back in place of this machine's telemetry.
+    pub replay: Option<Arc<Telemetry>>,
+}
+
+impl Places {
+    /// This machine, with libraries and files where the environment says: `POWERBAND_NVML` and
+    /// `POWERBAND_ROCM_SMI` name a library, `POWERBAND_ROOT` the folder that has `proc` and `sys`.
+    pub fn of_user() -> Self {
+        let path = |name: &str| {
+            let value = env::var_os(name).filter(|value| !value.is_empty());
+            value.map(PathBuf::from)
+        };
+        Self {
+            root: path("POWERBAND_ROOT").unwrap_or_else(|| PathBuf::from("/")),
+            nvml: path("POWERBAND_NVML"),
+            rocm_smi: path("POWERBAND_ROCM_SMI"),
+            replay: None,
+        }
+    }
+}
+
+impl Default for Places {
+    /// This machine.
+    fn default() -> Self {
+        Self {
+            root: PathBuf::from("/"),
+            nvml: None,
+            rocm_smi: None,
+            replay: None,
+        }
+    }
+}
+
+/// A kind of source. [`super::ALL`] lists them.
+pub trait Source: Sync {
+    /// What messages and sessions call it.
+    fn id(&self) -> &'static str;
+
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// Whether it is one of those that know of cards, and so can say why none is seen.
+    fn tells_of_cards(&self) -> bool {
+        true
+    }
+
+    /// Looks what it can tell of here; or says why it tells nothing, and what would help.
+    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource>;
+
+    /// A reason for telling nothing.
+    fn missing(&self, why: impl Into<String>, remedy: &str) -> MissingSource
+    where
+        Self: Sized,
+    {
+        MissingSource {
+            source: self.title().to_owned(),
+            why: why.into(),
+            remedy: remedy.to_owned(),
+        }
+    }
+}
+
+/// Why a device cannot be read any more. Anything less than that is a gap.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Gone(pub String);
+
+/// What is told of the devices, from now on. Belongs to one thread, which may wait.
+pub trait Watch: Send {
+    /// The devices that it tells of.
+    fn devices(&self) -> &[WatchedDevice];
+
+    /// Reads one of them, by its place in that list, and adds what could be read to `values`.
+    /// `worker` is the process that is measuring now.
+    fn read(
+        &mut self,
+        device: usize,
+        worker: Option<u32>,
+        values: &mut Vec<(Quantity, f64)>,
+    ) -> Result<(), Gone>;
+}

@@ -1,0 +1,353 @@
+//! The worker's side: reads requests, does them with an engine, writes replies.
+//!
+//! Runs in its own process, behind the hidden subcommand `worker`. Libraries that write to standard
+//! output are diverted to standard error, so that they cannot garble the protocol.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+
+use super::command::CommandModel;
+use super::crew::Crew;
+use super::measure;
+use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCase};
+use super::streams::{self, Answers, Stream};
+use super::supervisor::WorkerError;
+use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::case::Opening;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::domain::tensor::{Tensor, TensorSpec};
+use powerband_onnx::samples::npy;
+
+/// Speaks until its standard input closes.
+pub fn run() -> io::Result<()> {
+    let mut out = private_stdout()?;
+    // Should the parent die by SIGKILL, the kernel takes this process along, whatever it is doing.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).unwrap_or_default();
+    // Where memory runs out all the same, this process is to go, and not the user's editor.
+    std::fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
+    let hello = Hello {
+        protocol: VERSION,
+        program: format!("powerband {}", env!("CARGO_PKG_VERSION")),
+    };
+    say(&mut out, &hello)?;
+    let mut state = State::default();
+    for line in io::stdin().lock().lines() {
+        let reply = match serde_json::from_str(&line?) {
+            Ok(request) => state.answer(request).unwrap_or_else(Reply::Refused),
+            Err(error) => Reply::Refused(EngineError::Failed(format!(
+                "a request that makes no sense: {error}"
+            ))),
+        };
+        say(&mut out, &reply)?;
+    }
+    Ok(())
+}
+
+fn private_stdout() -> io::Result<File> {
+    // What a worker starts must not write there.
+    let out = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(File::from(out))
+}
+
+fn say(out: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+/// What a worker holds: a model, and the cases that were opened of it.
+#[derive(Default)]
+struct State {
+    // Declared before the model: what is bound goes before what it is bound to.
+    cases: BTreeMap<WorkerCase, Box<dyn Runnable>>,
+    model: Option<Box<dyn LoadedModel>>,
+    /// Threads that do everything in its place, where the setup has streams.
+    streams: Option<Crew<Stream>>,
+}
+
+impl Answers for State {
+    fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
+        if let Request::Load { setup, .. } = &request {
+            let streams = engines::streams(setup).map_err(EngineError::Unsupported)?;
+            if streams > 1 {
+                let started = streams::start::<Self>(streams);
+                self.streams =
+                    Some(started.map_err(|error| EngineError::Failed(error.to_string()))?);
+            }
+        }
+        if let Some(streams) = &mut self.streams {
+            let answer =
+                streams.ask_meanwhile(&request, Duration::MAX, &CancelToken::default(), &mut || ());
+            return answer.map_err(|error| match error {
+                WorkerError::Refused(error) => error,
+                other => EngineError::Failed(other.to_string()),
+            });
+        }
+        match request {
+            Request::Probe { engine, runtime } => {
+                Ok(Reply::Probed(find(&engine)?.probe(runtime.as_deref())?))
+            }
+            Request::Load {
+                setup,
+                model,
+                name: _,
+                runtime,
+            } => self.load(&setup, &model, runtime.as_deref()),
+            Request::Open {
+                case,
+                inputs,
+                seed,
+                feed,
+            } => self.open(case, &inputs, seed, &feed),
+            Request::WarmUp { case, rule } => {
+                Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
+            }
+            Request::Measure { case, rule } => {
+                Ok(Reply::Measured(measure::round(self.case(case)?, &rule)?))
+            }
+            Request::Outputs { case } => Ok(Reply::Outputs(outputs(self.case(case)?)?)),
+            Request::Observe { case } => Ok(Reply::Observed(observed(self.case(case)?)?)),
+            Request::Close { case } => {
+                self.cases.remove(&case);
+                Ok(Reply::Closed)
+            }
+            Request::Examine {
+                setup,
+                model,
+                runtime,
+                inputs,
+                seed,
+            } => {
+                let engine = find(&setup.engine)?;
+                let request = LoadRequest {
+                    setup: &setup,
+                    model: &model,
+                    runtime: runtime.as_deref(),
+                };
+                let examined = engine.examine(&request, &seeded(&inputs, seed))?;
+                Ok(Reply::Examined(Box::new(examined)))
+            }
+            Request::Profile { .. } => profiled(&request),
+            Request::Save { case, folder } => save(self.case(case)?, &folder),
+            Request::Export { .. } => Err(EngineError::Unsupported(
+                "this engine has no networks of its own that it could write; torch has".to_owned(),
+            )),
+        }
+    }
+}
+
+impl State {
+    fn load(
+        &mut self,
+        setup: &Setup,
+        model: &Path,
+        runtime: Option<&Path>,
+    ) -> Result<Reply, EngineError> {
+        let engine = find(&setup.engine)?;
+        limit_memory(setup)?;
+        let start = Instant::now();
+        let request = LoadRequest {
+            setup,
+            model,
+            runtime,
+        };
+        let loaded_model: Box<dyn LoadedModel> = match engine.outside(&request) {
+            Some(outside) => Box::new(CommandModel::new(outside?)?),
+            None => engine.load(&request)?,
+        };
+        let whole_ns = start.elapsed().as_nanos() as u64;
+        let loaded = loaded_model.loaded();
+        let report = SetupReport {
+            engine: loaded.engine.clone(),
+            library: loaded.library.clone(),
+            threads: loaded.threads,
+            start_ns: 0,
+            library_ns: loaded.library_ns,
+            load_ns: whole_ns.saturating_sub(loaded.library_ns + loaded.check_ns),
+            empty_run_ns: measure::empty_run_ns(),
+            clock_ns: measure::clock_ns(),
+            own_weights: false,
+            notes: loaded.notes.clone(),
+        };
+        self.model = Some(loaded_model);
+        Ok(Reply::Loaded(report))
+    }
+
+    fn open(
+        &mut self,
+        case: WorkerCase,
+        inputs: &[TensorSpec],
+        seed: u64,
+        feed: &[PathBuf],
+    ) -> Result<Reply, EngineError> {
+        let model = self
+            .model
+            .as_mut()
+            .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
+        let tensors = if feed.is_empty() {
+            seeded(inputs, seed)
+        } else {
+            fed(inputs, feed)?
+        };
+        let start = Instant::now();
+        let mut runnable = model.open(&tensors, case.batch)?;
+        let open_ns = start.elapsed().as_nanos() as u64;
+        // Values out of files are fed for what comes out, and nobody asks how long that took.
+        let first_run_ns = if feed.is_empty() {
+            runnable.timed_run()?
+        } else {
+            0
+        };
+        let feeding = model.loaded().feeding.to_owned();
+        self.cases.insert(case, runnable);
+        Ok(Reply::Opened(Opening {
+            open_ns,
+            first_run_ns,
+            feeding,
+            peak_bytes: None,
+        }))
+    }
+
+    fn case(&mut self, case: WorkerCase) -> Result<&mut dyn Runnable, EngineError> {
+        match self.cases.get_mut(&case) {
+            Some(runnable) => Ok(runnable.as_mut()),
+            None => Err(EngineError::Failed("this case was not opened".to_owned())),
+        }
+    }
+}
+
+fn find(engine: &str) -> Result<&'static dyn Engine, EngineError> {
+    engines::find(engine)
+        .ok_or_else(|| EngineError::Unsupported(format!("this worker has no engine \"{engine}\"")))
+}
+
+/// Has an engine run a model and watch itself.
+fn profiled(request: &Request) -> Result<Reply, EngineError> {
+    let Request::Profile {
+        setup,
+        model,
+        runtime,
+        inputs,
+        seed,
+        folder,
+        ..
+    } = request
+    else {
+        return Err(EngineError::Failed(
+            "nothing to profile was named".to_owned(),
+        ));
+    };
+    let load = LoadRequest {
+        setup,
+        model,
+        runtime: runtime.as_deref(),
+    };
+    limit_memory(setup)?;
+    let watched = find(&setup.engine)?.profile(&load, &seeded(inputs, *seed), folder)?;
+    Ok(Reply::Profiled {
+        files: watched.files,
+        runs: None,
+        began_ns: Some(watched.began_ns),
+    })
+}
+
+fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
+    let tensors = model.outputs()?;
+    let output = |tensor: Tensor| Output {
+        values: tensor.to_f64(),
+        spec: tensor.spec,
+    };
+    Ok(tensors.into_iter().map(output).collect())
+}
+
+/// Made-up values.
+fn seeded(inputs: &[TensorSpec], seed: u64) -> Vec<Tensor> {
+    let numbered = (seed..).zip(inputs);
+    numbered
+        .map(|(seed, spec)| Tensor::seeded(spec, seed))
+        .collect()
+}
+
+/// Values out of files, which have to be what the model takes.
+fn fed(inputs: &[TensorSpec], files: &[PathBuf]) -> Result<Vec<Tensor>, EngineError> {
+    let wrong = |what: String| EngineError::Failed(what);
+    if inputs.len() != files.len() {
+        return Err(wrong(format!(
+            "the model takes {} inputs, and {} files were given",
+            inputs.len(),
+            files.len()
+        )));
+    }
+    let read = inputs.iter().zip(files).map(|(spec, file)| {
+        let tensor = npy::read(file, &spec.name).map_err(|error| wrong(error.to_string()))?;
+        if (tensor.spec.element, &tensor.spec.dims) != (spec.element, &spec.dims) {
+            return Err(wrong(format!(
+                "{} holds {} {:?}, and the input {} takes {} {:?}",
+                file.display(),
+                tensor.spec.element,
+                tensor.spec.dims,
+                spec.name,
+                spec.element,
+                spec.dims
+            )));
+        }
+        Ok(tensor)
+    });
+    read.collect()
+}
+
+/// Runs once and writes the outputs down, in the model's order.
+fn save(model: &mut dyn Runnable, folder: &Path) -> Result<Reply, EngineError> {
+    let tensors = model.outputs()?.into_iter().enumerate();
+    let written = tensors.map(|(place, tensor)| {
+        let file = folder.join(format!("{place}.npy"));
+        fs::write(&file, npy::write(&tensor)).map_err(|error| {
+            EngineError::Failed(format!("{} cannot be written: {error}", file.display()))
+        })?;
+        Ok(file)
+    });
+    Ok(Reply::Saved(written.collect::<Result<_, EngineError>>()?))
+}
+
+/// How far each output reaches; one without a single number that is one is left out.
+fn observed(model: &mut dyn Runnable) -> Result<Vec<Observed>, EngineError> {
+    let tensors = model.outputs()?;
+    let reach = tensors.into_iter().filter_map(|tensor| {
+        let (low, high) = tensor.reach()?;
+        Some(Observed {
+            name: tensor.spec.name,
+            low,
+            high,
+        })
+    });
+    Ok(reach.collect())
+}
+
+/// Holds the worker to the setup's limit; without one, on a processor, to the machine's memory, because
+/// a model that only runs from swap is not measured but endured.
+fn limit_memory(setup: &Setup) -> Result<(), EngineError> {
+    let info = rustix::system::sysinfo();
+    let machine = (setup.device == "cpu").then(|| u64::from(info.mem_unit) * info.totalram);
+    let wanted = engines::memory_limit(setup).map_err(EngineError::Unsupported)?;
+    if let Some(bytes) = wanted.or(machine) {
+        // A limit that the user's login already has can be lowered, never raised.
+        let hard = getrlimit(Resource::Data).maximum;
+        let bytes = hard.map_or(bytes, |hard| bytes.min(hard));
+        let limit = Rlimit {
+            current: Some(bytes),
+            maximum: Some(bytes),
+        };
+        setrlimit(Resource::Data, limit).map_err(|error| {
+            EngineError::Failed(format!("the memory limit could not be set: {error}"))
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Those who run one setup: one, or several that share each batch and begin each round together. From the
+//! parent they are processes, the copies of a setup; within a worker they are threads, its streams.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use super::process::Ending;
+use super::protocol::{Reply, Request, RoundRule, WorkerCase};
+use super::share::{self, Place, Sharing};
+use super::supervisor::{Worker, WorkerError};
+use crate::engines::{self, EngineError};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
+use powerband_core::base::humanize;
+use powerband_core::domain::setup::Setup;
+
+/// From the word to the first run: long enough for every copy to hear it.
+const NOTICE: Duration = Duration::from_millis(20);
+
+/// How much of a reply is quoted in a message.
+const QUOTED: usize = 80;
+
+/// One of a crew: is asked, and answers later.
+pub trait Member {
+    /// Asks without waiting for the answer.
+    fn say(&mut self, request: &Request) -> Result<(), WorkerError>;
+
+    /// The answer to what was asked.
+    fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError>;
+}
+
+impl Member for Worker {
+    fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
+        Self::say(self, request)
+    }
+
+    fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        Self::answer(self, limit, cancel, meanwhile)
+    }
+}
+
+/// Those who run one setup.
+#[derive(Debug)]
+pub struct Crew<M = Worker> {
+    workers: Vec<M>,
+    sharing: Sharing,
+    /// Cases that the first worker has to itself, because their inputs are given.
+    alone: BTreeSet<WorkerCase>,
+    threads: usize,
+}
+
+impl Crew {
+    /// Starts as many workers as the setup has copies.
+    pub fn start(
+        setup: &Setup,
+        runtime: Option<&Path>,
+        program: &Path,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        let copies = engines::copies(setup).map_err(EngineError::Unsupported)?;
+        let start = |_| Worker::start(setup, runtime, program, limit, cancel);
+        let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
+        Ok(Self::of(workers, Sharing::Copies))
+    }
+
+    /// The processes.
+    pub fn pids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.workers.iter().map(Worker::pid)
+    }
+
+    /// From the start of the slowest process to its handshake, in nanoseconds.
+    pub fn start_ns(&self) -> u64 {
+        self.workers
+            .iter()
+            .map(|worker| worker.start_ns)
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// An answer that is none to the question.
+    pub fn confused(&mut self, reply: &Reply) -> WorkerError {
+        match self.workers.first_mut() {
+            Some(worker) => worker.confused(reply),
+            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+        }
+    }
+
+    /// Ends them politely, or less politely where they do not listen; tells how those failed that did
+    /// so and of whom nobody was told yet.
+    pub fn end(self) -> Vec<Ending> {
+        self.workers.into_iter().filter_map(Worker::end).collect()
+    }
+
+    /// How one of them ended by itself while nothing was asked of it.
+    pub fn death(&mut self) -> Option<Ending> {
+        self.workers.iter_mut().find_map(Worker::death)
+    }
+}
+
+impl<M: Member> Crew<M> {
+    /// These, who are there already.
+    pub fn of(workers: Vec<M>, sharing: Sharing) -> Self {
+        Self {
+            workers,
+            sharing,
+            alone: BTreeSet::new(),
+            threads: thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// Asks one question and waits for the answer of all.
+    pub fn ask_meanwhile(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        if self.is_for_one(request) {
+            let Some(worker) = self.workers.first_mut() else {
+                return Err(WorkerError::Start("its worker is gone".to_owned()));
+            };
+            worker.say(request)?;
+            return worker.answer(limit, cancel, meanwhile);
+        }
+        let batch = case_of(request).map(|case| case.batch);
+        if let Some(batch) = batch.filter(|batch| *batch < self.workers.len()) {
+            return Err(EngineError::Unsupported(format!(
+                "a batch of {batch} cannot be shared by {} {}",
+                self.workers.len(),
+                self.sharing.name()
+            ))
+            .into());
+        }
+        let replies = match request {
+            Request::Measure { case, rule } => {
+                let ask = |rule: RoundRule| Request::Measure { case: *case, rule };
+                self.ask_all(&ask(share::waking(rule)), limit, cancel, meanwhile)?;
+                let at = clock::monotonic_ns() + NOTICE.as_nanos() as u64;
+                self.ask_all(&ask(share::together(rule, at)), limit, cancel, meanwhile)?
+            }
+            request => self.ask_all(request, limit, cancel, meanwhile)?,
+        };
+        share::merge(&replies, batch, self.sharing).ok_or_else(|| {
+            WorkerError::Garbled(format!(
+                "the {} said different things: {}",
+                self.sharing.name(),
+                quoted(&replies)
+            ))
+        })
+    }
+
+    /// Every worker is asked before the first answer is waited for.
+    fn ask_all(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Vec<Reply>, WorkerError> {
+        let of = self.workers.len();
+        for (index, worker) in self.workers.iter_mut().enumerate() {
+            let place = Place {
+                index,
+                of,
+                sharing: self.sharing,
+            };
+            worker.say(&place.request(request, self.threads))?;
+        }
+        // Everybody is heard, so that nobody has an old answer left when the next question comes.
+        let replies: Vec<Result<Reply, WorkerError>> = self
+            .workers
+            .iter_mut()
+            .map(|worker| worker.answer(limit, cancel, meanwhile))
+            .collect();
+        let mut heard = Vec::with_capacity(of);
+        let mut refused = None;
+        for reply in replies {
+            match reply {
+                Ok(reply) => heard.push(reply),
+                Err(error) if error.leaves_worker_usable() => refused = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        refused.map_or(Ok(heard), Err)
+    }
+
+    /// Whether only the first worker is asked: there is only one, or the inputs are given.
+    fn is_for_one(&mut self, request: &Request) -> bool {
+        if self.workers.len() == 1 {
+            return true;
+        }
+        match request {
+            Request::Open { case, feed, .. } if !feed.is_empty() => {
+                self.alone.insert(*case);
+                true
+            }
+            Request::Close { case } => self.alone.remove(case),
+            request => case_of(request).is_some_and(|case| self.alone.contains(&case)),
+        }
+    }
+}
+
+/// The beginning of each reply.
+fn quoted(replies: &[Reply]) -> String {
+    let begun = replies
+        .iter()
+        .map(|reply| humanize::shorten(&format!("{reply:?}"), QUOTED));
+    begun.collect::<Vec<_>>().join("; ")
+}
+
+fn case_of(request: &Request) -> Option<WorkerCase> {
+    match request {
+        Request::Open { case, .. }
+        | Request::WarmUp { case, .. }
+        | Request::Measure { case, .. }
+        | Request::Outputs { case }
+        | Request::Save { case, .. }
+        | Request::Observe { case }
+        | Request::Close { case } => Some(*case),
+        Request::Probe { .. }
+        | Request::Load { .. }
+        | Request::Examine { .. }
+        | Request::Profile { .. }
+        | Request::Export { .. } => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! How a child process ended, in words: its exit status or signal, the last it said, and whether memory
+//! was the cause.
+
+use std::fmt;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
+use powerband_core::base::humanize;
+
+/// How many of the last lines are told, and how many letters of them.
+const LAST_LINES: usize = 3;
+const LAST_LETTERS: usize = 400;
+
+/// How a child ended.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// In words: `exit status 3`, `signal 11 (SIGSEGV)`.
+    pub how: String,
+    /// The end of its standard error, trimmed.
+    pub stderr: String,
+    /// Why memory is taken to be the cause, where it is.
+    pub memory: Option<String>,
+    /// Whether it went by itself with an error, or by a signal that was not ours.
+    pub is_failure: bool,
+}
+
+impl Ending {
+    /// The last lines of what it wrote to standard error, of a length that fits a message.
+    pub fn last_words(&self) -> String {
+        let lines = self.stderr.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        let from = lines.len().saturating_sub(LAST_LINES);
+        humanize::shorten(&lines[from..].join(" / "), LAST_LETTERS)
+    }
+}
+
+/// `signal 9 (SIGKILL). Its last words: Segmentation fault`.
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.how)?;
+        if let Some(reason) = &self.memory {
+            write!(f, "; {reason}")?;
+        }
+        match self.last_words().as_str() {
+            "" => Ok(()),
+            words => write!(f, ". Its last words: {words}"),
+        }
+    }
+}
+
+/// An exit status in words.
+pub(super) fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "it ended by itself, without an error".to_owned(),
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(number)) => {
+            let name = Signal::from_named_raw(number)
+                .map_or_else(String::new, |signal| format!(" ({signal:?})"));
+            format!("signal {number}{}", name.replace("Signal::", "SIG"))
+        }
+        (None, None) => "for a reason that the system does not tell".to_owned(),
+    }
+}
+
+/// How many processes the system has killed for want of memory since it started; 0 where it does not say.
+pub(super) fn oom_kills() -> u64 {
+    std::fs::read_to_string("/proc/vmstat")
+        .ok()
+        .and_then(|text| {
+            text.lines()
+                .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
+        })
+        .unwrap_or(0)
+}

@@ -1,0 +1,175 @@
+//! Finding out what there is: Python environments, ONNX Runtime libraries, what an engine says of itself.
+//!
+//! Everything that could crash or hang happens in a child process with a time limit.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::process;
+use super::protocol::{Reply, Request};
+use super::supervisor::Worker;
+use crate::engines::runtimes::{self, EnvironmentRoots, FoundRuntime, Offer, Places};
+use crate::engines::{self, Engine, EngineInfo, Needs};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::setup::{Setup, SetupError};
+
+/// A Python that takes longer to name its folders is passed over.
+const PYTHON_LIMIT: Duration = Duration::from_secs(10);
+/// A library that takes longer to load is set aside.
+const ENGINE_LIMIT: Duration = Duration::from_secs(30);
+
+/// Everywhere that an ONNX Runtime may be, the folders of the user's Pythons among them.
+pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> Places {
+    let mut places = Places::new(paths, onnxruntime);
+    let cancel = CancelToken::default();
+    let pythons: Vec<PathBuf> = python
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(runtimes::python_candidates())
+        .collect();
+    let asked: Vec<_> = pythons
+        .iter()
+        .map(|python| runtimes::site_packages_query(python))
+        .collect();
+    // Interpreters are slow to start, so all are asked at once.
+    let answers: Vec<Vec<PathBuf>> = thread::scope(|scope| {
+        let waiting: Vec<_> = asked
+            .iter()
+            .map(|query| {
+                let cancel = &cancel;
+                thread::Builder::new()
+                    .name("ask-python".to_owned())
+                    .spawn_scoped(scope, move || {
+                        process::run_to_end(query, PYTHON_LIMIT, cancel)
+                    })
+            })
+            .collect();
+        waiting
+            .into_iter()
+            .map(|answer| answer.ok()?.join().ok()?.ok())
+            .map(|finished| finished.filter(|finished| finished.success))
+            .map(|finished| {
+                let told = finished.map(|finished| runtimes::parse_site_packages(&finished.stdout));
+                told.unwrap_or_default()
+            })
+            .collect()
+    });
+    places.add_pythons(pythons.into_iter().zip(answers));
+    places
+}
+
+/// The library for a setup: nothing for an engine that needs none.
+pub fn runtime_for(
+    engine: &dyn Engine,
+    setup: &Setup,
+    places: &Places,
+) -> Result<Option<FoundRuntime>, String> {
+    let option = |key: &str| setup.options.get(key).map(String::as_str);
+    let found = match engine.needs() {
+        Needs::Nothing => return Ok(None),
+        Needs::OnnxRuntime => runtimes::choose(option("runtime"), places),
+        Needs::Python { package } => runtimes::choose_python(package, option("python"), places),
+    };
+    found.map(Some).map_err(|error| error.to_string())
+}
+
+/// One way in which an engine is here, or why it is not.
+#[derive(Clone)]
+pub struct Found {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// Its library, for an engine that has one.
+    pub runtime: Option<FoundRuntime>,
+    /// What it says of itself, or what is missing.
+    pub answer: Result<EngineInfo, String>,
+    /// Environments that have it and were not searched, the likeliest first; none where it runs.
+    pub offers: Vec<Offer>,
+}
+
+/// Asks every offered engine, and every library of those that have several; takes a second or more.
+pub fn survey(
+    paths: &Paths,
+    onnxruntime: Option<PathBuf>,
+    python: Option<&Path>,
+    program: &Path,
+    roots: &EnvironmentRoots,
+) -> Vec<Found> {
+    let places = places(paths, onnxruntime, python);
+    let mut found = Vec::new();
+    let asked = engines::ALL
+        .iter()
+        .filter(|engine| engine.is_offered() && engine.stands_alone());
+    for &engine in asked {
+        let mut add = |runtime, answer| {
+            found.push(Found {
+                engine,
+                runtime,
+                answer,
+                offers: Vec::new(),
+            });
+        };
+        let libraries = match engine.needs() {
+            Needs::Nothing => {
+                add(None, self::engine(program, engine, None));
+                continue;
+            }
+            Needs::OnnxRuntime => runtimes::find_all(&places),
+            Needs::Python { package } => runtimes::pythons_with(package, &places),
+        };
+        if libraries.is_empty() {
+            let missing = bare(engine).and_then(|setup| runtime_for(engine, &setup, &places));
+            add(None, Err(missing.err().unwrap_or_default()));
+        }
+        for library in libraries {
+            let answer = self::engine(program, engine, Some(&library.path));
+            add(Some(library), answer);
+        }
+    }
+    add_offers(&mut found, roots, &places);
+    found
+}
+
+/// Names the environments that have an engine which runs from nowhere else, with the first copy of it that was found.
+fn add_offers(found: &mut [Found], roots: &EnvironmentRoots, searched: &Places) {
+    for &engine in engines::ALL {
+        let is_this = |one: &&mut Found| one.engine.id() == engine.id();
+        let mut own: Vec<&mut Found> = found.iter_mut().filter(is_this).collect();
+        let runs = own.iter().any(|one| one.answer.is_ok());
+        if let Some(first) = own.first_mut().filter(|_| !runs) {
+            first.offers = runtimes::offers(engine.needs(), roots, searched);
+        }
+    }
+}
+
+/// What an engine says of itself, asked in a worker.
+pub fn engine(
+    program: &Path,
+    engine: &dyn Engine,
+    runtime: Option<&Path>,
+) -> Result<EngineInfo, String> {
+    let cancel = CancelToken::default();
+    let setup = bare(engine)?;
+    let mut worker = Worker::start(&setup, runtime, program, ENGINE_LIMIT, &cancel)
+        .map_err(|error| error.to_string())?;
+    let request = Request::Probe {
+        engine: engine.id().to_owned(),
+        runtime: runtime.map(Path::to_path_buf),
+    };
+    let answer = match worker.ask(&request, ENGINE_LIMIT, &cancel) {
+        Ok(Reply::Probed(info)) => Ok(info),
+        Ok(other) => Err(worker.confused(&other).to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    worker.end();
+    answer
+}
+
+/// The setup that says nothing but the engine.
+fn bare(engine: &dyn Engine) -> Result<Setup, String> {
+    engine
+        .id()
+        .parse()
+        .map_err(|error: SetupError| error.to_string())
+}

@@ -1,0 +1,600 @@
+//! The only place that starts or ends a process.
+//!
+//! A child gets a process group of its own, which is ended whole. Its output is read by named
+//! threads that block, into a bounded channel; the end of its standard error is kept.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+pub use super::ending::Ending;
+use super::ending::{how_it_ended, oom_kills};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::process_spec::{ProcessSpec, Script};
+
+/// How much of a child's standard error is kept.
+const STDERR_KEPT: usize = 16 << 10;
+/// How many lines may wait to be looked at; a child that writes faster has to wait.
+const LINES_WAITING: usize = 64;
+/// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
+const GRACE: Duration = Duration::from_millis(700);
+/// How often somebody who waits for a child to finish looks around.
+const FINISH_LOOK: Duration = Duration::from_millis(100);
+/// How long a program that shows a folder is watched for failing.
+const OPENING: Duration = Duration::from_secs(2);
+
+/// What came from a child's standard output.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A line without its end.
+    Line(String),
+    /// The last line, without its end: the process stopped in the middle of it.
+    Torn(String),
+    /// A line longer than allowed, or not text.
+    Garbled(String),
+    /// Nothing more will come.
+    End,
+    /// Nothing came in time.
+    Silence,
+}
+
+/// A child process with its pipes.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    group: Option<Pid>,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Incoming>,
+    stderr: Arc<Mutex<VecDeque<u8>>>,
+    oom_kills_before: u64,
+    ended: Option<ExitStatus>,
+    /// Whether it was ended by us, or its end was told.
+    is_over: bool,
+    /// Where its script lies, for as long as it may be read.
+    _script: Option<TempDir>,
+}
+
+impl Process {
+    /// Starts a child whose output is read line by line; `longest` is in bytes.
+    pub fn start(spec: &ProcessSpec, longest: usize) -> io::Result<Self> {
+        let oom_kills_before = oom_kills();
+        let mut command = command(spec);
+        let script = spec.script.as_ref().map(written).transpose()?;
+        if let Some(folder) = &script {
+            command.arg(
+                folder
+                    .path()
+                    .join(spec.script.as_ref().map_or("", |s| s.name)),
+            );
+        }
+        let mut child = command.spawn()?;
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let (sender, lines) = sync_channel(LINES_WAITING);
+        if let Some(stdout) = child.stdout.take() {
+            named("worker-stdout", move || {
+                read_lines(stdout, longest, &sender);
+            })?;
+        }
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        if let Some(pipe) = child.stderr.take() {
+            let kept = Arc::clone(&stderr);
+            named("worker-stderr", move || keep_end(pipe, &kept))?;
+        }
+        let stdin = child.stdin.take();
+        Ok(Self {
+            child,
+            group,
+            stdin,
+            lines,
+            stderr,
+            oom_kills_before,
+            ended: None,
+            is_over: false,
+            _script: script,
+        })
+    }
+
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes one line to its standard input.
+    pub fn send(&mut self, line: &str) -> io::Result<()> {
+        let stdin = self
+            .stdin
+            .as_mut()
+            .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        stdin.write_all(line.as_bytes())?;
+        stdin.write_all(b"\n")?;
+        stdin.flush()
+    }
+
+    /// The next line of its standard output, waited for at most so long.
+    pub fn next(&self, limit: Duration) -> Incoming {
+        match self.lines.recv_timeout(limit) {
+            Ok(incoming) => incoming,
+            Err(RecvTimeoutError::Timeout) => Incoming::Silence,
+            Err(RecvTimeoutError::Disconnected) => Incoming::End,
+        }
+    }
+
+    /// Whether it was ended by us, or its end was told already.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// How it ended, where it did so by itself since it was last looked at.
+    pub fn ended_by_itself(&mut self) -> Option<Ending> {
+        let is_gone = !self.is_over && matches!(self.child.try_wait(), Ok(Some(_)));
+        is_gone.then(|| self.end())
+    }
+
+    /// Ends it and its whole group: politely, then not. Says how it ended.
+    pub fn end(&mut self) -> Ending {
+        self.stdin = None;
+        self.is_over = true;
+        let by_itself = self.wait(GRACE);
+        if by_itself.is_none() {
+            self.signal(Signal::TERM);
+            if self.wait(GRACE).is_none() {
+                self.signal(Signal::KILL);
+                self.wait(Duration::from_secs(10));
+            }
+        }
+        self.describe_end(by_itself)
+    }
+
+    /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or nobody wants
+    /// to wait any more.
+    pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+        self.stdin = None;
+        self.is_over = true;
+        let deadline = Instant::now() + limit;
+        while !cancel.is_cancelled() && Instant::now() < deadline {
+            // What nobody reads would hold it up.
+            while let Incoming::Line(_) | Incoming::Torn(_) = self.next(Duration::ZERO) {}
+            if let Some(status) = self.wait(FINISH_LOOK) {
+                return self.describe_end(Some(status));
+            }
+        }
+        self.end()
+    }
+
+    /// Ends it and its whole group at once.
+    pub fn kill(&mut self) {
+        self.stdin = None;
+        self.is_over = true;
+        self.signal(Signal::KILL);
+        self.wait(Duration::from_secs(10));
+    }
+
+    fn describe_end(&self, by_itself: Option<ExitStatus>) -> Ending {
+        // Whatever the child left running goes too, and with it the writers of its pipes.
+        self.signal(Signal::KILL);
+        let stderr = self.stderr_end();
+        let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), how_it_ended);
+        Ending {
+            memory: by_itself.and_then(|status| self.blames_memory(status, &stderr)),
+            is_failure: by_itself.is_some_and(|status| !status.success()),
+            how,
+            stderr,
+        }
+    }
+
+    fn blames_memory(&self, status: ExitStatus, stderr: &str) -> Option<String> {
+        if status.signal() == Some(9) && oom_kills() > self.oom_kills_before {
+            return Some("the system killed the worker to free memory (OOM killer)".to_owned());
+        }
+        let words = [
+            "memory allocation of",
+            "failed to allocate",
+            "bad_alloc",
+            "Cannot allocate memory",
+            "out of memory",
+        ];
+        let said = stderr
+            .lines()
+            .find(|line| words.iter().any(|word| line.contains(word)))?;
+        Some(format!("the worker could not allocate ({})", said.trim()))
+    }
+
+    fn stderr_end(&self) -> String {
+        // The reader may be a moment behind the end of the process.
+        thread::sleep(Duration::from_millis(20));
+        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes: Vec<u8> = kept.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.ended = Some(status);
+                return Some(status);
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Signals the group. After the leader was reaped its number stays taken while the group has
+    /// members, so a stranger is never hit; an empty group answers with an error that means nothing.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            kill_process_group(group, signal).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.kill();
+        }
+    }
+}
+
+/// What a process said that ran to its end.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Whether its exit status was zero.
+    pub success: bool,
+    /// In words.
+    pub how: String,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+/// Runs a process to its end, or to the limit, and returns what it wrote.
+pub fn run_to_end(
+    spec: &ProcessSpec,
+    limit: Duration,
+    cancel: &CancelToken,
+) -> io::Result<Finished> {
+    run_watched(spec, limit, cancel, &mut |_line| {})
+}
+
+/// Runs a process to its end within our own group, so that whoever ends us ends it as well, and tells
+/// what it said and how long it took, in nanoseconds.
+pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
+    let mut command = bare(spec);
+    command.stdin(Stdio::null());
+    let start = Instant::now();
+    let output = command.output()?;
+    let spent_ns = start.elapsed().as_nanos() as u64;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let finished = Finished {
+        success: output.status.success(),
+        how: how_it_ended(output.status),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    };
+    Ok((finished, spent_ns))
+}
+
+/// As [`run_to_end`], with each line of its standard output passed on as it comes.
+pub fn run_watched(
+    spec: &ProcessSpec,
+    limit: Duration,
+    cancel: &CancelToken,
+    watcher: &mut dyn FnMut(&str),
+) -> io::Result<Finished> {
+    let mut process = Process::start(spec, 1 << 20)?;
+    process.stdin = None;
+    let deadline = Instant::now() + limit;
+    let mut stdout = String::new();
+    loop {
+        if cancel.is_cancelled() || Instant::now() >= deadline {
+            process.kill();
+            let how = if cancel.is_cancelled() {
+                "was cancelled".to_owned()
+            } else {
+                format!("did not end within {} s", limit.as_secs())
+            };
+            return Ok(Finished {
+                success: false,
+                how,
+                stdout,
+                stderr: process.stderr_end(),
+            });
+        }
+        match process.next(Duration::from_millis(100)) {
+            Incoming::Line(line) | Incoming::Torn(line) => {
+                watcher(&line);
+                stdout.push_str(&line);
+                stdout.push('\n');
+            }
+            Incoming::End => break,
+            Incoming::Garbled(_) | Incoming::Silence => {}
+        }
+    }
+    let ending = process.end();
+    let success = process.ended.is_some_and(|status| status.success());
+    Ok(Finished {
+        success,
+        how: ending.how,
+        stdout,
+        stderr: ending.stderr,
+    })
+}
+
+/// Shows a file's folder, or a folder, in the desktop's file manager.
+///
+/// Waits for a moment, because what cannot show anything says so at once. A file manager outlives us, and
+/// what it says is nobody's business.
+pub fn open_outside(path: &Path) -> io::Result<()> {
+    open_with(Path::new("xdg-open"), path)
+}
+
+fn open_with(opener: &Path, path: &Path) -> io::Result<()> {
+    let whole = std::path::absolute(path)?;
+    let folder = if whole.is_dir() {
+        whole.as_path()
+    } else {
+        whole.parent().unwrap_or(&whole)
+    };
+    if !folder.is_dir() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("there is no folder {} any more", folder.display()),
+        ));
+    }
+    let mut child = silent(opener, folder).spawn().map_err(|error| {
+        let reason = if error.kind() == io::ErrorKind::NotFound {
+            format!(
+                "there is no {} here to show {} with; install xdg-utils, or open the folder by hand",
+                opener.display(),
+                folder.display()
+            )
+        } else {
+            format!("{} could not be started: {error}", opener.display())
+        };
+        io::Error::new(error.kind(), reason)
+    })?;
+    let until = Instant::now() + OPENING;
+    while Instant::now() < until {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => {
+                return Err(io::Error::other(format!(
+                    "{} did not show {}: {status}; open the folder by hand",
+                    opener.display(),
+                    folder.display()
+                )));
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    // Waited for in the background, so that no zombie is left.
+    named("open-outside", move || drop(child.wait()))
+}
+
+/// A process that neither hears nor says anything and is not ended with us.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn silent(program: &Path, argument: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg(argument)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    command
+}
+
+/// Has ONNX Runtime neither keep nor send what it learns of its users; what its own interface has for this
+/// does not stop it.
+const SILENCE: &str = "ORT_DISABLE_TELEMETRY";
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn bare(spec: &ProcessSpec) -> Command {
+    let mut command = Command::new(&spec.program);
+    if std::env::var_os(SILENCE).is_none() {
+        command.env(SILENCE, "1");
+    }
+    command
+        .args(&spec.args)
+        .envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command
+}
+
+/// A script in a folder of its own, which goes with the process.
+fn written(script: &Script) -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("powerband-").tempdir()?;
+    fs::write(folder.path().join(script.name), script.text)?;
+    Ok(folder)
+}
+
+fn command(spec: &ProcessSpec) -> Command {
+    let mut command = bare(spec);
+    // Where memory has run out, a panic that collects where it was never ends.
+    command
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    command
+}
+
+fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(drop)
+}
+
+/// Reads lines until the pipe closes or nobody listens any more.
+fn read_lines(pipe: ChildStdout, longest: usize, sender: &SyncSender<Incoming>) {
+    let mut reader = BufReader::with_capacity(64 << 10, pipe);
+    loop {
+        let mut line = Vec::new();
+        let read = reader
+            .by_ref()
+            .take(longest as u64 + 1)
+            .read_until(b'\n', &mut line);
+        let incoming = match read {
+            Ok(0) | Err(_) => Incoming::End,
+            Ok(_) if line.len() > longest => {
+                Incoming::Garbled(format!("a line of more than {longest} bytes"))
+            }
+            Ok(_) if line.last() != Some(&b'\n') => torn(text_line(line)),
+            Ok(_) => text_line(line),
+        };
+        let last = matches!(incoming, Incoming::End | Incoming::Garbled(_));
+        if sender.send(incoming).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn torn(line: Incoming) -> Incoming {
+    match line {
+        Incoming::Line(text) => Incoming::Torn(text),
+        other => other,
+    }
+}
+
+fn text_line(mut line: Vec<u8>) -> Incoming {
+    while line
+        .last()
+        .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+    {
+        line.pop();
+    }
+    String::from_utf8(line).map_or_else(
+        |_| Incoming::Garbled("a line that is not text".to_owned()),
+        Incoming::Line,
+    )
+}
+
+fn keep_end(mut pipe: impl Read, kept: &Mutex<VecDeque<u8>>) {
+    let mut chunk = [0; 4096];
+    while let Ok(read @ 1..) = pipe.read(&mut chunk) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&chunk[..read]);
+        let excess = kept.len().saturating_sub(STDERR_KEPT);
+        kept.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> ProcessSpec {
+        ProcessSpec::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn output_and_status_come_back() {
+        let done = run_to_end(
+            &shell("echo a; echo b; echo c >&2; exit 4"),
+            Duration::from_secs(20),
+            &CancelToken::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            (done.stdout.as_str(), done.stderr.as_str(), done.success),
+            ("a\nb\n", "c", false)
+        );
+        assert!(done.how.contains("exit status 4"), "{}", done.how);
+    }
+
+    #[test]
+    fn an_end_that_nobody_asked_for_is_told_once_with_its_last_words() {
+        let mut process = Process::start(&shell("echo farewell >&2; kill -9 $$"), 1 << 20).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let ending = loop {
+            if let Some(ending) = process.ended_by_itself() {
+                break ending;
+            }
+            assert!(Instant::now() < deadline, "it lives on");
+            thread::sleep(Duration::from_millis(5));
+        };
+        assert!(ending.is_failure && process.is_over());
+        assert!(process.ended_by_itself().is_none());
+        let told = ending.to_string();
+        assert!(told.contains("signal 9"), "{told}");
+        assert!(told.ends_with("Its last words: farewell"), "{told}");
+    }
+
+    #[test]
+    fn the_whole_group_is_ended() {
+        let mut process = Process::start(
+            &shell("trap '' TERM; sleep 300 & echo $!; wait; sleep 300"),
+            1 << 20,
+        )
+        .unwrap();
+        let Incoming::Line(pid) = process.next(Duration::from_secs(20)) else {
+            panic!("no line");
+        };
+        assert_eq!(process.end().how, "ended by Powerband");
+        let child = format!("/proc/{pid}/stat");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        // A zombie waits for its new parent; it runs no more.
+        while std::fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z")) {
+            assert!(Instant::now() < deadline, "the grandchild lives on");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_file_is_opened_and_no_zombie_is_left() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let opener = home.path().join("opener");
+        std::fs::write(&opener, "#!/bin/sh\necho \"$1 $$\" > \"$1/opened\"\n").unwrap();
+        std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+        open_with(&opener, &home.path().join("a session.ron")).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let told = loop {
+            match std::fs::read_to_string(home.path().join("opened")) {
+                Ok(told) if told.ends_with('\n') => break told,
+                _ => assert!(Instant::now() < deadline, "nothing was opened"),
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        let (folder, pid) = told.trim().rsplit_once(' ').unwrap();
+        assert_eq!(Path::new(folder), home.path());
+        while Path::new("/proc").join(pid).exists() {
+            assert!(Instant::now() < deadline, "a zombie is left");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let missing = open_with(Path::new("/nowhere/xdg-open"), home.path()).unwrap_err();
+        assert!(
+            missing.to_string().contains("install xdg-utils"),
+            "{missing}"
+        );
+        let failing = home.path().join("failing");
+        fs::write(&failing, "#!/bin/sh\nexit 3\n").unwrap();
+        fs::set_permissions(&failing, fs::Permissions::from_mode(0o755)).unwrap();
+        let failed = open_with(&failing, home.path()).unwrap_err();
+        assert!(failed.to_string().contains("by hand"), "{failed}");
+        let gone = open_with(&opener, Path::new("/nowhere/at/all.ron")).unwrap_err();
+        assert!(gone.to_string().contains("no folder"), "{gone}");
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let spec = ProcessSpec::new("/nowhere/at-all");
+        assert!(run_to_end(&spec, Duration::from_secs(1), &CancelToken::default()).is_err());
+    }
+}

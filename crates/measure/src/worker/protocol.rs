@@ -1,0 +1,295 @@
+//! What a worker and its supervisor say to each other: one JSON document a line.
+//!
+//! The worker speaks first, with a [`Hello`]. After that each [`Request`] has exactly one [`Reply`].
+//! Any program that keeps to this page can be a worker. Times are whole nanoseconds; points in time
+//! are on the system's monotonic clock, which both sides share.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engines::{EngineError, EngineInfo};
+use powerband_core::domain::case::{CaseKey, Company, Epoch, Opening, Part, WarmUp};
+use powerband_core::domain::examination::Examination;
+use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::domain::tensor::TensorSpec;
+
+/// Raised whenever a line changes its meaning. Both sides must have the same.
+pub const VERSION: u32 = 1;
+
+/// The longest line that is read: beyond it a worker counts as garbled.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// A worker's first line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The protocol it speaks.
+    pub protocol: u32,
+    /// Which program it is, for messages.
+    pub program: String,
+}
+
+/// A case as a worker knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WorkerCase {
+    /// Index into the plan's setups.
+    pub setup: usize,
+    /// Batch size that this worker runs: the case's, or its share of that.
+    pub batch: usize,
+    /// The case's batch size, where several workers share it: shares of several batches may be alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<usize>,
+}
+
+impl From<CaseKey> for WorkerCase {
+    fn from(case: CaseKey) -> Self {
+        Self {
+            setup: case.setup,
+            batch: case.batch,
+            whole: None,
+        }
+    }
+}
+
+/// When a round is over. All amounts are for this round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundRule {
+    /// Runs before the first sample, to wake up caches and clocks after the other cases' turns.
+    pub wake_up_runs: u64,
+    /// Runs go on unmeasured until so much time has passed.
+    #[serde(default)]
+    pub wake_up_ns: u64,
+    /// At least this many samples.
+    pub min_samples: u64,
+    /// At least this much time, unless `max_samples` come first.
+    pub min_ns: u64,
+    /// No sample starts once the samples add up to this much time.
+    pub max_ns: u64,
+    /// At most this many samples.
+    pub max_samples: u64,
+    /// When runs start.
+    #[serde(default)]
+    pub load: Load,
+    /// Seed of random arrivals.
+    #[serde(default)]
+    pub seed: u64,
+    /// When the first sample begins, on the monotonic clock, so that several workers begin together;
+    /// at once where there is none.
+    #[serde(default)]
+    pub starts_at_ns: Option<u64>,
+}
+
+/// What a worker is asked to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Say what the engine is, without a model.
+    Probe {
+        /// Its identifier.
+        engine: String,
+        /// Its library.
+        runtime: Option<PathBuf>,
+    },
+    /// Load a model.
+    Load {
+        /// How it is to run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The model as the plan names it, for a worker that has networks of its own.
+        #[serde(default)]
+        name: String,
+        /// The engine's library, or its interpreter.
+        runtime: Option<PathBuf>,
+    },
+    /// Bind inputs, and run once where they are seeded.
+    Open {
+        /// Which case.
+        case: WorkerCase,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+        /// NumPy files with the inputs, in their order; empty for seeded values.
+        #[serde(default)]
+        feed: Vec<PathBuf>,
+    },
+    /// Run until warm.
+    WarmUp {
+        /// Which case.
+        case: WorkerCase,
+        /// When it is warm.
+        rule: WarmUpRule,
+    },
+    /// Measure a round.
+    Measure {
+        /// Which case.
+        case: WorkerCase,
+        /// When the round is over.
+        rule: RoundRule,
+    },
+    /// Run once and give the outputs, so that what engines compute can be compared.
+    Outputs {
+        /// Which case.
+        case: WorkerCase,
+    },
+    /// Say what the engine makes of a model and where its nodes run. Asked in a process of its own.
+    Examine {
+        /// How it is run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The engine's library.
+        runtime: Option<PathBuf>,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+    },
+    /// Run a few times, watched, and leave what was seen in a folder. Asked in a process of its own.
+    Profile {
+        /// How it is run.
+        setup: Setup,
+        /// The ONNX file.
+        model: PathBuf,
+        /// The model as the plan names it, for a worker that has networks of its own.
+        name: String,
+        /// The engine's library, or its interpreter.
+        runtime: Option<PathBuf>,
+        /// The inputs with every dimension known.
+        inputs: Vec<TensorSpec>,
+        /// Seed of their values.
+        seed: u64,
+        /// Where the files belong.
+        folder: PathBuf,
+    },
+    /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
+    Save {
+        /// Which case.
+        case: WorkerCase,
+        /// Where to.
+        folder: PathBuf,
+    },
+    /// Write a network that the worker knows by name as an ONNX file.
+    Export {
+        /// How it is run.
+        setup: Setup,
+        /// The model as the plan names it.
+        name: String,
+        /// An ONNX file with weights to take over where they fit; empty for none.
+        model: PathBuf,
+        /// Inputs to trace it with.
+        inputs: Vec<TensorSpec>,
+        /// The file to write.
+        to: PathBuf,
+    },
+    /// Run once and tell how far each output reaches.
+    Observe {
+        /// Which case.
+        case: WorkerCase,
+    },
+    /// Let go of a case and its memory.
+    Close {
+        /// Which case.
+        case: WorkerCase,
+    },
+}
+
+/// What a worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To `Probe`.
+    Probed(EngineInfo),
+    /// To `Load`.
+    Loaded(SetupReport),
+    /// To `Open`.
+    Opened(Opening),
+    /// To `WarmUp`.
+    Warm(WarmUp),
+    /// To `Measure`.
+    Measured(Measured),
+    /// To `Outputs`, in the model's order.
+    Outputs(Vec<Output>),
+    /// To `Examine`.
+    Examined(Box<Examination>),
+    /// To `Save`: the files, in the model's order.
+    Saved(Vec<PathBuf>),
+    /// To `Export`.
+    Exported(Exported),
+    /// To `Profile`.
+    Profiled {
+        /// What was seen, in files that importers know.
+        files: Vec<PathBuf>,
+        /// Runs that they hold, where the files do not tell themselves.
+        #[serde(default)]
+        runs: Option<u64>,
+        /// When the first of them began, without those that only warm up, on the machine's monotonic clock.
+        #[serde(default)]
+        began_ns: Option<u64>,
+    },
+    /// To `Observe`.
+    Observed(Vec<Observed>),
+    /// To `Close`.
+    Closed,
+    /// To any request: the engine cannot, or will not.
+    Refused(EngineError),
+}
+
+/// One output of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// Its type and shape.
+    pub spec: TensorSpec,
+    /// Its elements, row by row.
+    pub values: Vec<f64>,
+}
+
+/// A network that was written as an ONNX file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exported {
+    /// The largest difference between its outputs and those of the network itself, where it was run.
+    pub worst: Option<f64>,
+    /// What the user should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// How far the elements of an output reach.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// The output.
+    pub name: String,
+    /// The smallest element.
+    pub low: f32,
+    /// The largest element.
+    pub high: f32,
+}
+
+/// A round, as the worker saw it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// When the first sample began, on the monotonic clock.
+    pub started_monotonic_ns: u64,
+    /// From there to the end of the last.
+    pub spent_ns: u64,
+    /// Each run's time, in order: whole numbers divided by spaces. From the intended start where
+    /// requests arrive by themselves.
+    #[serde(with = "powerband_core::base::spaced")]
+    pub samples_ns: Vec<u64>,
+    /// Who else used the processor meanwhile, where the system tells.
+    #[serde(default)]
+    pub company: Option<Company>,
+    /// What each run consists of, where the worker tells.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// What was learned, epoch by epoch.
+    #[serde(default)]
+    pub epochs: Vec<Epoch>,
+    /// The most memory of the device that the engine had, in bytes, where it tells.
+    #[serde(default)]
+    pub device_peak_bytes: Option<u64>,
+    /// How much later than the first of several copies the last one began, in nanoseconds.
+    #[serde(default)]
+    pub starts_within_ns: Option<u64>,
+}

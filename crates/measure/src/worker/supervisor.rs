@@ -1,0 +1,290 @@
+//! The parent's side of one worker: a question, its answer, and a name for everything that can
+//! happen in between.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+
+use super::process::{Ending, Incoming, Process};
+use super::protocol::{Hello, LONGEST_LINE, Reply, Request, VERSION};
+use crate::engines::{self, EngineError};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::setup::Setup;
+
+/// How often a waiting parent looks whether it was asked to stop.
+const LOOK: Duration = Duration::from_millis(200);
+/// How much of a line is quoted in a message.
+const QUOTED: usize = 80;
+
+/// Why a question got no good answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The process could not be started.
+    #[error("the worker could not be started: {0}")]
+    Start(String),
+    /// It said nothing in time, and was ended.
+    #[error("no answer for {} ms", .limit.as_millis())]
+    Silent {
+        /// How long it was given.
+        limit: Duration,
+    },
+    /// It is gone.
+    #[error("the worker died: {0}")]
+    Died(Ending),
+    /// It said something else than an answer, and was ended.
+    #[error("{0}")]
+    Garbled(String),
+    /// The engine cannot, or will not. The worker lives.
+    #[error(transparent)]
+    Refused(#[from] EngineError),
+    /// The user wants to stop; the worker was ended.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl WorkerError {
+    /// Whether the worker can be asked something else.
+    pub fn leaves_worker_usable(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused(EngineError::Unsupported(_) | EngineError::Failed(_))
+        )
+    }
+
+    /// What this means for the case that was being worked on.
+    pub fn into_outcome(self, phase: Phase) -> Outcome {
+        match self {
+            Self::Start(reason) => Outcome::Failed {
+                phase: Phase::Start,
+                reason,
+            },
+            Self::Silent { limit } => Outcome::TimedOut {
+                phase,
+                limit_ms: limit.as_millis() as u64,
+            },
+            Self::Died(Ending {
+                memory: Some(reason),
+                ..
+            })
+            | Self::Refused(EngineError::OutOfMemory(reason)) => Outcome::OutOfMemory { reason },
+            Self::Died(ending) => Outcome::Crashed {
+                phase,
+                stderr: ending.last_words(),
+                how: ending.how,
+            },
+            Self::Garbled(reason) => Outcome::Garbled { reason },
+            Self::Refused(EngineError::Unsupported(reason)) => Outcome::Unsupported { reason },
+            Self::Refused(EngineError::Failed(reason)) => Outcome::Failed { phase, reason },
+            Self::Cancelled => Outcome::Cancelled,
+        }
+    }
+}
+
+/// One living worker.
+#[derive(Debug)]
+pub struct Worker {
+    process: Process,
+    /// Whether somebody else writes to its standard output as well, whose lines are passed over.
+    has_company: bool,
+    /// From the start of the process to its handshake, in nanoseconds.
+    pub start_ns: u64,
+}
+
+impl Worker {
+    /// Starts the worker that a setup asks for, and shakes hands.
+    pub fn start(
+        setup: &Setup,
+        runtime: Option<&Path>,
+        program: &Path,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        Self::start_process(&worker_of(setup, runtime, program), limit, cancel)
+    }
+
+    /// Starts a process that speaks the protocol, and shakes hands.
+    pub fn start_process(
+        spec: &ProcessSpec,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        Self::start_in_company(spec, false, limit, cancel)
+    }
+
+    /// Starts a process within which something else may write to its standard output: a profiler.
+    pub fn start_wrapped(
+        spec: &ProcessSpec,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        Self::start_in_company(spec, true, limit, cancel)
+    }
+
+    fn start_in_company(
+        spec: &ProcessSpec,
+        has_company: bool,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Self, WorkerError> {
+        let start = Instant::now();
+        let process = Process::start(spec, LONGEST_LINE)
+            .map_err(|error| WorkerError::Start(format!("{error} ({})", spec.command_line())))?;
+        let mut worker = Self {
+            process,
+            has_company,
+            start_ns: 0,
+        };
+        let hello: Hello = worker.hear(limit, cancel, &mut || ())?;
+        if hello.protocol != VERSION {
+            worker.process.kill();
+            return Err(WorkerError::Garbled(format!(
+                "{} speaks version {} of the worker protocol, this program speaks version {VERSION}; install matching versions",
+                hello.program, hello.protocol
+            )));
+        }
+        worker.start_ns = start.elapsed().as_nanos() as u64;
+        Ok(worker)
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Asks one question and waits for its answer.
+    pub fn ask(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<Reply, WorkerError> {
+        self.ask_meanwhile(request, limit, cancel, &mut || ())
+    }
+
+    /// The same; while the worker is silent, something small is done a few times a second.
+    pub fn ask_meanwhile(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        self.say(request)?;
+        self.answer(limit, cancel, meanwhile)
+    }
+
+    /// Asks without waiting for the answer.
+    pub fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
+        let line = serde_json::to_string(request)
+            .map_err(|error| WorkerError::Garbled(error.to_string()))?;
+        self.process.send(&line).map_err(|_broken| self.died())
+    }
+
+    /// The answer to what was asked.
+    pub fn answer(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        match self.hear(limit, cancel, meanwhile)? {
+            Reply::Refused(error) => Err(WorkerError::Refused(error)),
+            reply => Ok(reply),
+        }
+    }
+
+    /// An answer that is none to the question: the worker cannot be trusted any more.
+    pub fn confused(&mut self, reply: &Reply) -> WorkerError {
+        self.process.kill();
+        WorkerError::Garbled(format!(
+            "an answer to another question: {}",
+            humanize::shorten(&format!("{reply:?}"), QUOTED)
+        ))
+    }
+
+    /// Ends it politely, or less politely where it does not listen; tells how it failed where it did so
+    /// meanwhile and nobody was told yet.
+    pub fn end(mut self) -> Option<Ending> {
+        if self.process.is_over() {
+            return None;
+        }
+        self.death()
+            .or_else(|| Some(self.process.end()).filter(|ending| ending.is_failure))
+    }
+
+    /// How it ended, where it did so by itself while nothing was asked of it; told once.
+    pub fn death(&mut self) -> Option<Ending> {
+        self.process.ended_by_itself()
+    }
+
+    /// Lets it come to its end by itself, for as long as `limit`; tells how it ended.
+    pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+        self.process.finish(limit, cancel)
+    }
+
+    /// The next line as a document. A worker that does not give one is ended.
+    fn hear<T: DeserializeOwned>(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<T, WorkerError> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.process.next(left.min(LOOK)) {
+                Incoming::Line(line) if self.has_company && !is_document(&line) => {}
+                Incoming::Line(line) => return self.parse(&line),
+                Incoming::Garbled(what) => {
+                    self.process.kill();
+                    return Err(WorkerError::Garbled(what));
+                }
+                Incoming::Torn(_) | Incoming::End => return Err(self.died()),
+                Incoming::Silence if cancel.is_cancelled() => {
+                    self.process.kill();
+                    return Err(WorkerError::Cancelled);
+                }
+                Incoming::Silence if left.is_zero() => {
+                    self.process.kill();
+                    return Err(WorkerError::Silent { limit });
+                }
+                Incoming::Silence => meanwhile(),
+            }
+        }
+    }
+
+    fn parse<T: DeserializeOwned>(&mut self, line: &str) -> Result<T, WorkerError> {
+        serde_json::from_str(line).map_err(|error| {
+            self.process.kill();
+            let quoted = humanize::shorten(line, QUOTED);
+            WorkerError::Garbled(format!(
+                "\"{quoted}\" is not a line of the worker protocol ({error})"
+            ))
+        })
+    }
+
+    fn died(&mut self) -> WorkerError {
+        WorkerError::Died(self.process.end())
+    }
+}
+
+/// Whether a line may be one of the protocol's: documents are objects, or the name of an answer alone.
+fn is_document(line: &str) -> bool {
+    line.starts_with(['{', '"'])
+}
+
+/// The worker that a setup asks for.
+pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
+    let engine = engines::find(&setup.engine);
+    let described = engine.and_then(|engine| engine.worker(setup, runtime));
+    described.unwrap_or_else(|| own_worker(program))
+}
+
+/// Our own executable as a worker.
+pub fn own_worker(program: &Path) -> ProcessSpec {
+    ProcessSpec::new(program).args(["worker"])
+}

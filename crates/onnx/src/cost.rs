@@ -1,0 +1,256 @@
+//! What each node of a network costs: multiply-accumulates, and bytes that go in and out.
+//!
+//! Shapes come from `infer`; totals go to `inspect`, and the list per node to whoever explains
+//! where time goes. Convolutions and matrix products are counted, the rest is zero: this is how
+//! the literature counts, and it is where nearly all arithmetic is.
+
+use std::collections::BTreeMap;
+
+use crate::pb::{ModelProto, NodeProto};
+
+use super::infer::Shapes;
+use super::proto::{self, elements};
+
+/// What one node costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeCost {
+    /// The node's name, or its first output's where it has none.
+    pub name: String,
+    /// Its operator.
+    pub op_type: String,
+    /// Multiply-accumulates; zero where the operator is not one of those counted.
+    pub macs: u64,
+    /// Bytes of all its inputs and outputs, weights included: what moves if nothing stays in a cache.
+    pub bytes: u64,
+}
+
+/// Where a counted operator keeps its two factors.
+enum Product {
+    /// Output places times weights per place: the index of the weights.
+    Conv(usize),
+    /// Input places times weights per place.
+    Transposed,
+    /// Matrix product: the index of the first factor, and whether its rows and columns are swapped.
+    Matrix(usize, bool),
+}
+
+/// Multiply-accumulates of the whole graph, and the cost of each node whose shapes are known.
+pub fn macs(model: &ModelProto, shapes: &Shapes) -> (u64, Vec<NodeCost>) {
+    let sizes = element_sizes(model);
+    let mut total: u64 = 0;
+    let mut costs = Vec::new();
+    for node in proto::nodes(model) {
+        let known = node.output.iter().find_map(|output| shapes.get(output));
+        if known.is_none() || node.op_type == "Constant" {
+            continue;
+        }
+        let macs = node_macs(node, shapes).unwrap_or(0);
+        total = total.saturating_add(macs);
+        let moved = node.input.iter().chain(&node.output).filter_map(|name| {
+            let size = sizes.get(name.as_str()).copied().unwrap_or(4);
+            Some(elements(shapes.get(name)?).saturating_mul(size))
+        });
+        costs.push(NodeCost {
+            name: label(node),
+            op_type: node.op_type.clone(),
+            macs,
+            bytes: moved.fold(0, u64::saturating_add),
+        });
+    }
+    (total, costs)
+}
+
+/// Operators that do much arithmetic but could not be counted: their shapes are not known, or
+/// nobody has taught us how. Where this is not empty, the total is too low.
+pub fn uncounted(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
+    const HEAVY: [&str; 13] = [
+        "Attention",
+        "DeformConv",
+        "Einsum",
+        "GRU",
+        "GroupQueryAttention",
+        "If",
+        "LSTM",
+        "Loop",
+        "MatMulNBits",
+        "MultiHeadAttention",
+        "QAttention",
+        "RNN",
+        "Scan",
+    ];
+    let mut missed = BTreeMap::new();
+    for node in proto::nodes(model) {
+        let op = node.op_type.as_str();
+        let known = product(node).is_some() && node_macs(node, shapes).is_some();
+        let cheap = product(node).is_none() && !HEAVY.contains(&op) && !is_local(model, node);
+        if !known && !cheap {
+            *missed.entry(op.to_owned()).or_insert(0) += 1;
+        }
+    }
+    missed
+}
+
+/// Whether the operator is a function that the file itself defines.
+fn is_local(model: &ModelProto, node: &NodeProto) -> bool {
+    model.functions.iter().any(|function| {
+        function.name.as_deref() == Some(&node.op_type)
+            && function.domain.as_deref().unwrap_or_default() == node.domain
+    })
+}
+
+/// What a node is called in lists.
+fn label(node: &NodeProto) -> String {
+    if node.name.is_empty() {
+        node.output.first().cloned().unwrap_or_default()
+    } else {
+        node.name.clone()
+    }
+}
+
+/// Which kind of product an operator is.
+fn product(node: &NodeProto) -> Option<Product> {
+    let swapped = |name| proto::int(node, name).is_some_and(|flag| flag != 0);
+    Some(match node.op_type.as_str() {
+        "Conv" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" => Product::Conv(1),
+        "QLinearConv" => Product::Conv(3),
+        "ConvTranspose" => Product::Transposed,
+        "Gemm" | "QGemm" | "FusedGemm" | "FusedMatMul" => Product::Matrix(0, swapped("transA")),
+        "MatMul" | "MatMulInteger" | "QLinearMatMul" => Product::Matrix(0, false),
+        _ => return None,
+    })
+}
+
+/// Multiply-accumulates of one node, where its shapes are known.
+fn node_macs(node: &NodeProto, shapes: &Shapes) -> Option<u64> {
+    let shape = |index| shapes.get(proto::input(node, index)?).map(Vec::as_slice);
+    let output = shapes.get(node.output.first()?)?;
+    Some(match product(node)? {
+        // Weights are outputs × inputs per group × window, so that all but the first are per output.
+        Product::Conv(weights) => {
+            elements(output).saturating_mul(elements(shape(weights)?.get(1..)?))
+        }
+        // Weights are inputs × outputs per group × window, so that all but the first are per input.
+        Product::Transposed => elements(shape(0)?).saturating_mul(elements(shape(1)?.get(1..)?)),
+        Product::Matrix(first, swapped) => {
+            let dims = shape(first)?;
+            let inner = if swapped {
+                dims.len().checked_sub(2)?
+            } else {
+                dims.len().checked_sub(1)?
+            };
+            elements(output).saturating_mul(*dims.get(inner)? as u64)
+        }
+    })
+}
+
+/// Bytes per element of each value: stated for inputs and constants, followed through the few
+/// operators that change the type, and otherwise that of the operator's first input.
+fn element_sizes(model: &ModelProto) -> BTreeMap<&str, u64> {
+    let bytes = |data_type| proto::element_bits(data_type).map_or(4, |bits| bits.div_ceil(8));
+    let mut sizes = BTreeMap::new();
+    let Some(graph) = &model.graph else {
+        return sizes;
+    };
+    for value in &graph.input {
+        if let Some(tensor) = proto::tensor_type(value) {
+            sizes.insert(value.name.as_str(), bytes(tensor.elem_type));
+        }
+    }
+    for (name, tensor) in proto::constants(graph) {
+        sizes.insert(name, bytes(tensor.data_type));
+    }
+    for node in &graph.node {
+        let of = |index| proto::input(node, index).and_then(|name| sizes.get(name).copied());
+        let size = match node.op_type.as_str() {
+            "Constant" => continue,
+            "QuantizeLinear"
+            | "DynamicQuantizeLinear"
+            | "Equal"
+            | "Greater"
+            | "GreaterOrEqual"
+            | "Less"
+            | "LessOrEqual"
+            | "Not" => 1,
+            "Cast" => proto::int(node, "to").map_or(4, |to| bytes(to as i32)),
+            "ConvInteger" | "MatMulInteger" => 4,
+            "DequantizeLinear" | "Where" => of(1).unwrap_or(4),
+            "Shape" | "Size" | "ArgMax" | "ArgMin" | "NonZero" => 8,
+            _ => of(0).unwrap_or(4),
+        };
+        for output in &node.output {
+            sizes.insert(output.as_str(), size);
+        }
+    }
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::testing::{Graph, attr};
+
+    #[track_caller]
+    fn check(graph: &Graph, expect: u64) {
+        let (total, costs) = macs(&graph.model(), &graph.shapes());
+        assert_eq!(total, expect);
+        assert_eq!(costs.iter().map(|cost| cost.macs).sum::<u64>(), expect);
+    }
+
+    #[test]
+    fn products_are_counted() {
+        let conv = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 3, 3]);
+        check(
+            &conv.node("Conv", "x w", "y", &[attr("pads", &[1, 1, 1, 1])]),
+            6 * 64 * 4 * 9,
+        );
+        let grouped = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 1, 3, 3]);
+        check(
+            &grouped.node("Conv", "x w", "y", &[attr("pads", &[1, 1, 1, 1])]),
+            4 * 64 * 9,
+        );
+        let transposed = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 6, 2, 2]);
+        check(
+            &transposed.node("ConvTranspose", "x w", "y", &[attr("strides", &[2, 2])]),
+            4 * 64 * 6 * 4,
+        );
+        let gemm = Graph::new(&[("x", &[2, 16])]).weight("w", &[10, 16]);
+        check(
+            &gemm.node("Gemm", "x w", "y", &[attr("transB", &[1])]),
+            2 * 16 * 10,
+        );
+        let matmul = Graph::new(&[("a", &[3, 2, 4]), ("b", &[3, 4, 5])]);
+        check(&matmul.node("MatMul", "a b", "y", &[]), 3 * 2 * 4 * 5);
+        let quantised = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 1, 1]);
+        check(
+            &quantised.node("QLinearConv", "x s z w s z s z", "y", &[]),
+            6 * 64 * 4,
+        );
+    }
+
+    #[test]
+    fn bytes_are_what_goes_in_and_out() {
+        let graph = Graph::new(&[("x", &[2, 16])]).node("Relu", "x", "y", &[]);
+        let (_, costs) = macs(&graph.model(), &graph.shapes());
+        assert_eq!(costs.len(), 1);
+        assert_eq!(
+            (costs[0].name.as_str(), costs[0].op_type.as_str()),
+            ("y", "Relu")
+        );
+        assert_eq!(costs[0].bytes, 2 * 32 * 4);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let graph = Graph::new(&[("x", &[2, 16])])
+            .weight("w", &[16, 16])
+            .node("Mystery", "x", "y", &[])
+            .node("MatMul", "y w", "z", &[])
+            .node("LSTM", "x w w", "l", &[])
+            .node("Relu", "z", "out", &[]);
+        let missed = uncounted(&graph.model(), &graph.shapes());
+        assert_eq!(
+            missed.into_iter().collect::<Vec<_>>(),
+            [("LSTM".to_owned(), 1), ("MatMul".to_owned(), 1)]
+        );
+    }
+}

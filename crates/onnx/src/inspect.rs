@@ -1,0 +1,479 @@
+//! What a model file says about itself: inputs, outputs, size, operators, and cost.
+//!
+//! The protobuf comes from `source`; the summary goes to `powerband model` and into sessions. A
+//! summary never fails: what cannot be worked out becomes a note in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::pb::tensor_proto::DataType;
+use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
+use thiserror::Error;
+
+use super::batch_axis::BatchAxes;
+use super::shapes::{self, InputSizes};
+use super::{cost, infer, proto};
+use powerband_core::domain::model::{ModelSummary, Port};
+use powerband_core::domain::tensor::TensorSpec;
+
+/// Why an input cannot be fed.
+#[derive(Debug, PartialEq, Eq, Error)]
+pub enum InspectError {
+    /// A sequence, a map, or a value without a type.
+    #[error(
+        "input {name:?} is not a tensor, and only tensors can be fed. Export the model with tensor inputs"
+    )]
+    NotATensor {
+        /// The input.
+        name: String,
+    },
+    /// Elements that we have no values for.
+    #[error(
+        "input {name:?} holds {element} elements, which cannot be fed. Float, integer (8, 16, 32, 64 bit) \
+         and bool inputs can: export the model with one of these"
+    )]
+    Element {
+        /// The input.
+        name: String,
+        /// Its element type.
+        element: String,
+    },
+    /// Not even the number of dimensions.
+    #[error(
+        "input {name:?} states no shape. Export the model with input shapes, or run ONNX shape inference on it"
+    )]
+    NoShape {
+        /// The input.
+        name: String,
+    },
+}
+
+/// The inputs that the caller must give: those of the graph that the file does not fill itself.
+pub fn inputs(model: &ModelProto) -> Result<Vec<Port>, InspectError> {
+    required(model).into_iter().map(port).collect()
+}
+
+/// Everything that can be said about a model without running it; `name` is what to call it.
+pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
+    let mut notes = Vec::new();
+    let ports = inputs(model);
+    let outputs = model
+        .graph
+        .iter()
+        .flat_map(|graph| &graph.output)
+        .filter_map(|value| {
+            port(value)
+                .map_err(|error| notes.push(error.to_string().replacen("input", "output", 1)))
+                .ok()
+        });
+    let outputs = outputs.collect();
+    let unfed: Vec<String> = required(model)
+        .into_iter()
+        .filter_map(|value| port(value).err())
+        .map(|error| error.to_string())
+        .collect();
+    let (macs, cost_at) = if let Ok(ports) = &ports {
+        costs(model, ports, &mut notes)
+    } else {
+        notes.extend(unfed.iter().cloned());
+        (None, Vec::new())
+    };
+    let external = |tensor: &&TensorProto| tensor.data_location == Some(1);
+    let elsewhere = model
+        .graph
+        .iter()
+        .flat_map(|graph| &graph.initializer)
+        .filter(external)
+        .count();
+    if elsewhere > 0 {
+        notes.push(format!(
+            "{elsewhere} tensors are stored in files next to the model"
+        ));
+    }
+    ModelSummary {
+        name: name.to_owned(),
+        opset: opset(model),
+        inputs: ports.unwrap_or_else(|_| feedable(model)),
+        unfed,
+        outputs,
+        parameters: model.graph.as_ref().map_or(0, parameters),
+        constant_bytes: model.graph.as_ref().map_or(0, constant_bytes),
+        macs,
+        cost_at,
+        operators: operators(model),
+        notes,
+    }
+}
+
+/// The graph's inputs that are not initializers as well, as old files have them.
+fn required(model: &ModelProto) -> Vec<&ValueInfoProto> {
+    let Some(graph) = &model.graph else {
+        return Vec::new();
+    };
+    let filled: BTreeSet<&str> = graph
+        .initializer
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .chain(
+            graph
+                .sparse_initializer
+                .iter()
+                .filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str())),
+        )
+        .collect();
+    graph
+        .input
+        .iter()
+        .filter(|value| !filled.contains(value.name.as_str()))
+        .collect()
+}
+
+/// Those inputs that can be described, for the summary of a model that cannot be run.
+fn feedable(model: &ModelProto) -> Vec<Port> {
+    required(model)
+        .into_iter()
+        .filter_map(|value| port(value).ok())
+        .collect()
+}
+
+/// One input or output in our terms.
+fn port(value: &ValueInfoProto) -> Result<Port, InspectError> {
+    let name = value.name.clone();
+    let Some(tensor) = proto::tensor_type(value) else {
+        return Err(InspectError::NotATensor { name });
+    };
+    let Some(element) = proto::element_type(tensor.elem_type) else {
+        return Err(InspectError::Element {
+            name,
+            element: proto::type_name(tensor.elem_type),
+        });
+    };
+    match proto::stated_dims(value) {
+        Some(dims) => Ok(Port {
+            name,
+            element,
+            dims,
+        }),
+        None => Err(InspectError::NoShape { name }),
+    }
+}
+
+/// Multiply-accumulates of one run with the smallest batch that the model takes, and at which
+/// shapes. An incomplete count is no count: it would make the model look cheaper than it is.
+fn costs(
+    model: &ModelProto,
+    ports: &[Port],
+    notes: &mut Vec<String>,
+) -> (Option<u64>, Vec<TensorSpec>) {
+    let asked = InputSizes::default();
+    let specs = BatchAxes::find(ports, &asked.batch_axis).and_then(|axes| {
+        notes.extend(axes.note(ports));
+        shapes::resolve(ports, axes.fixed(ports).unwrap_or(1), &asked)
+    });
+    let specs = match specs {
+        Ok(specs) => specs,
+        Err(error) => {
+            notes.push(format!("Multiply-accumulates are not counted: {error}"));
+            return (None, Vec::new());
+        }
+    };
+    let shapes = infer::infer(model, &specs);
+    let ends = infer::unfollowed(model, &shapes);
+    if !ends.is_empty() {
+        notes.push(format!(
+            "Shapes could not be followed through {}",
+            listed(&ends)
+        ));
+    }
+    let missed = cost::uncounted(model, &shapes);
+    if !missed.is_empty() {
+        notes.push(format!(
+            "Multiply-accumulates are not counted: no cost is known for {}",
+            listed(&missed)
+        ));
+        return (None, specs);
+    }
+    (Some(cost::macs(model, &shapes).0), specs)
+}
+
+/// `Loop (2), Mystery (1)`.
+fn listed(counts: &BTreeMap<String, u64>) -> String {
+    let each: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"))
+        .collect();
+    each.join(", ")
+}
+
+/// The operator's name, with its domain where that is not ONNX's own.
+/// The names of the outputs, in order.
+pub fn outputs(model: &ModelProto) -> Vec<String> {
+    let outputs = model.graph.iter().flat_map(|graph| &graph.output);
+    outputs.map(|output| output.name.clone()).collect()
+}
+
+/// Nodes by operator.
+pub fn operators(model: &ModelProto) -> BTreeMap<String, u64> {
+    let mut operators = BTreeMap::new();
+    for node in proto::nodes(model) {
+        *operators.entry(operator(node)).or_insert(0) += 1;
+    }
+    operators
+}
+
+fn operator(node: &NodeProto) -> String {
+    match node.domain.as_str() {
+        "" | "ai.onnx" => node.op_type.clone(),
+        domain => format!("{domain}.{}", node.op_type),
+    }
+}
+
+/// Version of ONNX's own operators; 1 where the file does not say, as the oldest files do not.
+fn opset(model: &ModelProto) -> i64 {
+    let own = model
+        .opset_import
+        .iter()
+        .find(|set| matches!(set.domain.as_str(), "" | "ai.onnx"));
+    own.map_or(1, |set| set.version)
+}
+
+/// Bytes of all constants: initializers, sparse ones, and `Constant` nodes.
+fn constant_bytes(graph: &GraphProto) -> u64 {
+    let dense = proto::constants(graph).map(|(_, tensor)| proto::tensor_bytes(tensor));
+    let parts = |sparse: &crate::pb::SparseTensorProto| {
+        let both = [sparse.values.as_ref(), sparse.indices.as_ref()];
+        both.into_iter()
+            .flatten()
+            .map(proto::tensor_bytes)
+            .fold(0, u64::saturating_add)
+    };
+    dense
+        .chain(graph.sparse_initializer.iter().map(parts))
+        .fold(0, u64::saturating_add)
+}
+
+/// How a node uses a constant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    /// Not learned: running statistics, quantisation scales and zero points, limits, factors.
+    Setting,
+    /// Learned even as integers: the weights and biases of quantised layers.
+    Weight,
+}
+
+/// Learned values, each tensor once. Floats of at least one dimension count unless a node uses them
+/// as a setting, and integers count where a quantised operator uses them as weights. Tensors of
+/// `Constant` nodes count where a convolution or matrix product takes them.
+fn parameters(graph: &GraphProto) -> u64 {
+    let aliases = proto::aliases(graph);
+    let mut roles: BTreeMap<&str, Role> = BTreeMap::new();
+    for node in &graph.node {
+        for (index, name) in node.input.iter().enumerate() {
+            if let Some(role) = role(node, index) {
+                let name = name.as_str();
+                let name = aliases.get(name).copied().unwrap_or(name);
+                let known = roles.entry(name).or_insert(role);
+                *known = role.max(*known);
+            }
+        }
+    }
+    let stored: BTreeSet<&str> = graph
+        .initializer
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .collect();
+    let learned = proto::constants(graph).filter(|(name, tensor)| match roles.get(name) {
+        Some(Role::Setting) => false,
+        Some(Role::Weight) => proto::is_float(tensor.data_type) || is_small_int(tensor.data_type),
+        None => {
+            stored.contains(name) && proto::is_float(tensor.data_type) && !tensor.dims.is_empty()
+        }
+    });
+    learned
+        .map(|(_, tensor)| proto::tensor_elements(tensor))
+        .fold(0, u64::saturating_add)
+}
+
+/// Integers that quantised weights (4 and 8 bits) and biases (32 bits) are made of.
+fn is_small_int(data_type: i32) -> bool {
+    matches!(
+        DataType::try_from(data_type),
+        Ok(DataType::Int8 | DataType::Uint8 | DataType::Int4 | DataType::Uint4 | DataType::Int32)
+    )
+}
+
+/// What an input is for, where that is not plain from its type.
+fn role(node: &NodeProto, index: usize) -> Option<Role> {
+    use Role::{Setting, Weight};
+    match (node.op_type.as_str(), index) {
+        ("BatchNormalization", 3 | 4)
+        | ("QuantizeLinear" | "DequantizeLinear" | "Clip" | "Resize" | "Upsample" | "Pad", 1..)
+        | ("QLinearConv" | "QLinearMatMul", 1 | 2 | 4..=7)
+        | ("QGemm", 1 | 2 | 4 | 5 | 7 | 8)
+        | ("ConvInteger" | "MatMulInteger", 2..) => Some(Setting),
+        (name, _)
+            if name.starts_with("QLinear") && !matches!(name, "QLinearConv" | "QLinearMatMul") =>
+        {
+            Some(Setting)
+        }
+        ("DequantizeLinear", 0)
+        | ("Conv" | "ConvTranspose" | "Gemm" | "FusedConv" | "FusedGemm", 1 | 2)
+        | ("MatMul", 0 | 1)
+        | ("ConvInteger" | "MatMulInteger", 1)
+        | ("QLinearConv", 3 | 8)
+        | ("QLinearMatMul", 3)
+        | ("QGemm", 3 | 6) => Some(Weight),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::testing::{Graph, port as stated};
+    use crate::pb::{AttributeProto, TypeProto};
+
+    fn learned(graph: &Graph) -> u64 {
+        summarize(&graph.model(), "x").parameters
+    }
+
+    #[test]
+    fn parameters_are_what_was_learned() {
+        let norm = Graph::new(&[("x", &[1, 4, 8, 8])])
+            .weight("g", &[4])
+            .weight("b", &[4])
+            .weight("m", &[4])
+            .weight("v", &[4])
+            .node("BatchNormalization", "x g b m v", "y", &[]);
+        assert_eq!(learned(&norm), 8);
+        let settings = Graph::new(&[("x", &[1, 4])])
+            .ints("axes", &[1, 2, 3])
+            .weight("low", &[])
+            .floats("factors", &[1.0, 2.0])
+            .node("Clip", "x low", "a", &[])
+            .node("Resize", "a _ factors", "y", &[]);
+        assert_eq!(learned(&settings), 0);
+        let quantised = Graph::new(&[("x", &[1, 4, 8, 8])])
+            .weight("scale", &[6])
+            .typed("zero", DataType::Int8, &[6])
+            .typed("w", DataType::Int8, &[6, 4, 3, 3])
+            .typed("bias", DataType::Int32, &[6])
+            .node(
+                "QLinearConv",
+                "x scale zero w scale zero scale zero bias",
+                "y",
+                &[],
+            );
+        assert_eq!(learned(&quantised), 6 * 4 * 9 + 6);
+        let dequantised = Graph::new(&[("x", &[1, 4])])
+            .typed("w", DataType::Uint8, &[4, 5])
+            .weight("scale", &[1])
+            .node("DequantizeLinear", "w scale", "f", &[])
+            .node("MatMul", "x f", "y", &[]);
+        assert_eq!(learned(&dequantised), 20);
+    }
+
+    #[test]
+    fn constant_nodes_count_where_they_are_weights() {
+        let tensor = TensorProto {
+            data_type: 1,
+            dims: vec![4, 5],
+            ..Default::default()
+        };
+        let value = AttributeProto {
+            name: "value".to_owned(),
+            t: Some(tensor),
+            ..Default::default()
+        };
+        let mut graph = Graph::new(&[("x", &[1, 4])])
+            .node("Constant", "_", "w", std::slice::from_ref(&value))
+            .node("Constant", "_", "c", &[value])
+            .node("MatMul", "x w", "y", &[])
+            .node("Add", "y c", "z", &[]);
+        graph.graph.input[0] = stated("x", DataType::Float, &["n", "4"]);
+        let summary = summarize(&graph.model(), "x");
+        assert_eq!(summary.parameters, 20);
+        assert_eq!(summary.constant_bytes, 160);
+        assert_eq!(summary.macs, Some(20));
+    }
+
+    #[test]
+    fn inputs_that_cannot_be_fed_are_named() {
+        let with = |value: ValueInfoProto| {
+            let mut graph = Graph::new(&[("x", &[1])]).node("Relu", "x", "y", &[]);
+            graph.graph.input.push(value);
+            let model = graph.model();
+            let summary = summarize(&model, "m");
+            assert_eq!(summary.inputs.len(), 1);
+            let message = inputs(&model).unwrap_err().to_string();
+            assert!(summary.notes.contains(&message), "{:?}", summary.notes);
+            message
+        };
+        let text = with(stated("words", DataType::String, &["n"]));
+        assert!(text.contains("\"words\" holds string elements"), "{text}");
+        let sequence = ValueInfoProto {
+            name: "list".to_owned(),
+            r#type: Some(TypeProto::default()),
+            ..Default::default()
+        };
+        assert!(with(sequence).contains("\"list\" is not a tensor"));
+        let mut shapeless = stated("free", DataType::Float, &[]);
+        if let Some(TypeProto {
+            value: Some(crate::pb::type_proto::Value::TensorType(tensor)),
+            ..
+        }) = &mut shapeless.r#type
+        {
+            tensor.shape = None;
+        }
+        assert!(with(shapeless).contains("\"free\" states no shape"));
+    }
+
+    #[test]
+    fn initializers_are_not_inputs() {
+        let mut graph =
+            Graph::new(&[("x", &[1, 4])])
+                .weight("w", &[4, 5])
+                .node("MatMul", "x w", "y", &[]);
+        graph
+            .graph
+            .input
+            .push(stated("w", DataType::Float, &["4", "5"]));
+        let names: Vec<_> = inputs(&graph.model())
+            .unwrap()
+            .into_iter()
+            .map(|port| port.name)
+            .collect();
+        assert_eq!(names, ["x"]);
+    }
+
+    #[test]
+    fn what_could_not_be_counted_is_said() {
+        let unknown =
+            Graph::new(&[("x", &[1])])
+                .weight("w", &[4, 5])
+                .node("Mystery", "x", "a", &[]);
+        let mut unknown = unknown.node("MatMul", "a w", "y", &[]);
+        let open = stated("x", DataType::Float, &["n", "seq"]);
+        unknown.graph.input[0] = stated("x", DataType::Float, &["n"]);
+        let summary = summarize(&unknown.model(), "m");
+        assert_eq!(summary.macs, None);
+        assert_eq!(
+            summary.notes,
+            [
+                "Shapes could not be followed through Mystery (1)",
+                "Multiply-accumulates are not counted: no cost is known for MatMul (1)"
+            ]
+        );
+        unknown.graph.input[0] = open;
+        let summary = summarize(&unknown.model(), "m");
+        assert!(summary.notes[0].contains("seq of x"), "{:?}", summary.notes);
+    }
+
+    #[test]
+    fn an_empty_model_has_an_empty_summary() {
+        let summary = summarize(&ModelProto::default(), "none");
+        assert_eq!(
+            (summary.parameters, summary.opset, summary.macs),
+            (0, 1, Some(0))
+        );
+    }
+}

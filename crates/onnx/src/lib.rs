@@ -1,0 +1,27 @@
+//! Model files: reading them, describing them, working out shapes and cost, and making networks.
+//!
+//! A name or a path goes in through `source`; what comes out is the decoded protobuf, which
+//! `inspect`, `shapes`, `infer` and `cost` turn into the plain data of `domain`. Nothing here runs
+//! a network: that is the engines' work.
+
+pub mod agreement;
+pub mod batch_axis;
+pub mod cost;
+mod dim_expression;
+pub mod external;
+pub mod facts;
+pub mod file;
+pub mod fusion;
+pub mod infer;
+pub mod inspect;
+mod known_sizes;
+pub mod ort_profile;
+pub mod pb;
+pub mod proto;
+pub mod rewrite;
+pub mod samples;
+mod shape_error;
+pub mod shape_examples;
+pub mod shapes;
+pub mod source;
+pub mod zoo;

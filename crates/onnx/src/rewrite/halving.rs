@@ -1,0 +1,67 @@
+//! Stored floats in 16 bits, which reach from 6e-8 to 65504 only.
+//!
+//! `fp16` calls it for every tensor that it turns and tells the user what did not fit.
+
+use crate::pb::TensorProto;
+use crate::pb::tensor_proto::DataType;
+use half::f16;
+
+use super::{Counts, RewriteError, parts};
+
+/// 16-bit floats, as a file writes the type.
+pub const HALF: i32 = DataType::Float16 as i32;
+
+/// A float tensor in 16 bits.
+pub fn halved(
+    tensor: &TensorProto,
+    name: &str,
+    counts: &mut Counts,
+) -> Result<TensorProto, RewriteError> {
+    let values = parts::values(tensor)?;
+    let mut bytes = Vec::with_capacity(values.len() * 2);
+    for value in values {
+        bytes.extend_from_slice(&halve(value, counts).to_le_bytes());
+    }
+    counts.tensors += 1;
+    Ok(TensorProto {
+        name: name.to_owned(),
+        data_type: HALF,
+        dims: tensor.dims.clone(),
+        doc_string: tensor.doc_string.clone(),
+        raw_data: bytes,
+        ..Default::default()
+    })
+}
+
+/// The nearest 16-bit float that is neither infinite nor zero where the value is not.
+fn halve(value: f32, counts: &mut Counts) -> f16 {
+    let nearest = f16::from_f32(value);
+    if value.is_finite() && value.abs() > f16::MAX.to_f32() {
+        counts.clamped += 1;
+        return if value > 0.0 { f16::MAX } else { f16::MIN };
+    }
+    // A divisor or an epsilon that became zero would make infinities.
+    if value != 0.0 && nearest.to_f32() == 0.0 {
+        counts.raised += 1;
+        let tiny = f16::MIN_POSITIVE_SUBNORMAL;
+        return if value > 0.0 { tiny } else { -tiny };
+    }
+    nearest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_out_of_range_are_counted() {
+        let mut counts = Counts::default();
+        let mut bits = |value| halve(value, &mut counts).to_f32();
+        assert_eq!(bits(1e6), 65504.0);
+        assert_eq!(bits(-65519.0), -65504.0);
+        assert_eq!(bits(f32::NEG_INFINITY), f32::NEG_INFINITY);
+        assert!((bits(-1e-12) + 5.96e-8).abs() < 1e-10);
+        assert_eq!([bits(0.0), bits(0.5)], [0.0, 0.5]);
+        assert_eq!((counts.clamped, counts.raised), (2, 1));
+    }
+}

@@ -1,0 +1,380 @@
+//! Decides which nodes of a network compute in 8 bits, and which values need a range for that.
+//!
+//! Both `int8`, which writes the result down, and `observe`, which asks for the ranges, start here,
+//! so that they speak of the same values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
+
+use super::parts::{self, FLOAT, LeaveOut, is_op, is_own};
+use super::types::{self, Types};
+use super::{RewriteError, fold, raise};
+use crate::proto;
+
+/// Operators that engines have in 8 bits, and that are worth it after another such node.
+const FOLLOW: &[&str] = &[
+    "Add",
+    "AveragePool",
+    "Concat",
+    "GlobalAveragePool",
+    "LeakyRelu",
+    "Mul",
+    "Sigmoid",
+];
+
+/// Operators that give what they take, so that the steps stay the same.
+const PASS: &[&str] = &[
+    "Flatten",
+    "MaxPool",
+    "Reshape",
+    "Squeeze",
+    "Transpose",
+    "Unsqueeze",
+];
+
+/// How a node computes in 8 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// Input 0 with stored weights, whose channels lie along an axis, and perhaps a stored bias.
+    Layer {
+        /// The axis of the output channels.
+        axis: usize,
+    },
+    /// All float inputs alike.
+    Plain,
+    /// Input 0 as it is.
+    Pass,
+}
+
+/// A network that is ready for 8 bits.
+#[derive(Debug)]
+pub struct Placing {
+    /// Folded, and without the rectifiers that rounding does by itself.
+    pub model: ModelProto,
+    /// For each node of it, what becomes of it; nothing for nodes that stay in floats.
+    pub jobs: Vec<Option<Job>>,
+    /// The values that go through 8 bits.
+    pub values: BTreeSet<String>,
+    /// Values that take the steps of another.
+    pub like: BTreeMap<String, String>,
+    /// Values that were cut to a range by an operator that is gone.
+    pub bounds: BTreeMap<String, (f32, f32)>,
+    /// Element types.
+    pub types: Types,
+    /// How many normalisations were folded.
+    pub folded: u64,
+}
+
+impl Placing {
+    /// Whose steps a value has.
+    pub fn root<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut root = name;
+        while let Some(next) = self.like.get(root) {
+            root = next;
+        }
+        root
+    }
+
+    /// The values whose range must be known.
+    pub fn roots(&self) -> BTreeSet<&str> {
+        self.values.iter().map(|name| self.root(name)).collect()
+    }
+}
+
+/// Works out the places.
+pub fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, RewriteError> {
+    let mut model = model.clone();
+    parts::prepare(&mut model)?;
+    raise::raise(&mut model)?;
+    let graph = model.graph.as_mut().ok_or(RewriteError::NoGraph)?;
+    if let Some(node) = graph.node.iter().find(|node| parts::is_quantised(node)) {
+        let operator = node.op_type.clone();
+        return Err(RewriteError::Quantised { operator });
+    }
+    let folded = fold::norms(graph, leave_out)?;
+    let types = types::follow(graph);
+    let mut search = Search::new(graph, &types);
+    for (index, node) in graph.node.iter().enumerate() {
+        if is_own(&node.domain) && !leave_out.has(node) {
+            search.visit(index, node);
+        }
+    }
+    let Search {
+        mut jobs,
+        bounds,
+        gone,
+        ..
+    } = search;
+    if jobs.iter().all(Option::is_none) {
+        return Err(RewriteError::Nothing);
+    }
+    for (&index, &producer) in &gone {
+        let output = graph.node[index].output.clone();
+        graph.node[producer].output = output;
+    }
+    let mut index = 0;
+    graph.node.retain(|_| {
+        index += 1;
+        !gone.contains_key(&(index - 1))
+    });
+    index = 0;
+    jobs.retain(|_| {
+        index += 1;
+        !gone.contains_key(&(index - 1))
+    });
+    let (values, like) = values(graph, &jobs, &bounds, &types);
+    Ok(Placing {
+        model,
+        jobs,
+        values,
+        like,
+        bounds,
+        types,
+        folded,
+    })
+}
+
+/// The search for nodes, from the inputs to the outputs.
+struct Search<'a> {
+    stored: BTreeMap<&'a str, &'a TensorProto>,
+    types: &'a Types,
+    uses: BTreeMap<String, usize>,
+    jobs: Vec<Option<Job>>,
+    /// The node that computes a value in 8 bits.
+    made: BTreeMap<&'a str, usize>,
+    bounds: BTreeMap<String, (f32, f32)>,
+    /// Nodes that disappear, with the node that does their work.
+    gone: BTreeMap<usize, usize>,
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a GraphProto, types: &'a Types) -> Self {
+        Self {
+            stored: graph
+                .initializer
+                .iter()
+                .map(|tensor| (tensor.name.as_str(), tensor))
+                .collect(),
+            types,
+            uses: parts::uses(graph),
+            jobs: vec![None; graph.node.len()],
+            made: BTreeMap::new(),
+            bounds: BTreeMap::new(),
+            gone: BTreeMap::new(),
+        }
+    }
+
+    fn visit(&mut self, index: usize, node: &'a NodeProto) {
+        let Some(output) = node.output.first() else {
+            return;
+        };
+        if let Some(bounds) = self.bound(node) {
+            self.cut(index, node, bounds);
+            return;
+        }
+        let several = node.output.iter().skip(1).any(|name| !name.is_empty());
+        let float = self.is_float(node.input.first()) && self.is_float(Some(output));
+        if several || !float {
+            return;
+        }
+        if let Some(job) = self.job(node) {
+            self.jobs[index] = Some(job);
+            self.made.insert(output, index);
+        }
+    }
+
+    fn job(&self, node: &NodeProto) -> Option<Job> {
+        let made = |name: &String| self.made.contains_key(name.as_str());
+        match node.op_type.as_str() {
+            "Conv" | "Gemm" => self.layer(node),
+            "MatMul" => self.layer(node).or_else(|| {
+                let floats = node.input.iter().all(|name| self.is_float(Some(name)));
+                floats.then_some(Job::Plain)
+            }),
+            name if FOLLOW.contains(&name) => {
+                let floats = node.input.iter().all(|name| self.is_float(Some(name)));
+                (floats && node.input.iter().any(made)).then_some(Job::Plain)
+            }
+            name if PASS.contains(&name) => {
+                node.input.first().is_some_and(made).then_some(Job::Pass)
+            }
+            _ => None,
+        }
+    }
+
+    /// A layer whose weights and bias are stored in a form that we know.
+    fn layer(&self, node: &NodeProto) -> Option<Job> {
+        if self.stored.contains_key(proto::input(node, 0)?) {
+            return None;
+        }
+        let stored = |index| self.stored.get(proto::input(node, index)?).copied();
+        let weight = stored(1).filter(|tensor| tensor.data_type == FLOAT)?;
+        let rank = weight.dims.len();
+        let axis = match node.op_type.as_str() {
+            "Conv" if rank >= 3 => 0,
+            "Gemm" if rank == 2 && proto::int(node, "transA").unwrap_or(0) == 0 => {
+                usize::from(proto::int(node, "transB").unwrap_or(0) == 0)
+            }
+            "MatMul" if rank == 2 => 1,
+            _ => return None,
+        };
+        if proto::input(node, 2).is_some() {
+            let bias = stored(2).filter(|tensor| tensor.data_type == FLOAT)?;
+            let long = bias.dims.last() == Some(&weight.dims[axis]);
+            // One value per channel, and the same for every row.
+            let flat = bias.dims.iter().rev().skip(1).all(|&dim| dim == 1);
+            if !long || !flat {
+                return None;
+            }
+        }
+        let filled = weight.dims.iter().all(|&dim| dim > 0);
+        filled.then_some(Job::Layer { axis })
+    }
+
+    /// The range that a node cuts its input to, where it does nothing else.
+    fn bound(&self, node: &NodeProto) -> Option<(f32, f32)> {
+        if is_op(node, "Relu") {
+            return Some((0.0, f32::INFINITY));
+        }
+        if !is_op(node, "Clip") {
+            return None;
+        }
+        let end = |index, open: f32| match proto::input(node, index) {
+            None => Some(open),
+            Some(name) => {
+                let values = proto::float_values(self.stored.get(name)?)?;
+                values.first().copied()
+            }
+        };
+        let (low, high) = (end(1, f32::NEG_INFINITY)?, end(2, f32::INFINITY)?);
+        // Zero is in every range that we store, so that others cannot be cut by storing.
+        (low <= 0.0 && high >= 0.0).then_some((low, high))
+    }
+
+    /// Lets the node before do the cutting, by the range that its result is stored in.
+    fn cut(&mut self, index: usize, node: &'a NodeProto, bounds: (f32, f32)) {
+        let Some(&producer) = self.made.get(node.input[0].as_str()) else {
+            return;
+        };
+        let alone = self.uses.get(&node.input[0]) == Some(&1);
+        if !alone || self.jobs[producer] == Some(Job::Pass) {
+            return;
+        }
+        let before = self.bounds.remove(&node.input[0]);
+        let (low, high) = before.unwrap_or((f32::NEG_INFINITY, f32::INFINITY));
+        self.bounds.insert(
+            node.output[0].clone(),
+            (low.max(bounds.0), high.min(bounds.1)),
+        );
+        self.gone.insert(index, producer);
+        self.made.insert(&node.output[0], producer);
+    }
+
+    fn is_float(&self, name: Option<&String>) -> bool {
+        name.is_some_and(|name| self.types.get(name) == Some(&FLOAT))
+    }
+}
+
+/// The values that go through 8 bits, and those of them that take another's steps.
+fn values(
+    graph: &GraphProto,
+    jobs: &[Option<Job>],
+    bounds: &BTreeMap<String, (f32, f32)>,
+    types: &Types,
+) -> (BTreeSet<String>, BTreeMap<String, String>) {
+    let stored: BTreeSet<&str> = graph
+        .initializer
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .collect();
+    let uses = parts::uses(graph);
+    let outputs = parts::outputs(graph);
+    let mut values = BTreeSet::new();
+    let mut like = BTreeMap::new();
+    for (node, job) in graph.node.iter().zip(jobs) {
+        let Some(job) = job else { continue };
+        let inputs = match job {
+            Job::Plain => node.input.len(),
+            Job::Layer { .. } | Job::Pass => 1,
+        };
+        let read = node
+            .input
+            .iter()
+            .take(inputs)
+            .filter(|name| !stored.contains(name.as_str()) && types.get(*name) == Some(&FLOAT));
+        values.extend(read.cloned());
+        let output = &node.output[0];
+        // A product gives floats as easily, and the network's answer keeps its digits.
+        let answer = matches!(node.op_type.as_str(), "Gemm" | "MatMul")
+            && outputs.contains(output)
+            && uses.get(output) == Some(&1)
+            && !bounds.contains_key(output);
+        if !answer {
+            values.insert(output.clone());
+        }
+        if *job == Job::Pass {
+            like.insert(output.clone(), node.input[0].clone());
+        }
+    }
+    (values, like)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::testing::{Graph, port};
+    use crate::pb::OperatorSetIdProto;
+    use crate::pb::tensor_proto::DataType;
+
+    /// A convolution of two channels with weights, and whatever comes after.
+    fn placed(graph: Graph, output: &str) -> Placing {
+        let conv = Graph::new(&[("x", &[1, 2, 4, 4])])
+            .floats("w", &[1.0; 4])
+            .floats("low", &[0.0])
+            .floats("six", &[6.0])
+            .node("Conv", "x w", "c", &[]);
+        let mut model = conv.model();
+        let all = model.graph.as_mut().unwrap();
+        all.initializer[0].dims = vec![2, 2, 1, 1];
+        all.initializer[1].dims = vec![];
+        all.node.extend(graph.graph.node);
+        all.output.push(port(output, DataType::Float, &["n"]));
+        model.opset_import.push(OperatorSetIdProto {
+            version: 13,
+            ..Default::default()
+        });
+        place(&model, &LeaveOut::new(&[])).unwrap()
+    }
+
+    fn names(placing: &Placing) -> Vec<&str> {
+        placing.values.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn rectifiers_go_where_nobody_else_reads() {
+        let clip = placed(Graph::default().node("Clip", "c low six", "y", &[]), "y");
+        assert_eq!(clip.bounds["y"], (0.0, 6.0));
+        assert_eq!((clip.jobs.len(), names(&clip)), (1, vec!["x", "y"]));
+        let open = placed(Graph::default().node("Clip", "c six", "y", &[]), "y");
+        assert!(open.bounds.is_empty() && open.jobs.len() == 2);
+        let both = Graph::default().node("Relu", "c", "r", &[]);
+        let both = placed(both.node("Add", "c r", "y", &[]), "y");
+        assert!(both.bounds.is_empty());
+        assert_eq!(names(&both), ["c", "r", "x", "y"]);
+        assert_eq!(both.jobs[1..], [None, Some(Job::Plain)]);
+    }
+
+    #[test]
+    fn what_passes_keeps_its_steps() {
+        let graph = Graph::default()
+            .node("MaxPool", "c", "p", &[])
+            .node("Flatten", "p", "f", &[])
+            .node("Erf", "f", "e", &[])
+            .node("Flatten", "e", "y", &[]);
+        let placing = placed(graph, "y");
+        assert_eq!(names(&placing), ["c", "f", "p", "x"]);
+        assert_eq!(placing.root("f"), "c");
+        assert_eq!(placing.roots().into_iter().collect::<Vec<_>>(), ["c", "x"]);
+    }
+}

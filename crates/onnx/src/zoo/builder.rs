@@ -1,0 +1,359 @@
+//! Builds an ONNX graph node by node.
+//!
+//! `resnet` and `densenet` call it layer by layer; out comes a whole model with its weights. Each
+//! layer's node, output and tensors are named after the layer, the way torchvision names them, so
+//! that tools show familiar names and seeds stay put.
+
+use crate::pb::attribute_proto::AttributeType;
+use crate::pb::tensor_proto::DataType;
+use crate::pb::tensor_shape_proto::{Dimension, dimension};
+use crate::pb::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto,
+    TypeProto, ValueInfoProto, type_proto,
+};
+
+use super::weights::{self, Fill, TensorPlan};
+
+/// The operator set that the networks use: old enough for every engine, new enough for all we need.
+const OPSET: i64 = 17;
+
+/// The file format version that goes with it.
+const IR_VERSION: i64 = 8;
+
+/// What flows along an edge of the graph: batch × channels × height × width.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its name in the graph.
+    name: String,
+    /// How many channels it has.
+    pub channels: usize,
+}
+
+/// A square convolution without a bias, padded so that stride 1 keeps the size.
+#[derive(Clone, Copy, Debug)]
+pub struct Conv {
+    /// Channels that come out.
+    pub channels: usize,
+    /// Height and width of the kernel.
+    pub kernel: usize,
+    /// Step between two places.
+    pub stride: usize,
+}
+
+/// A graph under construction.
+#[derive(Debug, Default)]
+pub struct GraphBuilder {
+    nodes: Vec<NodeProto>,
+    tensors: Vec<TensorPlan>,
+}
+
+impl GraphBuilder {
+    /// The image that the network looks at.
+    pub fn image() -> Value {
+        Value {
+            name: "input".to_owned(),
+            channels: 3,
+        }
+    }
+
+    /// Convolution with normal weights after He et al., "Delving Deep into Rectifiers" (2015), with
+    /// the standard deviation by fan-in, √(2 ÷ inputs per output), which keeps the size of the
+    /// values the same from layer to layer on the way forward.
+    pub fn conv(&mut self, name: &str, x: &Value, conv: Conv) -> Value {
+        let Conv {
+            channels,
+            kernel,
+            stride,
+        } = conv;
+        let fan_in = (x.channels * kernel * kernel) as f32;
+        let dims = vec![channels, x.channels, kernel, kernel];
+        let weight = self.tensor(
+            name,
+            "weight",
+            dims,
+            Fill::Normal {
+                std: (2.0 / fan_in).sqrt(),
+            },
+        );
+        let attributes = window(kernel, stride, kernel / 2);
+        self.node(
+            "Conv",
+            name,
+            vec![x.name.clone(), weight],
+            attributes,
+            channels,
+        )
+    }
+
+    /// Batch normalisation with running statistics as a trained network might have them.
+    pub fn batch_norm(&mut self, name: &str, x: &Value, gamma: f32) -> Value {
+        let dims = || vec![x.channels];
+        let inputs = vec![
+            x.name.clone(),
+            self.tensor(name, "weight", dims(), Fill::Constant(gamma)),
+            self.tensor(name, "bias", dims(), Fill::Normal { std: 0.1 }),
+            self.tensor(name, "running_mean", dims(), Fill::Normal { std: 0.1 }),
+            self.tensor(
+                name,
+                "running_var",
+                dims(),
+                Fill::Uniform {
+                    low: 0.5,
+                    high: 1.5,
+                },
+            ),
+        ];
+        self.node(
+            "BatchNormalization",
+            name,
+            inputs,
+            vec![float("epsilon", 1e-5)],
+            x.channels,
+        )
+    }
+
+    /// Rectifier.
+    pub fn relu(&mut self, name: &str, x: &Value) -> Value {
+        self.node("Relu", name, vec![x.name.clone()], vec![], x.channels)
+    }
+
+    /// Maximum over 3 × 3 at every second place.
+    pub fn max_pool(&mut self, name: &str, x: &Value) -> Value {
+        self.node(
+            "MaxPool",
+            name,
+            vec![x.name.clone()],
+            window(3, 2, 1),
+            x.channels,
+        )
+    }
+
+    /// Mean over 2 × 2, which halves the size.
+    pub fn average_pool(&mut self, name: &str, x: &Value) -> Value {
+        self.node(
+            "AveragePool",
+            name,
+            vec![x.name.clone()],
+            window(2, 2, 0),
+            x.channels,
+        )
+    }
+
+    /// Sum of two equals.
+    pub fn add(&mut self, name: &str, a: &Value, b: &Value) -> Value {
+        self.node(
+            "Add",
+            name,
+            vec![a.name.clone(), b.name.clone()],
+            vec![],
+            a.channels,
+        )
+    }
+
+    /// Channels of both, one after the other.
+    pub fn concat(&mut self, name: &str, a: &Value, b: &Value) -> Value {
+        let inputs = vec![a.name.clone(), b.name.clone()];
+        self.node(
+            "Concat",
+            name,
+            inputs,
+            vec![integer("axis", 1)],
+            a.channels + b.channels,
+        )
+    }
+
+    /// Mean over the picture, then one score per class. With weights of 1 ÷ √inputs, the scores
+    /// are about as large as the features.
+    pub fn classify(&mut self, name: &str, x: &Value, classes: usize) -> Value {
+        let pooled = self.node(
+            "GlobalAveragePool",
+            "avgpool",
+            vec![x.name.clone()],
+            vec![],
+            x.channels,
+        );
+        let flat = self.node(
+            "Flatten",
+            "flatten",
+            vec![pooled.name],
+            vec![integer("axis", 1)],
+            x.channels,
+        );
+        let std = (x.channels as f32).sqrt().recip();
+        let inputs = vec![
+            flat.name,
+            self.tensor(
+                name,
+                "weight",
+                vec![classes, x.channels],
+                Fill::Normal { std },
+            ),
+            self.tensor(name, "bias", vec![classes], Fill::Normal { std: 0.01 }),
+        ];
+        self.node("Gemm", name, inputs, vec![integer("transB", 1)], classes)
+    }
+
+    /// The finished model for square images of `side` pixels; `logits` becomes its output.
+    pub fn finish(mut self, name: &str, side: usize, logits: &Value) -> ModelProto {
+        // The last node writes the output under its public name, without a copy in between.
+        for node in &mut self.nodes {
+            for output in node
+                .output
+                .iter_mut()
+                .filter(|output| **output == logits.name)
+            {
+                "logits".clone_into(output);
+            }
+        }
+        let graph = GraphProto {
+            node: self.nodes,
+            name: name.to_owned(),
+            initializer: weights::generate(&self.tensors),
+            input: vec![port("input", &[3, side, side])],
+            output: vec![port("logits", &[logits.channels])],
+            ..Default::default()
+        };
+        ModelProto {
+            ir_version: IR_VERSION,
+            opset_import: vec![OperatorSetIdProto {
+                domain: String::new(),
+                version: OPSET,
+            }],
+            producer_name: "powerband".to_owned(),
+            graph: Some(graph),
+            ..Default::default()
+        }
+    }
+
+    /// Plans a tensor of a layer and returns its name.
+    fn tensor(&mut self, layer: &str, role: &str, dims: Vec<usize>, fill: Fill) -> String {
+        let name = format!("{layer}.{role}");
+        self.tensors.push(TensorPlan {
+            name: name.clone(),
+            dims,
+            fill,
+        });
+        name
+    }
+
+    /// Adds a node with one output.
+    fn node(
+        &mut self,
+        op_type: &str,
+        name: &str,
+        input: Vec<String>,
+        attribute: Vec<AttributeProto>,
+        channels: usize,
+    ) -> Value {
+        let output = format!("{name}.out");
+        self.nodes.push(NodeProto {
+            input,
+            output: vec![output.clone()],
+            name: name.to_owned(),
+            op_type: op_type.to_owned(),
+            attribute,
+            ..Default::default()
+        });
+        Value {
+            name: output,
+            channels,
+        }
+    }
+}
+
+/// The attributes of a square window.
+fn window(kernel: usize, stride: usize, pad: usize) -> Vec<AttributeProto> {
+    vec![
+        integers("kernel_shape", &[kernel; 2]),
+        integers("strides", &[stride; 2]),
+        integers("pads", &[pad; 4]),
+    ]
+}
+
+fn integer(name: &str, value: i64) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        r#type: AttributeType::Int as i32,
+        i: Some(value),
+        ..Default::default()
+    }
+}
+
+fn integers(name: &str, values: &[usize]) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        r#type: AttributeType::Ints as i32,
+        ints: values.iter().map(|&value| value as i64).collect(),
+        ..Default::default()
+    }
+}
+
+fn float(name: &str, value: f32) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        r#type: AttributeType::Float as i32,
+        f: Some(value),
+        ..Default::default()
+    }
+}
+
+/// A float input or output whose first dimension is the batch.
+fn port(name: &str, dims: &[usize]) -> ValueInfoProto {
+    let batch = dimension::Value::DimParam("batch".to_owned());
+    let rest = dims
+        .iter()
+        .map(|&dim| dimension::Value::DimValue(dim as i64));
+    let dim = std::iter::once(batch)
+        .chain(rest)
+        .map(|value| Dimension {
+            value: Some(value),
+            ..Default::default()
+        })
+        .collect();
+    let tensor = type_proto::Tensor {
+        elem_type: DataType::Float as i32,
+        shape: Some(TensorShapeProto { dim }),
+    };
+    ValueInfoProto {
+        name: name.to_owned(),
+        r#type: Some(TypeProto {
+            value: Some(type_proto::Value::TensorType(tensor)),
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_are_chained_by_name() {
+        let mut graph = GraphBuilder::default();
+        let x = graph.conv(
+            "stem",
+            &GraphBuilder::image(),
+            Conv {
+                channels: 4,
+                kernel: 3,
+                stride: 1,
+            },
+        );
+        let y = graph.concat("cat", &x, &x);
+        assert_eq!(y.channels, 8);
+        let logits = graph.classify("fc", &y, 10);
+        let model = graph.finish("small", 32, &logits);
+        let graph = model.graph.unwrap();
+        assert_eq!(graph.node[0].input, ["input", "stem.weight"]);
+        assert_eq!(graph.node[1].input, ["stem.out", "stem.out"]);
+        assert_eq!(graph.node[4].output, ["logits"]);
+        let names: Vec<_> = graph
+            .initializer
+            .iter()
+            .map(|tensor| tensor.name.as_str())
+            .collect();
+        assert_eq!(names, ["stem.weight", "fc.weight", "fc.bias"]);
+        assert_eq!(graph.initializer[0].dims, [4, 3, 3, 3]);
+    }
+}

@@ -1,0 +1,293 @@
+//! Networks that Powerband makes itself, so that a first benchmark needs no file and no download.
+//!
+//! Names come from `source`; models go back to it. The layouts are torchvision's, the weights are
+//! seeded noise of the right size: speed does not depend on what a network has learned, and the
+//! same bytes everywhere make results from different machines comparable.
+
+pub mod builder;
+mod densenet;
+mod resnet;
+pub mod weights;
+
+use crate::pb::ModelProto;
+
+use builder::{Conv, GraphBuilder, Value};
+use resnet::Resnet;
+
+/// Counts up whenever the bytes of any network change, so that no cache hands out old ones.
+pub const REVISION: u32 = 2;
+
+/// The pictures that a network is shaped for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataSet {
+    /// 224 × 224 pixels, 1000 classes.
+    ImageNet,
+    /// CIFAR-10: 32 × 32 pixels, 10 classes.
+    Cifar,
+}
+
+impl DataSet {
+    /// Height and width of a picture.
+    pub fn side(self) -> usize {
+        match self {
+            Self::ImageNet => 224,
+            Self::Cifar => 32,
+        }
+    }
+
+    /// How many classes there are.
+    pub fn classes(self) -> usize {
+        match self {
+            Self::ImageNet => 1000,
+            Self::Cifar => 10,
+        }
+    }
+}
+
+/// Which kind of network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// Residual.
+    Resnet(Resnet),
+    /// Densely connected.
+    Densenet,
+}
+
+/// A network that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZooModel {
+    /// What the user types: `resnet50`, `resnet50@cifar`.
+    pub id: &'static str,
+    /// What lists show.
+    pub title: &'static str,
+    /// The pictures it is shaped for.
+    pub data: DataSet,
+    network: Network,
+}
+
+const RESNET18: Network = Network::Resnet(Resnet {
+    bottleneck: false,
+    blocks: [2, 2, 2, 2],
+});
+const RESNET34: Network = Network::Resnet(Resnet {
+    bottleneck: false,
+    blocks: [3, 4, 6, 3],
+});
+const RESNET50: Network = Network::Resnet(Resnet {
+    bottleneck: true,
+    blocks: [3, 4, 6, 3],
+});
+
+/// Every network, small to large, first for `ImageNet` and then for CIFAR-10.
+pub const ALL: &[ZooModel] = &[
+    entry(
+        "resnet18",
+        "ResNet-18, ImageNet",
+        DataSet::ImageNet,
+        RESNET18,
+    ),
+    entry(
+        "resnet34",
+        "ResNet-34, ImageNet",
+        DataSet::ImageNet,
+        RESNET34,
+    ),
+    entry(
+        "resnet50",
+        "ResNet-50, ImageNet",
+        DataSet::ImageNet,
+        RESNET50,
+    ),
+    entry(
+        "densenet121",
+        "DenseNet-121, ImageNet",
+        DataSet::ImageNet,
+        Network::Densenet,
+    ),
+    entry(
+        "resnet18@cifar",
+        "ResNet-18, CIFAR-10",
+        DataSet::Cifar,
+        RESNET18,
+    ),
+    entry(
+        "resnet34@cifar",
+        "ResNet-34, CIFAR-10",
+        DataSet::Cifar,
+        RESNET34,
+    ),
+    entry(
+        "resnet50@cifar",
+        "ResNet-50, CIFAR-10",
+        DataSet::Cifar,
+        RESNET50,
+    ),
+    entry(
+        "densenet121@cifar",
+        "DenseNet-121, CIFAR-10",
+        DataSet::Cifar,
+        Network::Densenet,
+    ),
+];
+
+const fn entry(id: &'static str, title: &'static str, data: DataSet, network: Network) -> ZooModel {
+    ZooModel {
+        id,
+        title,
+        data,
+        network,
+    }
+}
+
+/// The network of that name, however it is capitalised and hyphenated: `ResNet-50`, `resnet50@CIFAR`.
+pub fn find(name: &str) -> Option<&'static ZooModel> {
+    let plain: String = name
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter(|c| !matches!(c, '-' | '_'))
+        .collect();
+    let plain = plain
+        .strip_suffix("@cifar10")
+        .map_or_else(|| plain.clone(), |base| format!("{base}@cifar"));
+    ALL.iter().find(|model| model.id == plain)
+}
+
+/// Makes the network: always the same bytes.
+pub fn build(model: &ZooModel) -> ModelProto {
+    match model.network {
+        Network::Resnet(plan) => resnet::build(model, plan),
+        Network::Densenet => densenet::build(model),
+    }
+}
+
+/// The first layers, which both families share: large pictures are made four times
+/// smaller at once, and CIFAR's are small already.
+fn stem(graph: &mut GraphBuilder, data: DataSet, names: [&str; 4]) -> Value {
+    let [conv, norm, relu, pool] = names;
+    let image = GraphBuilder::image();
+    let (kernel, stride) = match data {
+        DataSet::ImageNet => (7, 2),
+        DataSet::Cifar => (3, 1),
+    };
+    let x = graph.conv(
+        conv,
+        &image,
+        Conv {
+            channels: 64,
+            kernel,
+            stride,
+        },
+    );
+    let x = graph.batch_norm(norm, &x, 1.0);
+    let x = graph.relu(relu, &x);
+    match data {
+        DataSet::ImageNet => graph.max_pool(pool, &x),
+        DataSet::Cifar => x,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use prost::Message as _;
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+    use crate::inspect;
+    use powerband_core::base::humanize;
+
+    #[test]
+    fn names_are_forgiving_and_unique() {
+        let found = |name| find(name).map(|model| model.id);
+        assert_eq!(found("resnet50"), Some("resnet50"));
+        assert_eq!(found("ResNet-50"), Some("resnet50"));
+        assert_eq!(found(" DenseNet_121@CIFAR "), Some("densenet121@cifar"));
+        assert_eq!(found("resnet18@cifar-10"), Some("resnet18@cifar"));
+        for wrong in [
+            "",
+            "resnet",
+            "resnet51",
+            "resnet50@",
+            "resnet50@mnist",
+            "resnet50.onnx",
+            "@cifar",
+        ] {
+            assert_eq!(found(wrong), None, "{wrong}");
+        }
+        let ids: BTreeSet<_> = ALL.iter().map(|model| model.id).collect();
+        assert_eq!(ids.len(), ALL.len());
+    }
+
+    /// Parameters are those that torchvision's documentation states; multiply-accumulates count
+    /// convolutions and the last layer.
+    #[test]
+    fn sizes_are_torchvisions() {
+        let expect = [
+            ("resnet18", 11_689_512, "1.81 G"),
+            ("resnet34", 21_797_672, "3.66 G"),
+            ("resnet50", 25_557_032, "4.09 G"),
+            ("densenet121", 7_978_856, "2.83 G"),
+            ("resnet18@cifar", 11_173_962, "555.42 M"),
+            ("resnet50@cifar", 23_520_842, "1.30 G"),
+        ];
+        for (id, parameters, macs) in expect {
+            let model = build(find(id).unwrap());
+            let summary = inspect::summarize(&model, id);
+            assert_eq!(summary.parameters, parameters, "{id}");
+            assert_eq!(
+                summary.macs.map(humanize::decimal).as_deref(),
+                Some(macs),
+                "{id}"
+            );
+            assert_eq!(summary.notes, Vec::<String>::new(), "{id}");
+            assert_eq!(summary.opset, 17);
+        }
+    }
+
+    #[test]
+    fn inputs_and_outputs_follow_the_data() {
+        for (id, input, output) in [
+            ("resnet18", "float32 batch×3×224×224", "float32 batch×1000"),
+            (
+                "resnet18@cifar",
+                "float32 batch×3×32×32",
+                "float32 batch×10",
+            ),
+            (
+                "densenet121@cifar",
+                "float32 batch×3×32×32",
+                "float32 batch×10",
+            ),
+        ] {
+            let summary = inspect::summarize(&build(find(id).unwrap()), id);
+            let described =
+                |port: &powerband_core::domain::model::Port| (port.name.clone(), port.describe());
+            assert_eq!(
+                summary.inputs.iter().map(described).collect::<Vec<_>>(),
+                [("input".to_owned(), input.to_owned())]
+            );
+            assert_eq!(
+                summary.outputs.iter().map(described).collect::<Vec<_>>(),
+                [("logits".to_owned(), output.to_owned())]
+            );
+        }
+    }
+
+    /// If this fails, every cached network and every stored comparison is off: count `REVISION` up.
+    #[test]
+    fn bytes_never_change() {
+        let hash = |id| {
+            let digest = Sha256::digest(build(find(id).unwrap()).encode_to_vec());
+            let bytes: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            bytes.concat()
+        };
+        let first = hash("resnet18@cifar");
+        assert_eq!(first, hash("resnet18@cifar"));
+        assert_eq!(
+            first,
+            "160778f2e0b1bbc4dc89677de719b96d108582cb8905a457783589db5b87e08f"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! The folder in which sessions are kept that were not given a place of their own, and what can be
+//! done with the sessions in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use powerband_core::base::clock;
+use powerband_core::base::paths::Paths;
+
+pub use super::edit::{EditError, duplicate, edit, rename, set_notes, set_tags};
+pub use super::head::{Entry, Stamp, entry};
+
+/// A file of the library as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scanned {
+    /// The state in which it was read.
+    pub stamp: Stamp,
+    /// What it says; or why it says nothing.
+    pub entry: Result<Entry, String>,
+}
+
+/// Where journals of runs are kept.
+pub fn journals(paths: &Paths) -> PathBuf {
+    paths.library.join("journals")
+}
+
+/// A name for a new session's file that is not taken: `resnet50-20261121-060203.ron`.
+pub fn new_path(paths: &Paths, name: &str, created: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(&paths.library)?;
+    let stem = format!("{}-{}", safe(name), clock::file_stamp(created));
+    let candidates = (1..1000).map(|number| match number {
+        1 => paths.library.join(format!("{stem}.ron")),
+        more => paths.library.join(format!("{stem}-{more}.ron")),
+    });
+    candidates
+        .into_iter()
+        .find(|path| !path.exists())
+        .ok_or_else(|| {
+            io::Error::other("a thousand sessions of this name were made in this second")
+        })
+}
+
+/// Sessions in the library, newest first.
+pub fn list(paths: &Paths) -> Vec<PathBuf> {
+    let modified = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|metadata| metadata.modified())
+            .ok()
+    };
+    let mut sessions: Vec<PathBuf> = session_files(&paths.library).collect();
+    sessions.sort_by_key(|path| std::cmp::Reverse(modified(path)));
+    sessions
+}
+
+/// Every session of a folder. What is known and has not changed is not read again.
+pub fn scan(folder: &Path, known: &BTreeMap<PathBuf, Scanned>) -> BTreeMap<PathBuf, Scanned> {
+    session_files(folder)
+        .filter_map(|path| {
+            // What is gone again by now is not there.
+            let stamp = Stamp::of(&path).ok()?;
+            let scanned = known.get(&path).filter(|known| known.stamp == stamp);
+            let scanned = scanned.cloned().unwrap_or_else(|| Scanned {
+                stamp,
+                entry: entry(&path).map_err(|error| error.to_string()),
+            });
+            Some((path, scanned))
+        })
+        .collect()
+}
+
+fn session_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+}
+
+/// A name without anything that a file system or a shell stumbles over.
+pub fn safe(name: &str) -> String {
+    let kept: String = name
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '-' | '_' | '@' | '.') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .take(60)
+        .collect();
+    let trimmed = kept.trim_matches(['-', '.']);
+    if trimmed.is_empty() {
+        "session".to_owned()
+    } else {
+        trimmed.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{session_file, testing};
+    use super::*;
+
+    #[test]
+    fn names_become_file_names() {
+        assert_eq!(safe("resnet18@cifar"), "resnet18@cifar");
+        assert_eq!(safe("../../etc/pass wd"), "etc-pass-wd");
+        assert_eq!(safe("///"), "session");
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder.path());
+        let first = new_path(&paths, "a", "2026-11-21T06:02:03Z").unwrap();
+        fs::write(&first, "").unwrap();
+        let second = new_path(&paths, "a", "2026-11-21T06:02:03Z").unwrap();
+        assert!(second.ends_with("a-20261121-060203-2.ron"), "{second:?}");
+        assert_eq!(list(&paths), [first]);
+    }
+
+    #[test]
+    fn only_what_changed_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a.ron", "b.ron"] {
+            session_file::write(&at(name), &testing::session()).unwrap();
+        }
+        fs::write(at("broken.ron"), "rubbish").unwrap();
+        fs::write(at("other.txt"), "text").unwrap();
+        let mut found = scan(folder.path(), &BTreeMap::new());
+        assert_eq!(
+            found.keys().cloned().collect::<Vec<_>>(),
+            [at("a.ron"), at("b.ron"), at("broken.ron")]
+        );
+        let reason = found[&at("broken.ron")].entry.clone().unwrap_err();
+        assert!(reason.contains("not a Powerband session"), "{reason}");
+        // A mark in what is known shows where it came from.
+        for scanned in found.values_mut() {
+            if let Ok(entry) = &mut scanned.entry {
+                entry.name = "known".to_owned();
+            }
+        }
+        rename(&at("b.ron"), None, "another name").unwrap();
+        fs::remove_file(at("broken.ron")).unwrap();
+        let again = scan(folder.path(), &found);
+        let names: Vec<_> = again
+            .values()
+            .map(|scanned| scanned.entry.clone().unwrap().name)
+            .collect();
+        assert_eq!(names, ["known", "another name"]);
+        assert!(scan(&at("nowhere"), &again).is_empty());
+    }
+}

@@ -1,0 +1,259 @@
+//! A session as a RON file: `(version: 1, session: (…))`, written whole or not at all.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use ron::ser::PrettyConfig;
+use serde::{Deserialize, Serialize};
+
+use super::migrate;
+use super::version::{self, CURRENT, Standing};
+use powerband_core::base::{atomic_file, regular_file};
+use powerband_core::domain::plan::Plan;
+use powerband_core::domain::session::Session;
+
+/// The version of a session stands within its first so many bytes.
+const HEAD_BYTES: u64 = 4096;
+
+/// Why a session cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read at all.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{} is not a Powerband session: {reason}", path.display())]
+    NotASession {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like instead.
+        reason: String,
+    },
+    /// The file begins as a session and does not go on as one.
+    #[error("{} is damaged, most likely cut off or edited by hand: {reason}. An older copy, or the journal of the run, may still have it: powerband recover --list", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        reason: String,
+    },
+    /// The file is from a later program and has changed too much.
+    #[error("{} was written by a newer Powerband (session version {version}, this program knows {CURRENT}); update Powerband to open it", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// Why a session was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The system refused.
+    #[error("cannot write {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// What is there must not be replaced.
+    #[error("{} {reason}", path.display())]
+    Protected {
+        /// The file.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// The session has something that RON cannot say.
+    #[error("the session cannot be put into words: {0}")]
+    Encode(#[from] ron::Error),
+}
+
+/// A session and what is to be known of its file.
+#[derive(Debug)]
+pub struct Opened {
+    /// The session.
+    pub session: Session,
+    /// The version of a file that is newer than this program, and so must not be written.
+    pub newer: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct DocumentRef<'a> {
+    version: u32,
+    session: &'a Session,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    #[expect(dead_code, reason = "read before, from the head of the text")]
+    version: u32,
+    session: Session,
+}
+
+/// Reads a session of any version that this program can read.
+pub fn read(path: &Path) -> Result<Opened, ReadError> {
+    let bytes = regular_file::read(path).map_err(|source| ReadError::Io {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let not_a_session = |reason: &str| ReadError::NotASession {
+        path: path.to_path_buf(),
+        reason: reason.to_owned(),
+    };
+    if bytes.is_empty() {
+        return Err(not_a_session("the file is empty"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_not_text| not_a_session("it is not text"))?;
+    from_text(path, &text)
+}
+
+/// Makes a session of a file's text; the path is for words about it.
+pub fn from_text(path: &Path, text: &str) -> Result<Opened, ReadError> {
+    let standing = version::standing(text).ok_or_else(|| ReadError::NotASession {
+        path: path.to_path_buf(),
+        reason: "it does not begin with (version: …".to_owned(),
+    })?;
+    let damaged = |reason: String| ReadError::Damaged {
+        path: path.to_path_buf(),
+        reason,
+    };
+    match standing {
+        Standing::Current => Ok(Opened {
+            session: parse(text).map_err(damaged)?,
+            newer: None,
+        }),
+        Standing::Older(from) => {
+            let current = migrate::climb(text, from).map_err(damaged)?;
+            Ok(Opened {
+                session: parse(&current).map_err(damaged)?,
+                newer: None,
+            })
+        }
+        Standing::Newer(version) => parse(text)
+            .map(|session| Opened {
+                session,
+                newer: Some(version),
+            })
+            .map_err(|_changed| ReadError::TooNew {
+                path: path.to_path_buf(),
+                version,
+            }),
+    }
+}
+
+/// Writes a session whole or not at all.
+pub fn write(path: &Path, session: &Session) -> Result<(), WriteError> {
+    check_target(path, true)?;
+    let text = to_text(session)?;
+    atomic_file::write(path, |out| out.write_all(text.as_bytes())).map_err(|source| {
+        WriteError::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    })
+}
+
+/// Writes a session to a file that must not be there yet; one that is there is left alone.
+pub fn write_new(path: &Path, session: &Session) -> Result<(), WriteError> {
+    let text = to_text(session)?;
+    atomic_file::write_new(path, |out| out.write_all(text.as_bytes())).map_err(|source| {
+        WriteError::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    })
+}
+
+/// The text of a session file.
+pub fn to_text(session: &Session) -> Result<String, ron::Error> {
+    let mut text = String::from("// A Powerband session. `powerband show` reads it.\n");
+    ron::ser::to_writer_pretty(
+        &mut text,
+        &DocumentRef {
+            version: CURRENT,
+            session,
+        },
+        look(),
+    )?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The text of a plan alone, as it stands in a session file.
+pub fn plan_text(plan: &Plan) -> Result<String, ron::Error> {
+    ron::ser::to_string_pretty(plan, look())
+}
+
+fn look() -> PrettyConfig {
+    PrettyConfig::new()
+        .depth_limit(64)
+        .indentor("  ")
+        .struct_names(false)
+}
+
+/// Whether a session may be written there, as far as can be told before the work is done.
+pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
+    let protected = |reason: &str| WriteError::Protected {
+        path: path.to_path_buf(),
+        reason: reason.to_owned(),
+    };
+    let Ok(metadata) = fs::metadata(path) else {
+        return check_folder(path);
+    };
+    if !metadata.is_file() {
+        return Err(protected(
+            "is not an ordinary file; name a file to write the session to",
+        ));
+    }
+    if !may_replace {
+        return Err(protected(
+            "exists already; choose another name, or --force to replace it",
+        ));
+    }
+    match version::standing(&head(path)) {
+        Some(Standing::Newer(_)) => Err(protected(
+            "was written by a newer Powerband and is not replaced; choose another name",
+        )),
+        _ => check_folder(path),
+    }
+}
+
+/// The beginning of a file, where a session's version stands; empty where it cannot be read.
+fn head(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read =
+        regular_file::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
+    read.map_or_else(
+        |_unreadable| String::new(),
+        |_length| String::from_utf8_lossy(&bytes).into_owned(),
+    )
+}
+
+/// Tries the folder with a file that is gone again at once.
+fn check_folder(path: &Path) -> Result<(), WriteError> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new("."));
+    tempfile::tempfile_in(folder)
+        .map(drop)
+        .map_err(|source| WriteError::Io {
+            path: path.to_path_buf(),
+            source,
+        })
+}
+
+fn parse(text: &str) -> Result<Session, String> {
+    ron::from_str::<Document>(text)
+        .map(|document| document.session)
+        .map_err(|error| error.to_string())
+}

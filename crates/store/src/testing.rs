@@ -1,0 +1,64 @@
+//! A small session for the tests of this crate.
+
+use std::collections::BTreeMap;
+
+use powerband_core::domain::case::Round;
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::Beginning;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::plan::{
+    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+};
+use powerband_core::domain::session::{Completion, Session};
+
+/// Two setups at two batch sizes, one round of one case measured.
+pub fn session() -> Session {
+    let mut session = Session::begin(Beginning {
+        name: "a run".to_owned(),
+        created: "2026-11-21T06:02:03Z".to_owned(),
+        plan: Plan {
+            model: "resnet18@cifar".to_owned(),
+            setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
+            looks: vec![Look {
+                label: Some("quick one".to_owned()),
+                colour: None,
+            }],
+            batches: vec![1, 2],
+            ladder: Vec::new(),
+            shapes: BTreeMap::new(),
+            batch_axis: Vec::new(),
+            preset: PresetName::Quick,
+            measure: MeasureRule::of(PresetName::Quick),
+            warm_up: WarmUpRule::for_device(false),
+            limits: TimeLimits::default(),
+            seed: 7,
+            load: Load::Closed,
+            keeping: Keeping::Together,
+            judging: None,
+            profiling: None,
+        },
+        model: ModelRef {
+            name: "resnet18@cifar".to_owned(),
+            file: "/models/resnet18@cifar.onnx".to_owned(),
+            sha256: "0".repeat(64),
+            parameters: 11_173_962,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: Environment::default(),
+        made_up: true,
+        warnings: Vec::new(),
+        variants: BTreeMap::new(),
+    });
+    session.completion = Completion::Complete;
+    session.tags = vec!["first".to_owned()];
+    session.cases[0].rounds.push(Round {
+        round: 0,
+        started_ns: 0,
+        spent_ns: 3_000,
+        samples_ns: vec![1_000, 1_100, 900],
+        company: None,
+        ..Round::default()
+    });
+    session
+}

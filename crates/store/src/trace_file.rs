@@ -1,0 +1,250 @@
+//! A timeline beside its session: a packed Chrome trace, which Perfetto and `chrome://tracing` open too.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use powerband_core::base::{atomic_file, regular_file};
+use powerband_core::domain::trace::{MemoryEvent, Slice, Trace};
+
+/// What the files are called behind the session's name.
+const END: &str = "trace.json.gz";
+
+/// Where the trace of one of a session's profiles belongs: `run.ron` has `run.1.trace.json.gz`.
+pub fn path(session: &Path, number: usize) -> PathBuf {
+    let stem = session.with_extension("");
+    let mut name = stem.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.{END}", number + 1));
+    session.with_file_name(name)
+}
+
+/// The traces that lie beside a session, whether it still knows them or not.
+pub fn beside(session: &Path) -> Vec<PathBuf> {
+    let stem = session.file_stem().unwrap_or_default().to_string_lossy();
+    let is_its = |name: &str| {
+        name.strip_prefix(&*stem)
+            .and_then(|rest| rest.strip_prefix('.')?.strip_suffix(END)?.strip_suffix('.'))
+            .is_some_and(|number| number.parse::<usize>().is_ok())
+    };
+    let files = session.parent().map(fs::read_dir).into_iter().flatten();
+    let mut found: Vec<PathBuf> = files
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|file| file.file_name().to_str().is_some_and(is_its))
+        .map(|file| file.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// A timeline that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the timeline cannot be written to {}: {source}", path.display())]
+pub struct NotWritten {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Puts a timeline where it belongs, and tells what the session calls it.
+pub fn put_beside(
+    session: &Path,
+    number: usize,
+    put: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<String, NotWritten> {
+    let path = path(session, number);
+    match put(&path) {
+        Ok(()) => Ok(name_of(session, number)),
+        Err(source) => Err(NotWritten { path, source }),
+    }
+}
+
+/// What a session calls the timeline of one of its profiles.
+pub fn name_of(session: &Path, number: usize) -> String {
+    let path = path(session, number);
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Writes a trace, beside its place and then moved there.
+pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let file = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))?;
+    let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
+    let file = pour(packed, trace)?
+        .finish()?
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    let file: File = file.persist(path).map_err(|error| error.error)?;
+    // Files made for the moment are for their owner alone; a session's are as any other.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    drop(file);
+    Ok(())
+}
+
+/// Copies a trace to where somebody wants it, unpacked unless its name ends as packed files do.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut packed = regular_file::open(from)?;
+    atomic_file::write(to, |out| {
+        let is_packed = to.extension().is_some_and(|ending| ending == "gz");
+        if is_packed {
+            io::copy(&mut packed, out)?;
+        } else {
+            io::copy(&mut MultiGzDecoder::new(BufReader::new(packed)), out)?;
+        }
+        Ok(())
+    })
+}
+
+fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
+    out.write_all(b"{\"powerband\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [\n")?;
+    let groups = groups(trace);
+    let mut divider = "";
+    let mut put = |out: &mut W, times: &[(&str, i64)], event: &Value| {
+        out.write_all(std::mem::replace(&mut divider, ",\n").as_bytes())?;
+        out.write_all(line(times, event).as_bytes())
+    };
+    for (number, group) in groups.iter().enumerate() {
+        put(&mut out, &[], &described("process_name", number, 0, group))?;
+    }
+    let process_of = |track: u32| {
+        let group = trace
+            .tracks
+            .get(track as usize)
+            .map(|track| track.group.as_str());
+        groups
+            .iter()
+            .position(|known| Some(*known) == group)
+            .unwrap_or_default()
+    };
+    for (number, track) in trace.tracks.iter().enumerate() {
+        let process = process_of(number as u32);
+        put(
+            &mut out,
+            &[],
+            &described("thread_name", process, number, &track.name),
+        )?;
+    }
+    for slice in trace.slices() {
+        let times = [("ts", slice.start_ns), ("dur", slice.duration_ns as i64)];
+        let process = process_of(slice.track);
+        put(&mut out, &times, &event(trace, &slice, process))?;
+    }
+    for event in &trace.memory {
+        let mut told = memory(event);
+        if let (Some(track), Some(fields)) = (event.track, told.as_object_mut()) {
+            fields.insert("pid".to_owned(), json!(process_of(track)));
+            fields.insert("tid".to_owned(), json!(track));
+        }
+        put(&mut out, &[("ts", event.at_ns)], &told)?;
+    }
+    out.write_all(b"\n]}\n")?;
+    Ok(out)
+}
+
+/// Devices and processes in words, each once.
+fn groups(trace: &Trace) -> Vec<&str> {
+    let mut groups: Vec<&str> = Vec::new();
+    for track in &trace.tracks {
+        if !groups.contains(&track.group.as_str()) {
+            groups.push(&track.group);
+        }
+    }
+    groups
+}
+
+fn described(what: &str, process: usize, thread: usize, name: &str) -> Value {
+    json!({"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}})
+}
+
+fn event(trace: &Trace, slice: &Slice, process: usize) -> Value {
+    let mut args = serde_json::Map::new();
+    let device = trace
+        .tracks
+        .get(slice.track as usize)
+        .and_then(|track| track.device);
+    if let Some(device) = device {
+        args.insert("device".to_owned(), json!(device));
+    }
+    if slice.link != 0 {
+        args.insert("correlation".to_owned(), json!(slice.link));
+    }
+    for (key, number) in [("op_name", slice.op), ("detail", slice.detail)] {
+        if number != 0 {
+            args.insert(key.to_owned(), json!(trace.names.get(number)));
+        }
+    }
+    json!({
+        "ph": "X",
+        "cat": slice.kind.title(),
+        "name": trace.names.get(slice.name),
+        "pid": process,
+        "tid": slice.track,
+        "args": args,
+    })
+}
+
+/// Memory as PyTorch writes it, which viewers know.
+fn memory(event: &MemoryEvent) -> Value {
+    json!({
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "s": "t",
+        "args": {
+            "Bytes": event.change,
+            "Total Allocated": event.total,
+            "Device Type": i32::from(event.device.is_some()),
+            "Device Id": event.device,
+        },
+    })
+}
+
+/// An event with its times, which are written digit by digit: clocks that count from 1970 are beyond what
+/// a float can hold to the nanosecond.
+fn line(times: &[(&str, i64)], event: &Value) -> String {
+    let mut line = "{".to_owned();
+    for (key, ns) in times {
+        let sign = if *ns < 0 { "-" } else { "" };
+        let (us, rest) = (ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000);
+        line.push_str(&format!("\"{key}\":{sign}{us}.{rest:03},"));
+    }
+    line.push_str(event.to_string().trim_start_matches('{'));
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_lie_beside_their_session() {
+        let path = path(Path::new("/a/run.2.ron"), 0);
+        assert_eq!(path, Path::new("/a/run.2.1.trace.json.gz"));
+    }
+
+    #[test]
+    fn times_are_exact_however_large() {
+        let event = json!({"ph": "X", "name": "{\"a"});
+        let text = line(&[("ts", 1_753_000_000_123_456_789), ("dur", -1)], &event);
+        assert!(text.contains("\"ts\":1753000000123456.789"), "{text}");
+        assert!(text.contains("\"dur\":-0.001"), "{text}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap()["name"],
+            "{\"a"
+        );
+    }
+}

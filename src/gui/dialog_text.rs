@@ -1,0 +1,91 @@
+//! What a file dialog is called, and what a path that answers it looks like.
+
+use std::path::{Path, PathBuf};
+
+use powerband_app::Ask;
+use powerband_app::machine::Pointed;
+
+/// What a dialog is called.
+pub fn title(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Open => "Open sessions or an ONNX file",
+        Ask::Model => "Choose an ONNX file",
+        Ask::Trace => "Open a trace of a profiler",
+        Ask::Point(Pointed::OnnxRuntime) => "Choose the library of ONNX Runtime",
+        Ask::Point(Pointed::Python) => "Choose a Python interpreter",
+        Ask::SaveSession(..) => "Save the session as",
+        Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
+        Ask::SaveReport(..) => "Write the report to a .html or .md file",
+    }
+}
+
+/// What a path that answers could look like.
+pub fn example(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Open | Ask::SaveSession(..) => "~/session.ron",
+        Ask::Model => "~/model.onnx",
+        Ask::Trace => "~/trace.json.gz",
+        Ask::Point(Pointed::OnnxRuntime) => "/opt/onnxruntime/lib/libonnxruntime.so",
+        Ask::Point(Pointed::Python) => "~/venv/bin/python",
+        Ask::SaveFigure(..) => "~/figure.svg",
+        Ask::SaveReport(..) => "~/report.html",
+    }
+}
+
+/// `~` and `~/…` stand for the user's home folder.
+fn expand_home(path: &str) -> PathBuf {
+    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
+    match (path.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The path that is proposed, where something is to be saved.
+pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
+    match ask {
+        Ask::SaveSession(_, path) | Ask::SaveFigure(_, path) | Ask::SaveReport(_, path) => {
+            Some(path)
+        }
+        Ask::Open | Ask::Model | Ask::Trace | Ask::Point(_) => None,
+    }
+}
+
+/// What was typed as a whole path. A bare name lies in the folder that was proposed, so that nothing is
+/// written into whatever folder the program was started from.
+pub fn whole(ask: &Ask, typed: &str) -> PathBuf {
+    let folder = proposed(ask).and_then(Path::parent);
+    let path = folder
+        .unwrap_or_else(|| Path::new(""))
+        .join(expand_home(typed.trim()));
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn home_is_expanded_and_nothing_else() {
+        let home = directories::BaseDirs::new()
+            .unwrap()
+            .home_dir()
+            .to_path_buf();
+        assert_eq!(expand_home("~/a.ron"), home.join("a.ron"));
+        assert_eq!(expand_home("~"), home);
+        assert_eq!(expand_home("/a/~b"), PathBuf::from("/a/~b"));
+        assert_eq!(expand_home("~b"), PathBuf::from("~b"));
+    }
+
+    #[test]
+    fn a_bare_name_lies_where_it_was_proposed() {
+        let folder = PathBuf::from("/somewhere");
+        let save = Ask::SaveSession(powerband_app::sessions::LIVE, folder.join("a.ron"));
+        assert_eq!(whole(&save, " b.ron "), folder.join("b.ron"));
+        assert_eq!(whole(&save, "deep/b.ron"), folder.join("deep/b.ron"));
+        assert_eq!(whole(&save, "/c.ron"), PathBuf::from("/c.ron"));
+        assert!(whole(&Ask::Open, "b.ron").is_absolute());
+    }
+}
