@@ -29,7 +29,7 @@ use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 const SLICES: usize = 1_000_000;

@@ -38,7 +38,7 @@ use powerband_core::domain::plan::{
 };
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::summary::median;
-use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::session_file;
 
 /// Names another build of the program: cargo builds this one with the tests' features.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub use out::{ExportArgs, ReportArgs};
+pub(super) use out::{ExportArgs, ReportArgs};
 use powerband_core::domain::input_sizes::BatchAxis;
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_measure::version;
@@ -32,7 +32,7 @@ Start here:
   powerband show r50.ron                        look at a saved session
 
 Exit status: 0 fine, 1 a comparison found a regression or a check found something, 2 trouble.")]
-pub struct Args {
+pub(super) struct Args {
     /// Sessions, or an ONNX file, to open in the window.
     #[arg(value_name = "SESSION")]
     pub files: Vec<PathBuf>,
@@ -43,7 +43,7 @@ pub struct Args {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// Measure a model's latency and throughput against batch size.
     Bench(BenchArgs),
     /// Did it get faster? Compare two sessions, or the setups of one.
@@ -87,14 +87,14 @@ pub enum Command {
   powerband completions bash > ~/.local/share/bash-completion/completions/powerband
   powerband completions zsh > ~/.zfunc/_powerband
   powerband completions fish > ~/.config/fish/completions/powerband.fish")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     pub shell: clap_complete::Shell,
 }
 
 /// Arguments of `manual`.
 #[derive(Debug, clap::Args)]
-pub struct ManualArgs {
+pub(crate) struct ManualArgs {
     /// Where the pages go, for example ~/.local/share/man/man1.
     pub folder: PathBuf,
 }
@@ -116,7 +116,7 @@ Two versions of a network take turns as well: --setup ort --setup ort,model=afte
 
 With --rate requests arrive by themselves, and times count from the arrival: response time under
 load, which is not comparable with the service time of runs one after the other.")]
-pub struct BenchArgs {
+pub(crate) struct BenchArgs {
     /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
@@ -200,7 +200,7 @@ pub struct BenchArgs {
 
 /// How requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Arrivals {
+pub(crate) enum Arrivals {
     /// At even distances.
     Constant,
     /// At random, independently of each other.
@@ -220,7 +220,7 @@ The verdict is faster or slower where the whole 95 % interval of the ratio lies 
 with the number of rounds that would settle it.
 
 Exit status: 0 fine, 1 something is slower and --fail-if-slower was given, 2 nothing to compare.")]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// The session before; alone, its setups are compared with each other.
     pub before: PathBuf,
     /// The session after.
@@ -257,7 +257,7 @@ pub struct CompareArgs {
 Each step is compared with the last one before it that was measured, and with the start. Steps of
 different batch sizes are compared by the time of an item. A session without a ladder has its setups
 as steps, at the batch size that --batch names.")]
-pub struct JourneyArgs {
+pub(crate) struct JourneyArgs {
     /// The session.
     pub session: PathBuf,
     /// The batch size of the steps, for a session without a ladder [default: its smallest].
@@ -270,7 +270,7 @@ pub struct JourneyArgs {
 
 /// Arguments of `kernels`.
 #[derive(Debug, clap::Args)]
-pub struct KernelsArgs {
+pub(crate) struct KernelsArgs {
     /// The session.
     pub session: PathBuf,
     /// What a row stands for.
@@ -306,7 +306,7 @@ pub struct KernelsArgs {
 
 /// What a row of `kernels` stands for.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum RowsBy {
+pub(crate) enum RowsBy {
     /// Categories.
     Category,
     /// Operators.
@@ -341,7 +341,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Arguments of `history`.
 #[derive(Debug, clap::Args)]
-pub struct HistoryArgs {
+pub(crate) struct HistoryArgs {
     /// A session that has the cases.
     pub session: PathBuf,
     /// More sessions to look through, or folders of them [default: the library].
@@ -360,7 +360,7 @@ pub struct HistoryArgs {
 
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// The session file.
     pub session: PathBuf,
     /// Print one JSON document.
@@ -379,7 +379,7 @@ latency with throughput and batch, gains with what stands before and after, shar
 with their step, and more. Each number is granted what its digits leave open.
 
 Exit status: 0 nothing was found, 1 something was, 2 trouble.")]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The sessions.
     #[arg(required = true, value_name = "SESSION")]
     pub sessions: Vec<PathBuf>,
@@ -390,7 +390,7 @@ pub struct CheckArgs {
 
 /// Arguments of `model`.
 #[derive(Debug, clap::Args)]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// A built-in network or an ONNX file.
     pub model: String,
     /// Write the network to a file.
@@ -425,7 +425,7 @@ pub struct ModelArgs {
 
 /// Arguments of `engines`.
 #[derive(Debug, clap::Args)]
-pub struct EnginesArgs {
+pub(crate) struct EnginesArgs {
     /// What to do about them; without one, list them.
     #[command(subcommand)]
     pub command: Option<EnginesCommand>,
@@ -436,14 +436,14 @@ pub struct EnginesArgs {
 
 /// What can be done about engines.
 #[derive(Debug, Subcommand)]
-pub enum EnginesCommand {
+pub(crate) enum EnginesCommand {
     /// Fetch an engine's library with your own pip, and check that it loads.
     Install(InstallArgs),
 }
 
 /// Arguments of `engines install`.
 #[derive(Debug, clap::Args)]
-pub struct InstallArgs {
+pub(crate) struct InstallArgs {
     /// Which engine: onnxruntime.
     pub engine: String,
     /// Which build: cpu, cuda, rocm, migraphx, openvino or directml.
@@ -466,7 +466,7 @@ Examples:
   powerband devices --watch --json --rate 100 --seconds 5 > readings.jsonl
 
 Clocks and limits come with the command that would change them; Powerband itself sets nothing.")]
-pub struct DevicesArgs {
+pub(crate) struct DevicesArgs {
     /// Go on reading, until Ctrl-C.
     #[arg(long)]
     pub watch: bool,
@@ -486,7 +486,7 @@ pub struct DevicesArgs {
 
 /// Arguments of `recover`.
 #[derive(Debug, clap::Args)]
-pub struct RecoverArgs {
+pub(crate) struct RecoverArgs {
     /// The journal [default: the only one there is].
     pub journal: Option<PathBuf>,
     /// Where to write the session [default: the library].
@@ -502,7 +502,7 @@ pub struct RecoverArgs {
 
 /// What `import` takes.
 #[derive(Debug, clap::Args)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// Files that other tools wrote, or - for standard input; those of one process become one profile
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

@@ -36,7 +36,7 @@ const SESSIONS_READ: usize = 3;
 const USUAL_ROUNDS: u32 = 5;
 
 /// Measures and saves.
-pub fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.more {
         return add_rounds(context, args, path);
     }

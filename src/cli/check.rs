@@ -13,7 +13,7 @@ use powerband_findings::export;
 use powerband_store::session_file;
 
 /// Checks every session and prints what was found.
-pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let mut sessions: Vec<(&Path, Session)> = Vec::new();
     let mut trouble = None;
     for path in &args.sessions {

@@ -7,7 +7,7 @@ use powerband_findings::analysis::lint::Finding;
 use powerband_findings::export::claims as words;
 
 /// Where the numbers are from, and the tables of them.
-pub fn published(published: &Published) -> String {
+pub(super) fn published(published: &Published) -> String {
     let mut text = String::new();
     for (what, words) in claims::head(published) {
         text.push_str(&format!("{what:<9}{words}\n"));
@@ -24,7 +24,7 @@ fn table(sheet: &Sheet) -> String {
 }
 
 /// How many findings there are, in a line; nothing for none.
-pub fn in_short(findings: &[Finding]) -> String {
+pub(super) fn in_short(findings: &[Finding]) -> String {
     if findings.is_empty() {
         return String::new();
     }

@@ -17,7 +17,7 @@ use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
 
 /// Compares and prints.
-pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     if args
         .fail_if_slower
         .is_some_and(|percent| !(0.0..1e6).contains(&percent))

@@ -9,7 +9,7 @@ use powerband_findings::analysis::pair::OVER_ROUNDS;
 use powerband_findings::analysis::verdict::Call;
 
 /// The whole comparison.
-pub fn whole(comparison: &Comparison) -> String {
+pub(super) fn whole(comparison: &Comparison) -> String {
     let parts = [
         conditions(comparison),
         table(&comparison.pairs),
@@ -43,7 +43,7 @@ fn difference(difference: &Difference) -> String {
 }
 
 /// The cases side by side.
-pub fn table(pairs: &[Pair]) -> String {
+pub(super) fn table(pairs: &[Pair]) -> String {
     if pairs.is_empty() {
         return String::new();
     }

@@ -9,7 +9,7 @@ use super::args::{Args, CompletionsArgs};
 use super::output;
 
 /// Prints the completions of one shell.
-pub fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     output::answer(&script(args.shell))?;
     Ok(ExitCode::SUCCESS)
 }

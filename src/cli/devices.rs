@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(250);
 const PRINTED: Duration = Duration::from_millis(500);
 
 /// Prints it.
-pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
     let places = places(args.replay.as_deref())?;
     if args.watch {
         return watch(args, &places);
@@ -71,7 +71,7 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Where sources look, or what is played back.
-pub fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
+pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
     let mut places = Places::of_user();
     if let Some(path) = replay {
         let recorded = session_file::read(path)?.session.telemetry;
@@ -84,7 +84,7 @@ pub fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
 }
 
 /// A rate that devices can be read at.
-pub fn rate(hz: f64, argument: &str) -> anyhow::Result<f64> {
+pub(super) fn rate(hz: f64, argument: &str) -> anyhow::Result<f64> {
     if !RATES_HZ.contains(&hz) {
         let (low, high) = (RATES_HZ.start(), RATES_HZ.end());
         bail!("{argument} takes readings a second, from {low} to {high}, and not {hz}");

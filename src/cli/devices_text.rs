@@ -9,7 +9,7 @@ use powerband_findings::analysis::watched;
 use powerband_findings::export::json;
 
 /// The processor in lines of a name and a value.
-pub fn processor(cpu: &Cpu) -> String {
+pub(super) fn processor(cpu: &Cpu) -> String {
     let or_unknown =
         |text: Option<String>| text.unwrap_or_else(|| "not told by the system".to_owned());
     let cores = cpu
@@ -36,7 +36,7 @@ pub fn processor(cpu: &Cpu) -> String {
 }
 
 /// Every device: what it is, what it does now, and what decides over its speed.
-pub fn devices(telemetry: &Telemetry) -> String {
+pub(super) fn devices(telemetry: &Telemetry) -> String {
     let devices: Vec<String> = telemetry
         .tracks
         .iter()
@@ -118,7 +118,7 @@ fn newest(telemetry: &Telemetry, track: &Track) -> Vec<(Quantity, f64)> {
 }
 
 /// Who tells nothing, why, and what would help.
-pub fn missing(missing: &[MissingSource]) -> String {
+pub(super) fn missing(missing: &[MissingSource]) -> String {
     let lines: Vec<String> = missing
         .iter()
         .map(|missing| {
@@ -144,7 +144,7 @@ const COLUMNS: [(Quantity, usize); 7] = [
 ];
 
 /// The head of the lines that [`line()`] makes.
-pub fn line_head() -> String {
+pub(crate) fn line_head() -> String {
     let columns = COLUMNS.iter().map(|(quantity, width)| {
         let title = match quantity {
             Quantity::Temperature => "Heat",
@@ -161,7 +161,7 @@ pub fn line_head() -> String {
 }
 
 /// One device in one line.
-pub fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
+pub(super) fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
     let seconds = at_ns as f64 / 1e9;
     let name = humanize::shorten(&track.device.short_name(), 15);
     if let Some(lost) = &track.lost {
@@ -176,7 +176,7 @@ pub fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
 }
 
 /// The devices as a document.
-pub fn document(telemetry: &Telemetry) -> Value {
+pub(super) fn document(telemetry: &Telemetry) -> Value {
     let devices = telemetry.tracks.iter().map(|track| {
         let mut device = json::device(&track.device);
         device["now"] = values(telemetry, track);

@@ -16,7 +16,7 @@ use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::probe::{self, Found};
 
 /// Lists, or installs.
-pub fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     if let Some(EnginesCommand::Install(install)) = &args.command {
         return install_engine(context, install);
     }
@@ -31,7 +31,7 @@ pub fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Every engine that is here, and what is missing.
-pub fn survey(context: &Context) -> Vec<Found> {
+pub(super) fn survey(context: &Context) -> Vec<Found> {
     let settings = &context.settings;
     probe::survey(
         &context.paths,
@@ -43,7 +43,7 @@ pub fn survey(context: &Context) -> Vec<Found> {
 }
 
 /// The engines as a table, the first usable one of each kind on top of its kind.
-pub fn listing(found: &[Found]) -> String {
+pub(super) fn listing(found: &[Found]) -> String {
     let mut text = String::from("Engines\n");
     for one in found {
         match &one.answer {
@@ -83,7 +83,7 @@ pub fn listing(found: &[Found]) -> String {
 }
 
 /// One line an engine, with the command that gets what is missing.
-pub fn brief(found: &[Found]) -> String {
+pub(crate) fn brief(found: &[Found]) -> String {
     let mut text = String::from("Engines\n");
     for one in found {
         let state = match (&one.answer, &one.runtime) {

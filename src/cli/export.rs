@@ -29,7 +29,7 @@ use powerband_store::session_file;
 const SCALE: f64 = 2.0;
 
 /// Writes it.
-pub fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let session = session_file::read(&args.session)?.session;
     check_target(&args.session, &args.to)?;
     if args.timeline {

@@ -23,7 +23,7 @@ const TELL_AFTER: [Duration; 4] = [
 
 /// Tells what is waited for.
 #[derive(Debug)]
-pub struct Heartbeat {
+pub(crate) struct Heartbeat {
     waiting: Arc<Mutex<Option<Waiting>>>,
     /// Ends the thread when it is dropped.
     beat: Option<SyncSender<()>>,
@@ -57,7 +57,7 @@ impl Waiting {
 impl Heartbeat {
     /// Begins; `say` is called from the heartbeat's own thread. `each_look` has it told at every look
     /// from the first time on, for a line that is painted over.
-    pub fn begin(each_look: bool, say: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
+    pub(super) fn begin(each_look: bool, say: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
         let (beat, ended) = sync_channel(0);
         let waiting = Arc::default();
         let seen = Arc::clone(&waiting);
@@ -72,7 +72,7 @@ impl Heartbeat {
     }
 
     /// Something is waited for from now on; nothing for nothing.
-    pub fn wait_for(&self, what: Option<String>) {
+    pub(crate) fn wait_for(&self, what: Option<String>) {
         *locked(&self.waiting) = what.map(|what| Waiting {
             what,
             since: Instant::now(),

@@ -16,7 +16,7 @@ use powerband_findings::export::comparison::pair;
 use powerband_store::{library, session_file};
 
 /// Looks through the sessions and prints.
-pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let given = super::measured(&args.session)?;
     let setup = match args.setup.as_deref() {
         None => None,

@@ -12,7 +12,7 @@ use powerband_store::library;
 const RECENT: usize = 5;
 
 /// Prints the overview.
-pub fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
     output::note(&format!("No window can be opened: {reason}"));
     let environment = machine::environment();
     let mut text = format!("Powerband {}\n\n", environment.program);

@@ -24,7 +24,7 @@ use powerband_store::session_file;
 const ROWS: usize = 20;
 
 /// Reads the files.
-pub fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
     if let Some(out) = &args.out {
         session_file::check_target(out, args.force)?;
     }

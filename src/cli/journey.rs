@@ -17,7 +17,7 @@ use powerband_findings::analysis::pair::OVER_ROUNDS;
 use powerband_findings::export::comparison::pair;
 
 /// Prints the steps of a session.
-pub fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let session = super::measured(&args.session)?;
     if args.batch.is_some() && !session.plan.ladder.is_empty() {
         bail!(
@@ -52,7 +52,7 @@ fn of(session: &Session, batch: usize) -> Journey {
 }
 
 /// The steps of a session whose plan has a ladder; nothing for one without.
-pub fn of_ladder(session: &Session) -> Option<String> {
+pub(super) fn of_ladder(session: &Session) -> Option<String> {
     let is_ladder = !session.plan.ladder.is_empty();
     is_ladder.then(|| text(&of(session, 1)))
 }

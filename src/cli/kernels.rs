@@ -19,7 +19,7 @@ use powerband_store::session_file;
 const OTHERS: usize = 300;
 
 /// Prints where the time went.
-pub fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
     let (profile, others) = profile_of(&args.session, &args.profile)?;
     let rules = Rules::with(&context.settings.categories);
     for objection in &rules.objections {

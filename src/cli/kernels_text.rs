@@ -14,7 +14,12 @@ const GAPS: usize = 3;
 const NAMES: usize = 5;
 
 /// One profile, with what the hardware counted.
-pub fn breakdown(profile: &Profile, found: &Breakdown, shown: &Shown, counters: &str) -> String {
+pub(super) fn breakdown(
+    profile: &Profile,
+    found: &Breakdown,
+    shown: &Shown,
+    counters: &str,
+) -> String {
     let mut text = head(profile, found);
     if shown.rows.is_empty() && shown.hidden > 0 {
         text.push_str(&nothing_matches(shown.hidden));
@@ -63,7 +68,7 @@ fn rows_table(found: &Breakdown, shown: &Shown) -> String {
 }
 
 /// What the hardware counted, a row for each kernel and counter: those that have the words, at most so many.
-pub fn counters(profile: &Profile, words: &str, top: usize) -> String {
+pub(super) fn counters(profile: &Profile, words: &str, top: usize) -> String {
     let fitting: Vec<&Counter> = (profile.counters.iter())
         .filter(|counter| counters::has(counter, words))
         .collect();
@@ -193,7 +198,7 @@ fn line(found: &Breakdown, row: &Row, by_name: bool) -> Vec<String> {
 }
 
 /// Two profiles.
-pub fn comparison(
+pub(super) fn comparison(
     before: &Profile,
     after: &Profile,
     found: &Comparison,

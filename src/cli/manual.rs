@@ -10,7 +10,7 @@ use super::args::{Args, ManualArgs};
 use super::output;
 
 /// Writes the pages into a folder, which is made if need be.
-pub fn run(args: &ManualArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ManualArgs) -> anyhow::Result<ExitCode> {
     let cannot = || format!("cannot write the man pages to {}", args.folder.display());
     fs::create_dir_all(&args.folder).with_context(cannot)?;
     clap_mangen::generate_to(Args::command(), &args.folder).with_context(cannot)?;

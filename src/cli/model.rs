@@ -19,7 +19,7 @@ use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
 
 /// Prints it, or writes the network to a file.
-pub fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
     let model = source::open(&args.model, &context.paths.cache)?;
     if let (Some(from), Some(to)) = (&args.export_from, &args.write) {
         return export(context, args, &model, from, to);

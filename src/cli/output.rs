@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 /// Prints an answer, and nothing but the answer.
-pub fn answer(text: &str) -> anyhow::Result<()> {
+pub(super) fn answer(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -14,11 +14,11 @@ pub fn answer(text: &str) -> anyhow::Result<()> {
 }
 
 /// Prints a document for another program.
-pub fn document(value: &serde_json::Value) -> anyhow::Result<()> {
+pub(super) fn document(value: &serde_json::Value) -> anyhow::Result<()> {
     answer(&serde_json::to_string_pretty(value)?)
 }
 
 /// Prints a remark. It is a courtesy: where standard error is closed, nobody wants it.
-pub fn note(text: &str) {
+pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
 }

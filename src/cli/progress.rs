@@ -23,7 +23,7 @@ use powerband_measure::runner::visit::{Step, Visits};
 
 /// Shows how far a run is.
 #[derive(Debug)]
-pub struct Progress {
+pub(super) struct Progress {
     bar: Option<ProgressBar>,
     visits: Cell<Visits>,
     /// Nothing where no thread could be started for it.
@@ -33,7 +33,7 @@ pub struct Progress {
 
 impl Progress {
     /// Begins to show a run, which will take as long as is said.
-    pub fn new(request: &RunRequest, takes: &str) -> Self {
+    pub(super) fn new(request: &RunRequest, takes: &str) -> Self {
         let beginning = &request.beginning;
         let plan = &beginning.plan;
         let earlier = request.earlier.as_ref();
@@ -62,7 +62,7 @@ impl Progress {
     }
 
     /// Takes one event in.
-    pub fn tell(&self, stamped: &Stamped, session: &Session) {
+    pub(super) fn tell(&self, stamped: &Stamped, session: &Session) {
         self.follow_visits(&stamped.event, session);
         self.measure_progress(stamped, session);
         match &stamped.event {
@@ -105,7 +105,7 @@ impl Progress {
     }
 
     /// Clears the bar.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         if let Some(heartbeat) = &self.heartbeat {
             heartbeat.wait_for(None);
         }

@@ -11,7 +11,7 @@ use super::{Context, output, session_text};
 use powerband_store::{journal, library, session_file};
 
 /// Recovers, lists or discards.
-pub fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
     let abandoned = journal::abandoned(&library::journals(&context.paths));
     if args.list {
         let lines: Vec<String> = abandoned

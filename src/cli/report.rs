@@ -13,7 +13,7 @@ use powerband_findings::report::material::{Material, Source};
 use powerband_store::session_file;
 
 /// Writes it.
-pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
     // Said before anything is read: whoever mistyped an ending should not wait.
     Format::of(&args.to)?;
     let layout =

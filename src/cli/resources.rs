@@ -8,7 +8,7 @@ use powerband_findings::analysis::watched::{self, Watched};
 use powerband_findings::analysis::{batch_curve, energy, peak};
 
 /// A table of busy share, power, clock, heat, memory and energy; nothing where nobody told any of it.
-pub fn table(session: &Session, rows: &[CaseRow]) -> String {
+pub(super) fn table(session: &Session, rows: &[CaseRow]) -> String {
     let is_told = |row: &&CaseRow| row.memory.is_some() || !row.watched.is_empty();
     let lines: Vec<Vec<String>> = rows
         .iter()
@@ -34,7 +34,7 @@ pub fn table(session: &Session, rows: &[CaseRow]) -> String {
 }
 
 /// How near each setup comes to what its devices can do at most, where that is known.
-pub fn peaks(session: &Session, rows: &[CaseRow]) -> String {
+pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
     let setups = 0..session.plan.setups.len();
     let lines = setups.filter_map(|setup| {
         let own = rows.iter().filter(|row| row.setup == setup);

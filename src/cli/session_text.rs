@@ -13,7 +13,7 @@ use powerband_findings::analysis::{accuracy, examined, lint, parts, profiled, re
 const PATTERNS: usize = 5;
 
 /// Everything about a session.
-pub fn whole(session: &Session) -> String {
+pub(super) fn whole(session: &Session) -> String {
     let findings = claims_text::in_short(&lint::of(session));
     let published = session.published.as_ref().map(claims_text::published);
     let published = published.unwrap_or_default();

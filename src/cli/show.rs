@@ -8,7 +8,7 @@ use powerband_findings::export::json;
 use powerband_store::session_file;
 
 /// Prints it.
-pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let opened = session_file::read(&args.session)?;
     if let Some(version) = opened.newer {
         output::note(&format!(

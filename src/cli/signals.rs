@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_millis(800);
 /// The first signal asks. Whoever does not save anything has a moment to end by itself: work may be stuck where it
 /// cannot look, as in opening a file or writing to a pipe that nobody reads. A second Ctrl-C ends the program as if
 /// there were no handler.
-pub fn heard() -> io::Result<Ending> {
+pub(super) fn heard() -> io::Result<Ending> {
     let ending = Ending::default();
     let flag = ending.token().flag();
     let mut signals = vec![SIGINT, SIGTERM];

@@ -23,11 +23,11 @@ const KEPT: usize = 15;
 
 /// The time between two frames, read by whoever asks for the next one.
 #[derive(Clone, Debug)]
-pub struct Pace(Arc<AtomicU64>);
+pub(super) struct Pace(Arc<AtomicU64>);
 
 impl Pace {
     /// As it is now.
-    pub fn get(&self) -> Duration {
+    pub(super) fn get(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
 }
@@ -40,7 +40,7 @@ impl Default for Pace {
 
 /// What frames take.
 #[derive(Debug, Default)]
-pub struct Calm {
+pub(crate) struct Calm {
     pace: Pace,
     /// When the last frame began: on the clock, and in time of the processor.
     last: Option<(u64, u64)>,
@@ -49,7 +49,7 @@ pub struct Calm {
 
 impl Calm {
     /// Of the pace that another thread reads.
-    pub fn new(pace: Pace) -> Self {
+    pub(super) fn new(pace: Pace) -> Self {
         Self {
             pace,
             ..Self::default()
@@ -57,7 +57,7 @@ impl Calm {
     }
 
     /// A frame begins: the time, and that of the processor that the process has used, in nanoseconds.
-    pub fn frame(&mut self, now_ns: u64, used_ns: u64) {
+    pub(super) fn frame(&mut self, now_ns: u64, used_ns: u64) {
         let Some((then, before)) = self.last.replace((now_ns, used_ns)) else {
             return;
         };

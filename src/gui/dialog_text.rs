@@ -6,7 +6,7 @@ use powerband_app::Ask;
 use powerband_app::machine::Pointed;
 
 /// What a dialog is called.
-pub fn title(ask: &Ask) -> &'static str {
+pub(super) fn title(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open => "Open sessions or an ONNX file",
         Ask::Model => "Choose an ONNX file",
@@ -20,7 +20,7 @@ pub fn title(ask: &Ask) -> &'static str {
 }
 
 /// What a path that answers could look like.
-pub fn example(ask: &Ask) -> &'static str {
+pub(super) fn example(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open | Ask::SaveSession(..) => "~/session.ron",
         Ask::Model => "~/model.onnx",
@@ -55,7 +55,7 @@ pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
 
 /// What was typed as a whole path. A bare name lies in the folder that was proposed, so that nothing is
 /// written into whatever folder the program was started from.
-pub fn whole(ask: &Ask, typed: &str) -> PathBuf {
+pub(super) fn whole(ask: &Ask, typed: &str) -> PathBuf {
     let folder = proposed(ask).and_then(Path::parent);
     let path = folder
         .unwrap_or_else(|| Path::new(""))

@@ -24,7 +24,7 @@ const SHOWN_BY: Duration = Duration::from_secs(2);
 
 /// The question that is being asked, if any.
 #[derive(Default)]
-pub struct Dialogs {
+pub(crate) struct Dialogs {
     asking: Option<Asking>,
     /// Never ask the desktop.
     is_alone: bool,
@@ -46,7 +46,7 @@ type Reply = Option<Vec<PathBuf>>;
 
 impl Dialogs {
     /// Dialogs that never ask the desktop.
-    pub fn without_desktop() -> Self {
+    pub(crate) fn without_desktop() -> Self {
         Self {
             is_alone: true,
             ..Self::default()
@@ -54,7 +54,7 @@ impl Dialogs {
     }
 
     /// Asks. A second question waits for nobody: it takes the place of the first.
-    pub fn ask(&mut self, ask: Ask, ctx: &Context) {
+    pub(super) fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = proposed(&ask).map_or_else(String::new, |path| path.display().to_string());
         let desktop = (!self.is_alone && portal::has_session_bus())
             .then(|| desktop(ask.clone(), ctx.clone()))
@@ -69,14 +69,14 @@ impl Dialogs {
     }
 
     /// Whether the field for a path is on the screen.
-    pub fn is_field_up(&self) -> bool {
+    pub(crate) fn is_field_up(&self) -> bool {
         self.asking
             .as_ref()
             .is_some_and(|asking| asking.desktop.is_none())
     }
 
     /// Shows the field where it is needed, and turns an answer into what was wanted with it.
-    pub fn show(&mut self, ui: &Ui, wishes: &mut Vec<Action>) {
+    pub(super) fn show(&mut self, ui: &Ui, wishes: &mut Vec<Action>) {
         let Some(asking) = &mut self.asking else {
             return;
         };

@@ -1,11 +1,11 @@
 //! Icons by what they mean. They are glyphs of one font, so they stay sharp at every size.
 
 /// An icon: one character of the icon font.
-pub type Icon = &'static str;
+pub(crate) type Icon = &'static str;
 
 macro_rules! icons {
     ($($name:ident = $glyph:literal, $means:literal;)+) => {
-        $(#[doc = $means] pub const $name: Icon = $glyph;)+
+        $(#[doc = $means] pub(crate) const $name: Icon = $glyph;)+
     };
 }
 

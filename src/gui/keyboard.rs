@@ -21,7 +21,7 @@ const NAMES: [(&str, Key); 4] = [
 ///
 /// Before a frame begins egui itself has taken Escape for leaving a text field, so whether there was one
 /// has to be known from the frame before.
-pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>) {
+pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>) {
     // The settings screen is waiting for keys: they mean nothing but themselves, for as long as it is seen.
     let is_waiting = ctx
         .data(|data| data.get_temp::<&'static str>(waiting_id()))
@@ -58,7 +58,7 @@ pub fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>
 }
 
 /// Where the settings screen notes that it is waiting for keys.
-pub fn waiting_id() -> Id {
+pub(crate) fn waiting_id() -> Id {
     Id::unique("waiting-for-keys")
 }
 
@@ -122,7 +122,7 @@ fn modifiers(keys: &Shortcut) -> Modifiers {
 
 /// The shortcut that is being pressed, for the settings screen. Ctrl and its like are keys too, and come
 /// before the one that they are held for.
-pub fn pressed(ctx: &Context) -> Option<Shortcut> {
+pub(crate) fn pressed(ctx: &Context) -> Option<Shortcut> {
     ctx.input_mut(|input| {
         let place = input.events.iter().position(|event| {
             matches!(event, Event::Key { key, pressed: true, .. } if !keys::is_held(key.name()))

@@ -28,7 +28,7 @@ const RUNNING: Duration = Duration::from_secs(3);
 
 /// What the desktop wants windows to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub(crate) enum Scheme {
     /// Either is fine.
     Any,
     /// Light on dark.
@@ -39,7 +39,7 @@ pub enum Scheme {
 
 /// One of the things that the desktop wants of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(super) enum Wish {
     /// What they look like.
     Scheme(Scheme),
     /// Whether nothing moves but what must.
@@ -47,7 +47,7 @@ pub enum Wish {
 }
 
 /// Whether there is a session bus to reach the portal over.
-pub fn has_session_bus() -> bool {
+pub(crate) fn has_session_bus() -> bool {
     let named =
         std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
     let usual = std::env::var_os("XDG_RUNTIME_DIR")
@@ -57,7 +57,7 @@ pub fn has_session_bus() -> bool {
 
 /// Tells what the desktop wants, now and whenever that changes. Comes back where nobody says so, or once
 /// the bus is gone.
-pub fn follow(mut tell: impl FnMut(Wish)) {
+pub(super) fn follow(mut tell: impl FnMut(Wish)) {
     let Some(connection) = connect(STARTING) else {
         return;
     };
@@ -78,7 +78,7 @@ pub fn follow(mut tell: impl FnMut(Wish)) {
 
 /// Whether a portal is running that has file dialogs and answers. One that could be started does not
 /// count: whoever wanted a dialog has tried that.
-pub fn has_file_dialogs() -> bool {
+pub(crate) fn has_file_dialogs() -> bool {
     connect(RUNNING).is_some_and(|connection| is_running(&connection) && has_dialogs(&connection))
 }
 

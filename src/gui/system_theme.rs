@@ -14,7 +14,7 @@ use super::portal::{self, Scheme, Wish};
 use super::theme;
 
 /// Has the window follow the desktop from now on. Does not wait for it.
-pub fn follow(ctx: &Context) {
+pub(super) fn follow(ctx: &Context) {
     let ctx = ctx.clone();
     let started = thread::Builder::new()
         .name("system-theme".to_owned())
@@ -50,14 +50,14 @@ fn move_less(ctx: &Context, is_reduced: bool) -> bool {
 }
 
 /// Begins with what the desktop wanted at the last start: it is asked after the first frame only.
-pub fn begin_with(ctx: &Context, is_light: bool) {
+pub(crate) fn begin_with(ctx: &Context, is_light: bool) {
     if is_light {
         adopt(ctx, Scheme::Light);
     }
 }
 
 /// Whether the desktop wants a light theme, as far as it is known.
-pub fn is_light(ctx: &Context) -> bool {
+pub(crate) fn is_light(ctx: &Context) -> bool {
     ctx.options(|options| options.fallback_theme == Theme::Light)
 }
 

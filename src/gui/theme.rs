@@ -12,65 +12,65 @@ use powerband_findings::chart::colours::{self, Colours, Depth, Fill, Rgb};
 use powerband_findings::chart::palette;
 
 /// Steps of spacing.
-pub mod space {
+pub(super) mod space {
     /// Between an icon and its word.
-    pub const HAIR: f32 = 2.0;
+    pub(crate) const HAIR: f32 = 2.0;
     /// Inside small things.
-    pub const TINY: f32 = 4.0;
+    pub(crate) const TINY: f32 = 4.0;
     /// Between things that belong together.
-    pub const SMALL: f32 = 8.0;
+    pub(crate) const SMALL: f32 = 8.0;
     /// Between cards.
-    pub const MEDIUM: f32 = 14.0;
+    pub(crate) const MEDIUM: f32 = 14.0;
     /// Around a screen.
-    pub const LARGE: f32 = 22.0;
+    pub(crate) const LARGE: f32 = 22.0;
 }
 
 /// Sizes of fixed parts of the window.
-pub mod size {
+pub(super) mod size {
     /// Width of the rail.
-    pub const RAIL: f32 = 56.0;
+    pub(crate) const RAIL: f32 = 56.0;
     /// Width of the library.
-    pub const LIBRARY: f32 = 248.0;
+    pub(crate) const LIBRARY: f32 = 248.0;
     /// Height of the strip at the foot.
-    pub const STRIP: f32 = 32.0;
+    pub(crate) const STRIP: f32 = 32.0;
     /// Height of a control.
-    pub const CONTROL: f32 = 28.0;
+    pub(crate) const CONTROL: f32 = 28.0;
     /// Width of the mark around what the keyboard is at.
-    pub const FOCUS: f32 = 2.0;
+    pub(crate) const FOCUS: f32 = 2.0;
     /// Between a control and that mark.
-    pub const FOCUS_GAP: f32 = 1.0;
+    pub(crate) const FOCUS_GAP: f32 = 1.0;
     /// Height of a row of a table.
-    pub const ROW: f32 = 28.0;
+    pub(crate) const ROW: f32 = 28.0;
     /// Below this width the library folds away by itself.
-    pub const NARROW: f32 = 1100.0;
+    pub(crate) const NARROW: f32 = 1100.0;
 }
 
 /// Sizes of type.
-pub mod text {
+pub(super) mod text {
     /// Captions.
-    pub const CAPTION: f32 = 11.0;
+    pub(crate) const CAPTION: f32 = 11.0;
     /// Body.
-    pub const BODY: f32 = 13.0;
+    pub(crate) const BODY: f32 = 13.0;
     /// Titles of cards.
-    pub const CARD: f32 = 14.0;
+    pub(crate) const CARD: f32 = 14.0;
     /// Titles of screens.
-    pub const SCREEN: f32 = 20.0;
+    pub(crate) const SCREEN: f32 = 20.0;
     /// A number that matters.
-    pub const BIG: f32 = 26.0;
+    pub(crate) const BIG: f32 = 26.0;
     /// The one number that matters.
-    pub const HUGE: f32 = 44.0;
+    pub(crate) const HUGE: f32 = 44.0;
 }
 
 /// Radius of cards.
-pub const CARD_RADIUS: u8 = 10;
+pub(crate) const CARD_RADIUS: u8 = 10;
 /// How much of its words' colour a pill has.
-pub const PILL: f32 = 0.12;
+pub(crate) const PILL: f32 = 0.12;
 /// Radius of controls.
-pub const CONTROL_RADIUS: u8 = 6;
+pub(crate) const CONTROL_RADIUS: u8 = 6;
 
 /// What a colour is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Roles {
+pub(crate) struct Roles {
     /// Behind everything.
     pub ground: Color32,
     /// Behind the rail.
@@ -134,19 +134,19 @@ const fn painted(colours: &Colours) -> Roles {
 }
 
 /// The dark theme.
-pub const DARK: Roles = painted(&colours::DARK);
+pub(super) const DARK: Roles = painted(&colours::DARK);
 
 /// The light theme.
-pub const LIGHT: Roles = painted(&colours::LIGHT);
+pub(super) const LIGHT: Roles = painted(&colours::LIGHT);
 
 impl Roles {
     /// The colour of a series by its palette index.
-    pub fn series(&self, index: usize) -> Color32 {
+    pub(super) fn series(&self, index: usize) -> Color32 {
         self.series[palette::colour(index)]
     }
 
     /// The colour of an area, as [`Colours::fill`] has it.
-    pub fn fill(&self, fill: Fill) -> Color32 {
+    pub(super) fn fill(&self, fill: Fill) -> Color32 {
         let hue = fill.hue.map_or(self.faint, |index| self.series(index));
         match fill.depth {
             Depth::Plain => hue,
@@ -157,14 +157,14 @@ impl Roles {
 
     /// The ground of a slice, on which words can be read: a series' colour or none of them, stronger or
     /// weaker.
-    pub fn tone(&self, series: Option<usize>, strength: f32) -> Color32 {
+    pub(super) fn tone(&self, series: Option<usize>, strength: f32) -> Color32 {
         let color = series.map_or(self.faint, |index| self.series(index));
         self.panel.lerp_to_gamma(color, strength.clamp(0.0, 1.0))
     }
 }
 
 /// The roles of the theme that is shown.
-pub fn roles(ui: &Ui) -> &'static Roles {
+pub(super) fn roles(ui: &Ui) -> &'static Roles {
     if ui.visuals().dark_mode {
         &DARK
     } else {
@@ -173,43 +173,43 @@ pub fn roles(ui: &Ui) -> &'static Roles {
 }
 
 /// Words in a weight between regular and bold.
-pub fn medium() -> FontFamily {
+pub(crate) fn medium() -> FontFamily {
     FontFamily::Name("medium".into())
 }
 
 /// Words in the weight of titles.
-pub fn semibold() -> FontFamily {
+pub(crate) fn semibold() -> FontFamily {
     FontFamily::Name("semibold".into())
 }
 
 /// Icons.
-pub fn icons() -> FontFamily {
+pub(crate) fn icons() -> FontFamily {
     FontFamily::Name("icons".into())
 }
 
 /// Numbers in the weight of titles.
-pub fn mono_semibold() -> FontFamily {
+pub(crate) fn mono_semibold() -> FontFamily {
     FontFamily::Name("mono-semibold".into())
 }
 
 /// Words of a size.
-pub fn words(size: f32) -> FontId {
+pub(super) fn words(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
 /// Numbers of a size.
-pub fn numbers(size: f32) -> FontId {
+pub(super) fn numbers(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
 
 /// How long folding takes, in seconds.
-pub const FADE_S: f32 = 0.12;
+pub(crate) const FADE_S: f32 = 0.12;
 
 /// The theme where neither the user nor the desktop wants one.
-pub const FALLBACK: Theme = Theme::Dark;
+pub(crate) const FALLBACK: Theme = Theme::Dark;
 
 /// Gives the window its fonts and both themes. Before this nothing can be drawn.
-pub fn install(ctx: &Context) {
+pub(super) fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
     for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
         ctx.set_style_of(theme, style(theme, roles));
@@ -334,7 +334,7 @@ fn visuals(theme: Theme, roles: &Roles) -> Visuals {
 }
 
 /// A card: panel colour, a line around it, no shadow.
-pub fn card(ui: &Ui) -> egui::Frame {
+pub(super) fn card(ui: &Ui) -> egui::Frame {
     let roles = roles(ui);
     egui::Frame::new()
         .fill(roles.panel)

@@ -15,9 +15,9 @@ use crate::support;
 
 /// Most that two engines may differ, relative to the largest output.
 const TOLERANCE: f64 = 1e-3;
-pub const BATCH: usize = 2;
+pub(crate) const BATCH: usize = 2;
 
-pub fn outputs(
+pub(crate) fn outputs(
     setup: &str,
     runtime: Option<PathBuf>,
     model: &Path,

@@ -10,11 +10,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Length of the wave of [`Cards::vary`], in seconds, and the powers between which it goes, in watts.
-pub const WAVE_S: f64 = 5.0;
-pub const WAVE_W: (f64, f64) = (90.0, 500.0);
+pub(crate) const WAVE_S: f64 = 5.0;
+pub(crate) const WAVE_W: (f64, f64) = (90.0, 500.0);
 
 /// Simulated MI250s, whose values are those of an accelerator at half load.
-pub struct Cards {
+pub(crate) struct Cards {
     folder: tempfile::TempDir,
     count: usize,
     stop: Arc<AtomicBool>,
@@ -53,7 +53,7 @@ const FILES: [(&str, &str); 27] = [
 ];
 
 impl Cards {
-    pub fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         let cards = Self {
             folder: tempfile::tempdir().expect("a folder"),
             count,
@@ -68,7 +68,7 @@ impl Cards {
     }
 
     /// The folder that has `sys`.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.folder.path()
     }
 
@@ -77,7 +77,7 @@ impl Cards {
     }
 
     /// The address of a card.
-    pub fn address(index: usize) -> String {
+    pub(crate) fn address(index: usize) -> String {
         format!("0000:{:02x}:00.0", 0x43 + 16 * index)
     }
 
@@ -187,7 +187,7 @@ impl Cards {
     }
 
     /// From now on the power of every card goes up and down in a triangle wave.
-    pub fn vary(&mut self) {
+    pub(crate) fn vary(&mut self) {
         let files: Vec<PathBuf> = (0..self.count)
             .map(|index| {
                 self.card(index)
@@ -215,12 +215,12 @@ impl Cards {
     }
 
     /// The cards fall off the bus.
-    pub fn vanish(&self) {
+    pub(crate) fn vanish(&self) {
         fs::remove_dir_all(self.devices()).expect("the devices");
     }
 
     /// What `unshare` has to be told so that the cards are this machine's for a program.
-    pub fn unshared<'a>(&self, program: &'a str, args: &[&'a str]) -> Vec<String> {
+    pub(crate) fn unshared<'a>(&self, program: &'a str, args: &[&'a str]) -> Vec<String> {
         let class = self.class().display().to_string();
         let script = "mount --bind \"$0\" /sys/class && exec \"$@\"";
         let before = ["--mount", "sh", "-c", script, &class, program];

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 /// An Xvfb, ended with its owner.
-pub struct Display {
+pub(crate) struct Display {
     server: Child,
     name: String,
 }
@@ -15,7 +15,7 @@ impl Display {
         clippy::disallowed_methods,
         reason = "the test is the user, who starts programs"
     )]
-    pub fn start(width: u32, height: u32) -> io::Result<Self> {
+    pub(crate) fn start(width: u32, height: u32) -> io::Result<Self> {
         let screen = format!("{width}x{height}x24");
         // Without -noreset the server begins anew whenever its last window closes.
         let mut server = Command::new("Xvfb")
@@ -40,7 +40,7 @@ impl Display {
     }
 
     /// What `DISPLAY` has to be.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
@@ -54,7 +54,7 @@ impl Drop for Display {
 }
 
 /// Whether all of these programs are on the path.
-pub fn are_installed(programs: &[&str]) -> bool {
+pub(crate) fn are_installed(programs: &[&str]) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there =
         |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());

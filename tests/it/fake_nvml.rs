@@ -11,7 +11,7 @@ const FAKE: &str = concat!(
 );
 
 /// Puts the library with its settings into a folder, and says where it is.
-pub fn put(folder: &Path, settings: &str) -> PathBuf {
+pub(crate) fn put(folder: &Path, settings: &str) -> PathBuf {
     static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
     let path = folder.join("libnvidia-ml.so.1");
     fs::write(&path, LIBRARY.get_or_init(build)).expect("a library");

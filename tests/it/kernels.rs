@@ -11,7 +11,7 @@ const MI210: &str = include_str!("../fixtures/kernels/resnet-mi210.tsv");
 const VIT: &str = include_str!("../fixtures/kernels/vit-mi300.tsv");
 
 /// The names of a fixture with their times.
-pub fn totals(fixture: &str) -> Vec<Total> {
+pub(crate) fn totals(fixture: &str) -> Vec<Total> {
     let line = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
         let mut kinds = SliceKind::ALL.into_iter();

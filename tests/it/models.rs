@@ -7,22 +7,22 @@ use powerband_onnx::pb::{
 use prost::Message as _;
 
 /// A dimension: a size, or a name.
-pub enum Dim {
+pub(crate) enum Dim {
     Size(i64),
     Name(&'static str),
 }
 
 /// ONNX's number for 32-bit floats.
-pub const FLOAT: i32 = 1;
+pub(crate) const FLOAT: i32 = 1;
 /// ONNX's number for 64-bit integers.
-pub const INT64: i32 = 7;
+pub(crate) const INT64: i32 = 7;
 /// ONNX's number for booleans.
-pub const BOOL: i32 = 9;
+pub(crate) const BOOL: i32 = 9;
 /// ONNX's number for 16-bit floats.
-pub const FLOAT16: i32 = 10;
+pub(crate) const FLOAT16: i32 = 10;
 
 /// A model of one node.
-pub fn one_node(op: &str, inputs: &[(&str, i32, &[Dim])], output: (i32, &[Dim])) -> Vec<u8> {
+pub(crate) fn one_node(op: &str, inputs: &[(&str, i32, &[Dim])], output: (i32, &[Dim])) -> Vec<u8> {
     let node = NodeProto {
         op_type: op.to_owned(),
         name: "the-node".to_owned(),
@@ -37,7 +37,7 @@ pub fn one_node(op: &str, inputs: &[(&str, i32, &[Dim])], output: (i32, &[Dim]))
 }
 
 /// A model of some nodes, the last of which gives `y`.
-pub fn model(
+pub(crate) fn model(
     nodes: Vec<NodeProto>,
     inputs: &[(&str, i32, &[Dim])],
     output: (i32, &[Dim]),
@@ -94,7 +94,7 @@ fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
 }
 
 /// A network that every engine can read.
-pub fn good_model() -> Vec<u8> {
+pub(crate) fn good_model() -> Vec<u8> {
     one_node(
         "Relu",
         &[("x", FLOAT, &[Dim::Name("N"), Dim::Size(8)])],

@@ -9,32 +9,32 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A home folder that nobody else uses, and the program in it.
-pub struct Home {
+pub(crate) struct Home {
     folder: TempDir,
 }
 
 impl Home {
     /// A fresh one.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
         }
     }
 
     /// A path in it.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file into it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, content).expect("a file in the test's home");
         path
     }
 
     /// Writes a shell script that can be started.
-    pub fn script(&self, name: &str, body: &str) -> PathBuf {
+    pub(crate) fn script(&self, name: &str, body: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.write(name, format!("#!/bin/sh\n{body}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -42,7 +42,7 @@ impl Home {
     }
 
     /// The program with arguments, not started yet.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_powerband")), args)
     }
 
@@ -51,7 +51,7 @@ impl Home {
         clippy::disallowed_methods,
         reason = "the test is the user, who starts programs"
     )]
-    pub fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+    pub(crate) fn command_of(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(args)
@@ -66,25 +66,25 @@ impl Home {
     }
 
     /// Runs the program to its end.
-    pub fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(&self.command(args).output().expect("the program starts"))
     }
 
     /// The same with variables of the environment.
-    pub fn run_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> Run {
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> Run {
         let mut command = self.command(args);
         command.envs(variables.iter().copied());
         Run::of(&command.output().expect("the program starts"))
     }
 
     /// Journals that are left.
-    pub fn journals(&self) -> Vec<PathBuf> {
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
         files(&self.path("home/sessions/journals"))
     }
 }
 
 /// Files in a folder, sorted; none where there is no folder.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -96,14 +96,14 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// What the program said.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
 impl Run {
-    pub fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             status: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -112,12 +112,12 @@ impl Run {
     }
 
     /// The document on standard output, which must be all there is.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
 
     /// Trouble, with a message that has all these words.
-    pub fn fails_saying(&self, words: &[&str]) {
+    pub(crate) fn fails_saying(&self, words: &[&str]) {
         assert_eq!(self.status, Some(2), "{self:#?}");
         for word in words {
             assert!(self.err.contains(word), "no \"{word}\" in {self:#?}");
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// Outcomes of the cases by setup and batch.
-    pub fn outcomes(&self) -> Vec<(String, u64, String)> {
+    pub(crate) fn outcomes(&self) -> Vec<(String, u64, String)> {
         let document = self.json();
         let cases = document["cases"].as_array().expect("cases").clone();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -145,7 +145,7 @@ impl Run {
 
 /// The ONNX Runtime library that tests use; without one a test says so and is passed over, or fails
 /// where everything is required.
-pub fn onnxruntime() -> Option<PathBuf> {
+pub(crate) fn onnxruntime() -> Option<PathBuf> {
     component(
         std::env::var_os("ORT_DYLIB_PATH")
             .map(PathBuf::from)
@@ -155,7 +155,7 @@ pub fn onnxruntime() -> Option<PathBuf> {
 }
 
 /// A Python that has PyTorch and torchvision.
-pub fn torch_python() -> Option<PathBuf> {
+pub(crate) fn torch_python() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let python = std::env::var_os("POWERBAND_TEST_PYTHON").map(PathBuf::from);
@@ -179,7 +179,7 @@ fn has_torch(python: &Path) -> bool {
 }
 
 /// A library of ONNX Runtime that has the provider `openvino`.
-pub fn openvino() -> Option<PathBuf> {
+pub(crate) fn openvino() -> Option<PathBuf> {
     component(
         std::env::var_os("POWERBAND_TEST_OPENVINO")
             .map(PathBuf::from)
@@ -189,7 +189,7 @@ pub fn openvino() -> Option<PathBuf> {
 }
 
 /// A component, or a word about how to get it.
-pub fn component<T>(found: Option<T>, what: &str) -> Option<T> {
+pub(crate) fn component<T>(found: Option<T>, what: &str) -> Option<T> {
     if found.is_none() {
         assert!(
             std::env::var_os("POWERBAND_REQUIRE_ALL").is_none(),
@@ -204,12 +204,12 @@ pub fn component<T>(found: Option<T>, what: &str) -> Option<T> {
     clippy::print_stderr,
     reason = "a test that is passed over must say so"
 )]
-pub fn skipped(what: &str) {
+pub(crate) fn skipped(what: &str) {
     eprintln!("SKIPPED: this test needs {what}");
 }
 
 /// Processes whose command line holds the text; zombies do not count.
-pub fn processes_with(text: &str) -> Vec<String> {
+pub(crate) fn processes_with(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for folder in files(Path::new("/proc")) {
         let Ok(line) = fs::read(folder.join("cmdline")) else {
@@ -224,7 +224,7 @@ pub fn processes_with(text: &str) -> Vec<String> {
 }
 
 /// A small file system of its own at a folder, for as long as this lives.
-pub struct Mount(String);
+pub(crate) struct Mount(String);
 
 impl Mount {
     /// One of so many KiB; nothing without the right to mount.
@@ -232,7 +232,7 @@ impl Mount {
         clippy::disallowed_methods,
         reason = "the test makes its own surroundings"
     )]
-    pub fn tmpfs(at: &Path, kib: u32) -> Option<Self> {
+    pub(crate) fn tmpfs(at: &Path, kib: u32) -> Option<Self> {
         let at = at.to_str()?.to_owned();
         let size = format!("size={kib}k");
         let mounted = Command::new("mount")

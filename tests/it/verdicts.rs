@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::support::{Home, Run};
 
 /// A session on the engine that makes timings up.
-pub fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
+pub(crate) fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
     let mut args = vec![
         "bench",
         "resnet18@cifar",

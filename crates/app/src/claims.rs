@@ -58,7 +58,7 @@ fn explained(session: &OpenSession, curve: &Curve) -> String {
 }
 
 /// Lays the published curves that are shown under the charts.
-pub fn lay_under(drawn: &mut Drawn, open: &OpenSessions) {
+pub(crate) fn lay_under(drawn: &mut Drawn, open: &OpenSessions) {
     let under: Vec<Under<'_>> = drawn
         .legend
         .iter()

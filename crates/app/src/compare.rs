@@ -70,7 +70,7 @@ pub struct RaisedFlag {
 
 impl CompareState {
     /// Makes the charts anew.
-    pub fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions) {
+    pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions) {
         let Some((before, after, comparison)) = &self.result else {
             self.drawn = Drawn::default();
             return;

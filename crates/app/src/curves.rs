@@ -81,7 +81,7 @@ pub struct CurvesState {
 
 impl CurvesState {
     /// Makes anew everything that is drawn.
-    pub fn redraw(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw(&mut self, open: &OpenSessions) {
         self.redraw_charts(open);
         self.redraw_resources(open);
         self.redraw_cards(open);
@@ -89,7 +89,7 @@ impl CurvesState {
     }
 
     /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
-    pub fn redraw_charts(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw_charts(&mut self, open: &OpenSessions) {
         let mut legend = self.legend(open);
         legend.extend(claims::legend(
             open,
@@ -128,7 +128,7 @@ impl CurvesState {
     }
 
     /// Makes anew the charts of memory and energy, which know no latency limit.
-    pub fn redraw_resources(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw_resources(&mut self, open: &OpenSessions) {
         let legend = &self.drawn.legend;
         let overlays: Vec<Overlay<'_>> = legend
             .iter()
@@ -155,7 +155,7 @@ impl CurvesState {
     }
 
     /// Makes anew speed and accuracy, and what the engine made of the network.
-    pub fn redraw_cards(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw_cards(&mut self, open: &OpenSessions) {
         let before = &self.drawn;
         let mut trade_off = trade_off::draw(open, &before.legend, self.quality, self.at);
         let graph = graph::draw(open, self.examined, &before.graph);
@@ -168,7 +168,7 @@ impl CurvesState {
     }
 
     /// Makes anew the table alone, from the legend as it stands.
-    pub fn redraw_table(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw_table(&mut self, open: &OpenSessions) {
         let shown: Vec<&LegendEntry> = self
             .drawn
             .legend

@@ -75,7 +75,7 @@ const UNITS: [(&str, f64, usize); 10] = [
 ];
 
 /// All of its rows, below the heads.
-pub fn tab_separated(rows: &[TableRow], statistic: Statistic) -> String {
+pub(crate) fn tab_separated(rows: &[TableRow], statistic: Statistic) -> String {
     let heads = COLUMNS.iter().zip(UNITS);
     let heads: Vec<String> = heads
         .map(|(head, (unit, ..))| match *head {

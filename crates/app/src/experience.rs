@@ -15,7 +15,7 @@ const SESSIONS: usize = 3;
 
 /// What was learned, and from what.
 #[derive(Debug, Default)]
-pub struct Learned {
+pub(crate) struct Learned {
     from: Sources,
     known: Experience,
 }

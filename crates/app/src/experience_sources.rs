@@ -5,4 +5,4 @@ use std::path::PathBuf;
 use powerband_store::library::Stamp;
 
 /// Sessions as they were when they were looked into.
-pub type Sources = Vec<(PathBuf, Stamp)>;
+pub(crate) type Sources = Vec<(PathBuf, Stamp)>;

@@ -66,7 +66,7 @@ impl Outlet {
     }
 
     /// Whether somebody may still listen.
-    pub fn try_send(&self, message: Message) -> bool {
+    pub(crate) fn try_send(&self, message: Message) -> bool {
         use std::sync::mpsc::TrySendError;
         let sent = self.sender.try_send(message);
         if sent.is_ok() {
@@ -77,7 +77,7 @@ impl Outlet {
 }
 
 /// Starts work and holds the inbox.
-pub struct Jobs {
+pub(crate) struct Jobs {
     outlet: Outlet,
     inbox: Receiver<Message>,
     watch: Arc<Watch>,
@@ -85,7 +85,7 @@ pub struct Jobs {
 
 impl Jobs {
     /// Nothing is started yet.
-    pub fn new(waker: Waker) -> Self {
+    pub(crate) fn new(waker: Waker) -> Self {
         let (sender, inbox) = sync_channel(INBOX);
         Self {
             outlet: Outlet { sender, waker },
@@ -95,23 +95,23 @@ impl Jobs {
     }
 
     /// The next report, if there is one.
-    pub fn next(&self) -> Option<Message> {
+    pub(crate) fn next(&self) -> Option<Message> {
         self.inbox.try_recv().ok()
     }
 
     /// Where to report to.
-    pub fn outlet(&self) -> Outlet {
+    pub(crate) fn outlet(&self) -> Outlet {
         self.outlet.clone()
     }
 
     /// Does a piece of work elsewhere.
-    pub fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
+    pub(crate) fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
         self.spawn_or(name, Message::Failed, work);
     }
 
     /// Does a piece of work elsewhere that somebody waits for: where it breaks off by a fault of this program,
     /// they are told in words of their own.
-    pub fn spawn_or(
+    pub(crate) fn spawn_or(
         &self,
         name: &str,
         broken: impl Fn(String) -> Message + Clone + Send + 'static,
@@ -132,7 +132,7 @@ impl Jobs {
     }
 
     /// Looks through the library and the journals of runs, now and from time to time.
-    pub fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
+    pub(crate) fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
             let mut known = Known::default();
@@ -148,13 +148,13 @@ impl Jobs {
     }
 
     /// Has the library looked through at once.
-    pub fn rescan_library(&self) {
+    pub(crate) fn rescan_library(&self) {
         *lock(&self.watch.wanted) = true;
         self.watch.nudge.notify_all();
     }
 
     /// Says which files are open, wherever they are.
-    pub fn watch_files(&self, files: BTreeSet<PathBuf>) {
+    pub(crate) fn watch_files(&self, files: BTreeSet<PathBuf>) {
         *lock(&self.watch.files) = files;
     }
 }

@@ -118,7 +118,7 @@ impl JourneyState {
     }
 
     /// Whoever looked at the run goes on to look at the session that it became.
-    pub fn run_is_over(&mut self, id: SessionId) {
+    pub(crate) fn run_is_over(&mut self, id: SessionId) {
         if let Some(looking) = self.looking.as_mut().filter(|l| l.session == LIVE) {
             looking.session = id;
             self.is_chosen = true;
@@ -127,7 +127,7 @@ impl JourneyState {
     }
 
     /// Makes the charts anew.
-    pub fn redraw(&mut self, open: &OpenSessions) {
+    pub(crate) fn redraw(&mut self, open: &OpenSessions) {
         self.drawn = self.result.as_ref().map_or_else(Drawn::default, |found| {
             let colour = |setup| open.colour(found.looking.session, setup);
             Drawn {

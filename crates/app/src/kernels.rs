@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::sessions::{OpenSession, OpenSessions, SessionId};
+use super::sessions::{OpenSessions, SessionId};
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::profile::{Counter, Profile};
 use powerband_core::domain::session::Session;
@@ -81,7 +81,7 @@ impl Found {
 }
 
 /// Where the timeline of a profile lies, or why there is none to be opened.
-pub fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
+pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
     let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
     let trace = trace.ok_or("the profile has sums alone, and no timeline")?;
     let session = sessions
@@ -139,11 +139,6 @@ pub struct Drawn {
     pub counters: Vec<usize>,
 }
 
-/// Whether a session has anything for this screen.
-pub fn has_profiles(open: &OpenSession) -> bool {
-    !open.session.profiles.is_empty()
-}
-
 /// Every profile of the open sessions.
 pub fn picks(open: &OpenSessions) -> Vec<Pick> {
     open.iter()
@@ -190,7 +185,7 @@ impl KernelsState {
     }
 
     /// Shows other rows of the profile that is shown. Other profiles keep what is shown of them.
-    pub fn set_filter(&mut self, filter: Filter) {
+    pub(crate) fn set_filter(&mut self, filter: Filter) {
         let Some(pick) = self.looking else {
             return;
         };
@@ -248,12 +243,12 @@ impl KernelsState {
     }
 
     /// The same for the counters.
-    pub fn sort_counters_by(&mut self, column: usize) {
+    pub(crate) fn sort_counters_by(&mut self, column: usize) {
         self.counter_sort = next_sort(self.counter_sort, column);
     }
 
     /// Makes what is drawn anew.
-    pub fn redraw(&mut self) {
+    pub(crate) fn redraw(&mut self) {
         let Some(found) = &self.result else {
             self.drawn = Drawn::default();
             return;

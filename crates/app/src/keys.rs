@@ -45,7 +45,7 @@ impl Shortcut {
 
 impl Shortcut {
     /// As it stands on a keyboard: `Ctrl+→`.
-    pub fn on_keyboard(&self) -> String {
+    pub(crate) fn on_keyboard(&self) -> String {
         const SIGNS: [(&str, &str); 22] = [
             ("ArrowLeft", "←"),
             ("ArrowRight", "→"),

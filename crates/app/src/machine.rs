@@ -8,15 +8,17 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
+use powerband_measure::engines::EngineInfo;
 use powerband_measure::engines::LAST_RESORT;
-use powerband_measure::runner::equipment::{EngineInfo, Found, Offer};
+use powerband_measure::engines::runtimes::Offer;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::Here;
 use powerband_measure::telemetry;
+use powerband_measure::worker::probe::Found;
 use powerband_store::settings::Settings;
 
 /// The build of ONNX Runtime that runs on any processor.
-pub const EVERYWHERE: &str = "cpu";
+pub(crate) const EVERYWHERE: &str = "cpu";
 
 /// An engine, in the words of the home screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl Pointed {
     }
 
     /// The same of the settings.
-    pub fn of_settings(self, settings: &mut Settings) -> &mut Option<PathBuf> {
+    pub(crate) fn of_settings(self, settings: &mut Settings) -> &mut Option<PathBuf> {
         match self {
             Self::OnnxRuntime => &mut settings.onnxruntime,
             Self::Python => &mut settings.python,
@@ -157,15 +159,6 @@ impl MachineState {
         let mut missing = self.missing_profilers.iter();
         let found = missing.find(|(absent, _)| *absent == profiler)?;
         Some(&found.1)
-    }
-
-    /// Whether ONNX Runtime could be fetched and is not here.
-    pub fn lacks_onnxruntime(&self) -> bool {
-        self.engines.as_ref().is_some_and(|engines| {
-            !engines
-                .iter()
-                .any(|engine| engine.id == "ort" && engine.is_ready)
-        })
     }
 
     /// Which build of ONNX Runtime suits this machine, as far as its devices are known.

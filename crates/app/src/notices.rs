@@ -77,7 +77,7 @@ impl Notices {
     }
 
     /// Takes one off the screen; the log keeps it.
-    pub fn dismiss(&mut self, id: u64) {
+    pub(crate) fn dismiss(&mut self, id: u64) {
         for notice in self.all.iter_mut().filter(|notice| notice.id == id) {
             notice.is_up = false;
         }
@@ -95,7 +95,7 @@ impl Notices {
     }
 
     /// Takes the one with these words off the screen: they are no longer so. The log keeps the words.
-    pub fn withdraw(&mut self, text: &str) {
+    pub(crate) fn withdraw(&mut self, text: &str) {
         for notice in self.all.iter_mut().filter(|notice| notice.text == text) {
             notice.offer = None;
             notice.is_up = false;

@@ -293,7 +293,7 @@ impl Draft {
 }
 
 /// A setup that its engine can make sense of, or why not.
-pub fn check_setup(spec: &str) -> Result<Setup, String> {
+pub(crate) fn check_setup(spec: &str) -> Result<Setup, String> {
     let setup: Setup = spec
         .trim()
         .parse()

@@ -31,7 +31,7 @@ fn file(paths: &Paths, draft: &Draft) -> PathBuf {
 
 /// Keeps a draft in place of one of the same name, which goes to the trash where it is another plan. What was
 /// done, in words.
-pub fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
+pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
     let path = file(paths, draft);
     let earlier = read(&path);
     // What cannot be read whole, a later version wrote; it is not lost either.

@@ -149,7 +149,7 @@ impl LiveRun {
     }
 
     /// A session gets so many more rounds.
-    pub fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
+    pub(crate) fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
         self.meter = Meter::new(Some(rounds));
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
         self.stage = Stage::Measuring;

@@ -100,7 +100,7 @@ pub struct OpenSession {
 
 impl OpenSession {
     /// One that no file holds.
-    pub fn unsaved(id: SessionId, session: Arc<Session>, findings: Findings) -> Self {
+    pub(crate) fn unsaved(id: SessionId, session: Arc<Session>, findings: Findings) -> Self {
         Self {
             id,
             path: None,
@@ -208,11 +208,6 @@ impl OpenSessions {
         self.list.retain(|open| open.id != id);
     }
 
-    /// Closes all but the live run.
-    pub fn close_all(&mut self) {
-        self.list.retain(|open| open.id == LIVE);
-    }
-
     /// The palette index of a setup: what the user chose, else the next one in turn over all that is open.
     /// The first one is also the session's own, which one has that measured nothing.
     pub fn colour(&self, id: SessionId, setup: usize) -> usize {
@@ -224,7 +219,7 @@ impl OpenSessions {
     }
 
     /// The palette index of a published curve, which is counted on from the session's measured ones.
-    pub fn colour_of_published(&self, open: &OpenSession, curve: usize) -> usize {
+    pub(crate) fn colour_of_published(&self, open: &OpenSession, curve: usize) -> usize {
         self.before(open.id) + open.session.plan.setups.len() + curve
     }
 

@@ -158,7 +158,7 @@ fn possible<'de, D: Deserializer<'de>>(
 }
 
 /// Sizes that can be chosen, in steps.
-pub const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
+pub(crate) const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
 
 impl Remembered {
     /// The size of everything: 1 is 100 %.

@@ -215,7 +215,7 @@ impl TimelineState {
     }
 
     /// Closes the traces of a session's profiles, and stops reading them.
-    pub fn close_of_session(&mut self, session: SessionId) {
+    pub(crate) fn close_of_session(&mut self, session: SessionId) {
         for reading in self
             .reading
             .iter()
@@ -254,7 +254,7 @@ impl TimelineState {
     }
 
     /// The same, to be changed.
-    pub fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut Viewed)> {
+    pub(crate) fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut Viewed)> {
         let id = self.shown?;
         Some((self.traces.get(&id)?, self.views.get_mut(&id)?))
     }
@@ -267,7 +267,7 @@ impl TimelineState {
     }
 
     /// Looks at a stretch that is counted from the first slice, with some room around it.
-    pub fn look_from_first(&mut self, stretch: Stretch) {
+    pub(crate) fn look_from_first(&mut self, stretch: Stretch) {
         let Some((_, open, _)) = self.current() else {
             return;
         };
@@ -288,7 +288,7 @@ impl TimelineState {
     }
 
     /// The time of what is selected; all of the trace where nothing is.
-    pub fn to_fit(&self) -> Option<Stretch> {
+    pub(crate) fn to_fit(&self) -> Option<Stretch> {
         let (_, open, view) = self.current()?;
         let found = match &view.selected {
             Some(Selected::Slice(slice)) => {
@@ -359,7 +359,7 @@ impl TimelineState {
     }
 
     /// The hit after the one that is gone to, or before it; at first the nearest to what is seen.
-    pub fn next_hit(&self, forward: bool) -> Option<usize> {
+    pub(crate) fn next_hit(&self, forward: bool) -> Option<usize> {
         let hits = self.hits.as_ref().filter(|hits| !hits.all.is_empty())?;
         let count = hits.all.len();
         match (self.hit, forward) {

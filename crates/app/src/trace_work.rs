@@ -21,7 +21,7 @@ use powerband_import::{self as import, ImportError, Imported};
 use powerband_measure::runner::importing;
 
 /// Reads files, each with those that belong to it. One that belongs to another is no trace of its own.
-pub fn read(wanted: &[Reading], outlet: &Outlet) {
+pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
     let mut taken: Vec<PathBuf> = Vec::new();
     for reading in wanted {
         let read = if taken.contains(&reading.path) {
@@ -137,13 +137,13 @@ fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportErr
 }
 
 /// Looks for names.
-pub fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
+pub(crate) fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
     let hits = Hits::of(&open.trace, &open.timeline, text);
     outlet.send(Message::Found(id, Box::new(hits)));
 }
 
 /// Adds up what ran in a stretch of time.
-pub fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
+pub(crate) fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
     let statistics = Statistics::of(&open.timeline, measured.stretch, measured.rows.clone());
     outlet.send(Message::Summed(id, measured, Box::new(statistics)));
 }

@@ -26,8 +26,8 @@ use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::experience::Experience;
 use powerband_findings::analysis::{history, journey, kernel_comparison};
 use powerband_findings::chart;
+use powerband_measure::engines::install::InstallRequest;
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::equipment::{self, FetchStep, InstallRequest};
 use powerband_measure::runner::importing;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
@@ -35,13 +35,15 @@ use powerband_measure::runner::record::{self, Target};
 use powerband_measure::runner::run::RunRequest;
 use powerband_measure::runner::wish::Wish;
 use powerband_measure::telemetry::{machine as telemetry_machine, survey};
+use powerband_measure::worker::fetch::{self, FetchStep};
+use powerband_measure::worker::{probe, profilers};
 use powerband_onnx::facts;
 use powerband_store::library::{self, Scanned, Stamp};
 use powerband_store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
 use powerband_store::{examples, journal, session_file, settings};
 
 /// Looks up what this machine has.
-pub fn survey(place: &Installation, outlet: &Outlet) {
+pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     outlet.send(Message::Environment(Box::new(
         telemetry_machine::environment(),
     )));
@@ -49,19 +51,19 @@ pub fn survey(place: &Installation, outlet: &Outlet) {
         let found = survey::survey(&watch.places);
         outlet.send(Message::Devices(found.devices, found.missing));
     }
-    let found = equipment::survey(
+    let found = probe::survey(
         &place.paths,
         place.onnxruntime.clone(),
         place.python.as_deref(),
         &place.program,
         &place.environment_roots,
     );
-    outlet.send(Message::MissingProfilers(equipment::missing_profilers()));
+    outlet.send(Message::MissingProfilers(profilers::missing_profilers()));
     outlet.send(Message::Engines(machine::describe(&found)));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
-pub fn install(place: &Installation, flavor: &str, cancel: &CancelToken, outlet: &Outlet) {
+pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, outlet: &Outlet) {
     let fetch = |flavor: &str| {
         let request = InstallRequest {
             flavor: flavor.to_owned(),
@@ -72,7 +74,7 @@ pub fn install(place: &Installation, flavor: &str, cancel: &CancelToken, outlet:
             outlet.send(Message::InstallStep(words, share));
         };
         let python = place.python.clone();
-        equipment::install(
+        fetch::install(
             &place.paths,
             &place.program,
             python,
@@ -109,7 +111,7 @@ fn step_words(step: &FetchStep) -> (String, Option<f32>) {
 }
 
 /// Reads what is to be known of a model.
-pub fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
+pub(crate) fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
     let summary = facts::of(&name, &paths.cache)
         .map(Box::new)
         .map_err(|error| error.to_string());
@@ -117,7 +119,7 @@ pub fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
 }
 
 /// Reads a session and finds what is in it.
-pub fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
+pub(crate) fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
     let stamp = Stamp::of(&path).ok();
     match session_file::read(&path) {
         Ok(read) => outlet.send(Message::Opened(Box::new(Opened {
@@ -133,7 +135,7 @@ pub fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
 }
 
 /// Reads the plan of a session, to be run again.
-pub fn plan_of(path: &Path, outlet: &Outlet) {
+pub(crate) fn plan_of(path: &Path, outlet: &Outlet) {
     let draft = session_file::read(path)
         .map_err(|error| error.to_string())
         .and_then(|read| Draft::again(&read.session));
@@ -141,7 +143,7 @@ pub fn plan_of(path: &Path, outlet: &Outlet) {
 }
 
 /// Opens one of the built-in examples.
-pub fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
+pub(crate) fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
     let Some(example) = examples::ALL.get(place) else {
         return;
     };
@@ -160,7 +162,7 @@ pub fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
 
 /// Writes a session to a file of the user's choice, with its timelines: those that are open, and those
 /// that lie beside its file.
-pub fn save_as(
+pub(crate) fn save_as(
     id: SessionId,
     session: &Session,
     (open, from): (&[(usize, Arc<Trace>)], Option<&Path>),
@@ -183,7 +185,7 @@ pub fn save_as(
 }
 
 /// Changes a session's file.
-pub fn edit(
+pub(crate) fn edit(
     path: PathBuf,
     expected: Option<Stamp>,
     change: impl FnOnce(&mut Session),
@@ -194,7 +196,7 @@ pub fn edit(
 }
 
 /// Makes a copy of a session beside it.
-pub fn duplicate(path: &Path, outlet: &Outlet) {
+pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
     outlet.send(match library::duplicate(path) {
         Ok(copy) => Message::Done(format!("Copied to {}", copy.display())),
         Err(error) => Message::Failed(format!("{} was not copied: {error}", path.display())),
@@ -202,19 +204,19 @@ pub fn duplicate(path: &Path, outlet: &Outlet) {
 }
 
 /// To the trash.
-pub fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
+pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
     let discarded = move_to_trash(paths, &path);
     outlet.send(Message::Discarded(path, name, discarded));
 }
 
 /// Back from the trash.
-pub fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
+pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
     let restored = bring_back(&discarded).map_err(|error| (discarded, error));
     outlet.send(Message::Restored(name, restored));
 }
 
 /// Journals that nobody holds any more, and what each of them is.
-pub fn look_for_journals(paths: &Paths, outlet: &Outlet) {
+pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
     let abandoned = journal::abandoned(&library::journals(paths));
     if !abandoned.is_empty() {
         let words = abandoned.iter().map(|path| interrupted_words(path));
@@ -242,7 +244,7 @@ fn interrupted_words(path: &Path) -> String {
 }
 
 /// Saves what is in those journals and removes them.
-pub fn recover(paths: &Paths, outlet: &Outlet) {
+pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
     for path in journal::abandoned(&library::journals(paths)) {
         let saved = journal::recover(&path)
             .map_err(|error| error.to_string())
@@ -264,7 +266,7 @@ pub fn recover(paths: &Paths, outlet: &Outlet) {
 }
 
 /// Prepares, measures and saves.
-pub fn run(place: &Installation, wish: &Wish, control: &Control, outlet: &Outlet) {
+pub(crate) fn run(place: &Installation, wish: &Wish, control: &Control, outlet: &Outlet) {
     match prepare::prepare(place, wish) {
         Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
         Err(error) => outlet.send(Message::RunRefused(error.to_string())),
@@ -272,7 +274,7 @@ pub fn run(place: &Installation, wish: &Wish, control: &Control, outlet: &Outlet
 }
 
 /// Reads a session, measures more rounds of it, and saves it in the same file.
-pub fn add_rounds(
+pub(crate) fn add_rounds(
     place: &Installation,
     (path, stamp): (PathBuf, Stamp),
     rounds: u32,
@@ -337,7 +339,7 @@ fn carry_out(
 }
 
 /// Where a case is looked for.
-pub struct Search {
+pub(crate) struct Search {
     /// The case, of an open session.
     pub following: Following,
     /// The library.
@@ -352,7 +354,7 @@ pub struct Search {
 
 /// Follows a case through what is open and through the sessions of the library. Only files whose head says
 /// that they may have it are read.
-pub fn follow(search: &Search, outlet: &Outlet) {
+pub(crate) fn follow(search: &Search, outlet: &Outlet) {
     let Some((session, _)) = search.open.first() else {
         return;
     };
@@ -396,7 +398,7 @@ pub fn follow(search: &Search, outlet: &Outlet) {
 }
 
 /// Compares the steps of a session.
-pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
+pub(crate) fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
     let journey = Arc::new(journey::of(&session, rows, looking.batch));
     outlet.send(Message::Climbed(Box::new(Climbed {
         looking,
@@ -406,7 +408,7 @@ pub fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: 
 }
 
 /// What sessions took that were measured on this processor, the first ones before the others.
-pub fn experience(from: &Sources, cpu: &Cpu) -> Experience {
+pub(crate) fn experience(from: &Sources, cpu: &Cpu) -> Experience {
     let read = from
         .iter()
         .filter_map(|(path, _)| session_file::read(path).ok());
@@ -415,7 +417,7 @@ pub fn experience(from: &Sources, cpu: &Cpu) -> Experience {
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.
-pub fn add_up(
+pub(crate) fn add_up(
     wanted: Wanted,
     session: Arc<Session>,
     before: Option<Arc<Session>>,
@@ -444,7 +446,7 @@ pub fn add_up(
 }
 
 /// A change of the user's rules for categories.
-pub enum RuleChange {
+pub(crate) enum RuleChange {
     /// One more, before the others.
     Add(Category, String),
     /// Without the one at a place.
@@ -452,7 +454,7 @@ pub enum RuleChange {
 }
 
 /// Changes the user's rules in the settings.
-pub fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
+pub(crate) fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
     let changed = settings::read(&paths.settings).and_then(|mut settings| {
         match change {
             RuleChange::Add(category, pattern) => {
@@ -470,7 +472,7 @@ pub fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
 }
 
 /// Keeps in the settings where something is that engines need.
-pub fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
+pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
     let kept = settings::read(file).and_then(|mut settings| {
         *pointed.of_settings(&mut settings) = path;
         settings::write(file, &settings)

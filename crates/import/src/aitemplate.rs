@@ -9,7 +9,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct Aitemplate;
+pub(crate) struct Aitemplate;
 
 impl Importer for Aitemplate {
     fn id(&self) -> &'static str {

@@ -84,7 +84,7 @@ impl Agent {
 }
 
 /// Where a copy is shown: on the device that takes part, and not on the host.
-pub fn copy_agent(direction: &str, from: Option<Agent>, to: Option<Agent>) -> Option<u64> {
+pub(crate) fn copy_agent(direction: &str, from: Option<Agent>, to: Option<Agent>) -> Option<u64> {
     let direction = direction.to_uppercase();
     let device = |agent: Option<Agent>| agent.filter(|agent| !agent.is_cpu);
     let agent = if direction.contains("HOST_TO_HOST") || direction.contains("HOSTTOHOST") {
@@ -111,7 +111,7 @@ pub fn link(correlation: u64, process: &str) -> u64 {
 }
 
 /// Names the program that wrote a file, unless another file of the run named it.
-pub fn name_tool(tool: &str, into: &mut Imported) {
+pub(crate) fn name_tool(tool: &str, into: &mut Imported) {
     if into.tool.name.is_empty() {
         tool.clone_into(&mut into.tool.name);
     }
@@ -130,7 +130,7 @@ const SUMMED: [SliceKind; 4] = [
 ];
 
 /// Takes sums in, without those that say a second time what the trace told already.
-pub fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
+pub(crate) fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
     let before = totals.len();
     let timed = SUMMED.map(|kind| into.trace.kinds().contains(&kind).then_some(kind));
     totals.retain(|total| !timed.contains(&Some(total.kind)));
@@ -142,7 +142,7 @@ pub fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
 
 /// Takes in events with times.
 #[derive(Debug)]
-pub struct Events<'a> {
+pub(crate) struct Events<'a> {
     /// Where they go.
     pub into: &'a mut Imported,
     tracks: FxHashMap<Lane, u32>,
@@ -172,7 +172,7 @@ pub struct Event<'a> {
 
 impl<'a> Events<'a> {
     /// Begins to take in what a tool wrote.
-    pub fn of(tool: &str, into: &'a mut Imported) -> Self {
+    pub(crate) fn of(tool: &str, into: &'a mut Imported) -> Self {
         name_tool(tool, into);
         let mut events = Self {
             into,
@@ -187,7 +187,7 @@ impl<'a> Events<'a> {
 
     /// Looks up what is there already. Counters and kernels of one run come in two lists or files that
     /// tell of the same launches.
-    pub fn know(&mut self) {
+    pub(crate) fn know(&mut self) {
         let trace = &self.into.trace;
         let work = trace.slices().filter(|slice| slice.kind.is_work());
         self.known = work
@@ -200,7 +200,7 @@ impl<'a> Events<'a> {
     }
 
     /// Takes one in, unless an earlier file told of it.
-    pub fn push(&mut self, event: &Event<'_>) {
+    pub(crate) fn push(&mut self, event: &Event<'_>) {
         let start_ns = i64::try_from(event.start).unwrap_or(i64::MAX);
         let duration_ns = event.end.checked_sub(event.start).unwrap_or_else(|| {
             self.backwards += 1;
@@ -232,7 +232,7 @@ impl<'a> Events<'a> {
     }
 
     /// Says what was odd, and lets go of sums that say again what came in.
-    pub fn finish(self, file: &str) {
+    pub(crate) fn finish(self, file: &str) {
         let fate = "had the end before the beginning; counted as 0 ns";
         self.into.note_some(self.backwards, "row", file, fate);
         let before = self.into.totals.len();

@@ -83,7 +83,7 @@ pub fn batch(text: &str) -> Option<usize> {
 }
 
 /// The items that a text speaks of: `batch 4`, `batch_size: 16`, `batch=8`.
-pub fn batch_in(text: &str) -> Option<usize> {
+pub(crate) fn batch_in(text: &str) -> Option<usize> {
     let lower = text.to_lowercase();
     lower.match_indices("batch").find_map(|(at, word)| {
         let after = lower.get(at + word.len()..)?;
@@ -97,14 +97,14 @@ pub fn batch_in(text: &str) -> Option<usize> {
 
 /// Sums by name, each name once.
 #[derive(Debug, Default)]
-pub struct Sums {
+pub(crate) struct Sums {
     list: Vec<Total>,
     places: HashMap<(String, String, String), usize>,
 }
 
 impl Sums {
     /// Takes a sum in, or adds it to the one of its kind that has its name.
-    pub fn add(&mut self, total: Total) {
+    pub(crate) fn add(&mut self, total: Total) {
         let key = (
             format!("{}{}", total.kind.title(), total.name),
             total.op.clone(),
@@ -121,7 +121,7 @@ impl Sums {
     }
 
     /// All of them, in the order in which their names came.
-    pub fn into_list(self) -> Vec<Total> {
+    pub(crate) fn into_list(self) -> Vec<Total> {
         self.list
     }
 }

@@ -7,7 +7,7 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chunk {
+pub(crate) enum Chunk {
     /// An object of the list, to be had with [`Chunks::chunk`].
     Whole,
     /// An object that does not end before the next one begins.
@@ -23,7 +23,7 @@ pub enum Chunk {
 /// Some tools write names with quotation marks that nobody marked as such. What goes wrong by that ends
 /// at the line's end, as no text goes over it.
 #[derive(Debug)]
-pub struct Chunks<R> {
+pub(crate) struct Chunks<R> {
     bytes: R,
     chunk: Vec<u8>,
     /// The list has begun.
@@ -34,7 +34,7 @@ pub struct Chunks<R> {
 
 impl<R: BufRead> Chunks<R> {
     /// Begins before the list.
-    pub fn new(bytes: R) -> Self {
+    pub(crate) fn new(bytes: R) -> Self {
         Self {
             bytes,
             chunk: Vec::new(),
@@ -44,12 +44,12 @@ impl<R: BufRead> Chunks<R> {
     }
 
     /// What it reads from.
-    pub fn inner(&self) -> &R {
+    pub(crate) fn inner(&self) -> &R {
         &self.bytes
     }
 
     /// The element that was read last.
-    pub fn chunk(&self) -> &[u8] {
+    pub(crate) fn chunk(&self) -> &[u8] {
         &self.chunk
     }
 
@@ -96,7 +96,7 @@ impl<R: BufRead> Chunks<R> {
     }
 
     /// The next element.
-    pub fn next_object(&mut self) -> io::Result<Chunk> {
+    pub(crate) fn next_object(&mut self) -> io::Result<Chunk> {
         if !self.is_inside && !self.enter()? {
             return Ok(Chunk::Cut);
         }

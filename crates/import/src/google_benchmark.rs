@@ -13,7 +13,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct GoogleBenchmark;
+pub(crate) struct GoogleBenchmark;
 
 /// Members that are no counters of the user.
 const OWN: [&str; 24] = [

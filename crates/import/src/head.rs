@@ -40,7 +40,7 @@ impl Head {
     }
 
     /// Whether a database has this table or view.
-    pub fn has_table(&self, name: &str) -> bool {
+    pub(crate) fn has_table(&self, name: &str) -> bool {
         matches!(self, Self::Sqlite(tables) if tables.iter().any(|table| table == name))
     }
 
@@ -53,7 +53,7 @@ impl Head {
     }
 
     /// Whether a JSON file begins as an object, and has this key near its beginning.
-    pub fn has_key(&self, key: &str) -> bool {
+    pub(crate) fn has_key(&self, key: &str) -> bool {
         self.json().is_some_and(|text| {
             let quoted = format!("\"{key}\"");
             text.match_indices(&quoted)
@@ -62,7 +62,7 @@ impl Head {
     }
 
     /// Whether a JSON file begins as a list.
-    pub fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.json()
             .is_some_and(|text| text.trim_start().starts_with('['))
     }
@@ -76,12 +76,12 @@ impl Head {
     }
 
     /// The beginning of any text. Logs often begin with a date in brackets, as if they were JSON.
-    pub fn any_text(&self) -> Option<&str> {
+    pub(crate) fn any_text(&self) -> Option<&str> {
         self.plain().or_else(|| self.json())
     }
 
     /// The first line of a text that is not blank.
-    pub fn first_line(&self) -> Option<&str> {
+    pub(crate) fn first_line(&self) -> Option<&str> {
         self.plain()?.lines().find(|line| !line.trim().is_empty())
     }
 
@@ -96,7 +96,7 @@ impl Head {
     }
 
     /// Whether the first line has all these columns, in small letters.
-    pub fn has_columns(&self, separator: char, names: &[&str]) -> bool {
+    pub(crate) fn has_columns(&self, separator: char, names: &[&str]) -> bool {
         let columns = self.columns(separator);
         names
             .iter()

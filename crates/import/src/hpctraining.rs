@@ -9,7 +9,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct Hpctraining;
+pub(crate) struct Hpctraining;
 
 impl Importer for Hpctraining {
     fn id(&self) -> &'static str {

@@ -11,7 +11,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct Hyperfine;
+pub(crate) struct Hyperfine;
 
 /// Statistics, all in seconds.
 const SECONDS: [&str; 7] = ["mean", "stddev", "median", "user", "system", "min", "max"];

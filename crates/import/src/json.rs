@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 pub type Object = Map<String, Value>;
 
 /// All of a text. Where it is cut off or damaged, everything before that, and the second value says so.
-pub fn lenient(text: &str) -> Option<(Value, bool)> {
+pub(crate) fn lenient(text: &str) -> Option<(Value, bool)> {
     let error = match serde_json::from_str(text) {
         Ok(value) => return Some((value, false)),
         Err(error) => error,
@@ -39,12 +39,12 @@ pub fn number(value: &Value) -> Option<f64> {
 }
 
 /// A member that is a number, or a text that holds one.
-pub fn number_of(object: &Object, key: &str) -> Option<f64> {
+pub(crate) fn number_of(object: &Object, key: &str) -> Option<f64> {
     number(object.get(key)?)
 }
 
 /// A member that is a text.
-pub fn text_of<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
+pub(crate) fn text_of<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     object.get(key)?.as_str()
 }
 

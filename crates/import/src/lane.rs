@@ -47,7 +47,7 @@ pub type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Keys, each with a number in the order in which they came.
 #[derive(Clone, Debug)]
-pub struct Keyed<K> {
+pub(crate) struct Keyed<K> {
     last: Option<(K, u32)>,
     places: Table<K, u32>,
     list: Vec<K>,
@@ -65,7 +65,7 @@ impl<K> Default for Keyed<K> {
 
 impl<K: Copy + Eq + Hash> Keyed<K> {
     /// The number of a key.
-    pub fn number(&mut self, key: K) -> u32 {
+    pub(crate) fn number(&mut self, key: K) -> u32 {
         if let Some((last, number)) = self.last
             && last == key
         {
@@ -132,7 +132,7 @@ pub struct Raw {
 }
 
 /// From the number of a name in a database to the name.
-pub type Naming<'a> = dyn Fn(i64) -> String + 'a;
+pub(crate) type Naming<'a> = dyn Fn(i64) -> String + 'a;
 /// From what tells a track from others to the track.
 pub type Placing<'a> = dyn Fn([i64; 3]) -> Track + 'a;
 
@@ -213,7 +213,7 @@ pub fn take(
 }
 
 /// Notes how many rows end before they begin.
-pub fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
+pub(crate) fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
     let of = format!("{table} in {}", source.name());
     let fate = "had the end before the beginning; counted as 0 ns";
     into.note_some(count, "row", &of, fate);
@@ -221,7 +221,7 @@ pub fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Impor
 
 /// Values by the number of their row; most files count without gaps.
 #[derive(Clone, Debug)]
-pub struct ById<T> {
+pub(crate) struct ById<T> {
     rows: Vec<(i64, T)>,
 }
 
@@ -233,7 +233,7 @@ impl<T> Default for ById<T> {
 
 impl<T> ById<T> {
     /// Takes values in, in any order; of two with the same number the first one counts.
-    pub fn new(mut rows: Vec<(i64, T)>) -> Self {
+    pub(crate) fn new(mut rows: Vec<(i64, T)>) -> Self {
         if !rows.is_sorted_by_key(|row| row.0) {
             rows.sort_by_key(|row| row.0);
         }
@@ -241,7 +241,7 @@ impl<T> ById<T> {
     }
 
     /// The value with a number.
-    pub fn get(&self, id: i64) -> Option<&T> {
+    pub(crate) fn get(&self, id: i64) -> Option<&T> {
         let first = self.rows.first()?.0;
         let guess = usize::try_from(id.checked_sub(first)?).ok()?;
         if let Some((found, value)) = self.rows.get(guess)
@@ -255,17 +255,17 @@ impl<T> ById<T> {
     }
 
     /// Every number and value.
-    pub fn iter(&self) -> impl Iterator<Item = &(i64, T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(i64, T)> {
         self.rows.iter()
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }

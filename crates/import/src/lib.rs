@@ -204,7 +204,7 @@ impl Imported {
 
     /// Notes what befell some of something, where any were: `3 rows of a.csv` and their fate. In the past tense
     /// it is the same for one as for many.
-    pub fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
+    pub(crate) fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
         if count > 0 {
             self.note(format!("{} of {of} {fate}", humanize::of_many(count, what)));
         }

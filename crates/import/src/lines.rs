@@ -2,7 +2,7 @@
 
 /// A row of a table whose first column is a name that may hold the separator without quotation marks:
 /// the last `n` fields are taken from the right, the rest is the name.
-pub fn name_then(row: &str, separator: char, n: usize) -> Option<(String, Vec<&str>)> {
+pub(crate) fn name_then(row: &str, separator: char, n: usize) -> Option<(String, Vec<&str>)> {
     let mut rest = row.trim_end_matches(['\r', '\n']);
     let mut fields = Vec::with_capacity(n);
     for _ in 0..n {
@@ -89,7 +89,7 @@ pub fn whole(text: &str) -> Option<u64> {
 }
 
 /// Nanoseconds in a unit of time; nothing for what is none.
-pub fn unit_ns(unit: &str) -> Option<f64> {
+pub(crate) fn unit_ns(unit: &str) -> Option<f64> {
     match unit
         .trim()
         .trim_matches(|c| c == '(' || c == ')')

@@ -44,7 +44,7 @@ fn walk(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<u32>)) {
 
 /// The time of each slice of the host that has others of its kind within it, without theirs; by its
 /// index. Operators lie within operators, and the nodes of a subgraph within the node that holds it.
-pub fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {
+pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {
     let mut times = FxHashMap::default();
     let is_host: Vec<bool> = trace
         .tracks
@@ -69,7 +69,7 @@ pub fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {
 }
 
 /// Tells each change of memory the operator in which it came.
-pub fn name_memory(trace: &mut Trace) {
+pub(crate) fn name_memory(trace: &mut Trace) {
     let mut waiting: Vec<(u32, i64, u32)> = Vec::new();
     for (index, event) in trace.memory.iter().enumerate() {
         if let (Some(track), 0) = (event.track, event.op) {
@@ -105,7 +105,7 @@ pub fn name_memory(trace: &mut Trace) {
 }
 
 /// Tells each kernel and copy the operator whose call launched it.
-pub fn name_ops(trace: &mut Trace) {
+pub(crate) fn name_ops(trace: &mut Trace) {
     let launched = |kind: SliceKind| kind.is_work();
     let has_links = trace
         .slices()

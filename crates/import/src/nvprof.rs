@@ -13,7 +13,7 @@ use powerband_core::domain::trace::{SliceKind, Track};
 
 /// The format.
 #[derive(Debug)]
-pub struct Nvprof;
+pub(crate) struct Nvprof;
 
 /// Where kernels stand; the second one only where they were made to run one after another.
 const KERNELS: [&str; 2] = [

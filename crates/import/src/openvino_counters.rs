@@ -14,7 +14,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct OpenvinoCounters;
+pub(crate) struct OpenvinoCounters;
 
 impl Importer for OpenvinoCounters {
     fn id(&self) -> &'static str {

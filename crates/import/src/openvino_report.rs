@@ -12,7 +12,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct OpenvinoReport;
+pub(crate) struct OpenvinoReport;
 
 impl Importer for OpenvinoReport {
     fn id(&self) -> &'static str {

@@ -12,7 +12,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct OptimumBenchmark;
+pub(crate) struct OptimumBenchmark;
 
 /// Parts of the configuration that tell runs apart.
 const FACTS: [(&str, &[&str]); 5] = [

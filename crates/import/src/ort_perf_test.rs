@@ -8,7 +8,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct OrtPerfTest;
+pub(crate) struct OrtPerfTest;
 
 impl Importer for OrtPerfTest {
     fn id(&self) -> &'static str {

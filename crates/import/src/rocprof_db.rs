@@ -14,11 +14,11 @@ use powerband_core::domain::trace::{Names, SliceKind, Track};
 
 /// The format.
 #[derive(Debug)]
-pub struct RocprofDb;
+pub(crate) struct RocprofDb;
 
 /// A database of rocprof-compute.
 #[derive(Debug)]
-pub struct RocprofCompute;
+pub(crate) struct RocprofCompute;
 
 /// Kernels.
 const KERNELS: &str = "KERN";

@@ -13,7 +13,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct RocprofDispatches;
+pub(crate) struct RocprofDispatches;
 
 /// Columns of every release that are no counters.
 const PLAIN: [&str; 44] = [

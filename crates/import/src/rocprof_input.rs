@@ -7,7 +7,7 @@ use super::{ImportError, Imported, Importer};
 
 /// The format.
 #[derive(Debug)]
-pub struct RocprofInput;
+pub(crate) struct RocprofInput;
 
 impl Importer for RocprofInput {
     fn id(&self) -> &'static str {

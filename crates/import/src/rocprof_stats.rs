@@ -11,7 +11,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct RocprofStats;
+pub(crate) struct RocprofStats;
 
 impl Importer for RocprofStats {
     fn id(&self) -> &'static str {
@@ -160,7 +160,7 @@ fn row_kind(name: &str) -> Option<SliceKind> {
 }
 
 /// A domain of rocprofv3 as a whole.
-pub fn is_domain(name: &str) -> bool {
+pub(crate) fn is_domain(name: &str) -> bool {
     const DOMAINS: [&str; 16] = [
         "HSA_API",
         "HIP_API",
@@ -183,7 +183,7 @@ pub fn is_domain(name: &str) -> bool {
 }
 
 /// `hipLaunchKernel`, `__hipPushCallConfiguration`, `hsa_queue_create`, `ncclAllReduce`.
-pub fn is_call(name: &str) -> bool {
+pub(crate) fn is_call(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     let camel = |prefix: &str| {
         name.strip_prefix(prefix)

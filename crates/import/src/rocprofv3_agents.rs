@@ -9,7 +9,7 @@ use super::{ImportError, Imported, Importer};
 
 /// The format.
 #[derive(Debug)]
-pub struct Rocprofv3Agents;
+pub(crate) struct Rocprofv3Agents;
 
 impl Importer for Rocprofv3Agents {
     fn id(&self) -> &'static str {
@@ -67,7 +67,7 @@ impl Importer for Rocprofv3Agents {
 
 /// What is known of an agent.
 #[derive(Debug)]
-pub struct AgentWords<'a> {
+pub(crate) struct AgentWords<'a> {
     /// Its number, by which traces name it.
     pub number: u64,
     /// A card, and no processor.
@@ -84,7 +84,7 @@ pub struct AgentWords<'a> {
 
 impl AgentWords<'_> {
     /// Adds it to the particulars.
-    pub fn tell(&self, into: &mut Imported) {
+    pub(crate) fn tell(&self, into: &mut Imported) {
         let product = if self.product.is_empty() {
             self.name
         } else {

@@ -11,7 +11,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct Rocprofv3Api;
+pub(crate) struct Rocprofv3Api;
 
 impl Importer for Rocprofv3Api {
     fn id(&self) -> &'static str {

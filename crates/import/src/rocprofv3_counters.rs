@@ -14,7 +14,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct Rocprofv3Counters;
+pub(crate) struct Rocprofv3Counters;
 
 impl Importer for Rocprofv3Counters {
     fn id(&self) -> &'static str {

@@ -12,7 +12,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct Rocprofv3Kernels;
+pub(crate) struct Rocprofv3Kernels;
 
 impl Importer for Rocprofv3Kernels {
     fn id(&self) -> &'static str {

@@ -12,7 +12,7 @@ use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
 /// Copies.
 #[derive(Debug)]
-pub struct Rocprofv3Copies;
+pub(crate) struct Rocprofv3Copies;
 
 impl Importer for Rocprofv3Copies {
     fn id(&self) -> &'static str {
@@ -71,7 +71,7 @@ impl Importer for Rocprofv3Copies {
 }
 
 /// Where a copy is shown.
-pub fn copy_lane(agent: Option<u64>, stream: Option<u64>) -> Lane {
+pub(crate) fn copy_lane(agent: Option<u64>, stream: Option<u64>) -> Lane {
     match (agent, stream) {
         (Some(agent), Some(stream)) => Lane::Stream(agent, stream),
         (Some(agent), None) => Lane::Copies(agent),
@@ -80,7 +80,7 @@ pub fn copy_lane(agent: Option<u64>, stream: Option<u64>) -> Lane {
 }
 
 /// From where to where, and how much where that is told.
-pub fn copy_words(from: &str, to: &str, bytes: Option<u64>) -> String {
+pub(crate) fn copy_words(from: &str, to: &str, bytes: Option<u64>) -> String {
     match bytes {
         Some(bytes) => format!("from {from} to {to}, {bytes} bytes"),
         None => format!("from {from} to {to}"),
@@ -89,7 +89,7 @@ pub fn copy_words(from: &str, to: &str, bytes: Option<u64>) -> String {
 
 /// Memory that was taken and given back.
 #[derive(Debug)]
-pub struct Rocprofv3Allocations;
+pub(crate) struct Rocprofv3Allocations;
 
 impl Importer for Rocprofv3Allocations {
     fn id(&self) -> &'static str {
@@ -139,7 +139,7 @@ impl Importer for Rocprofv3Allocations {
 
 /// Memory that is taken or given back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allocation {
+pub(crate) struct Allocation {
     address: String,
     /// Bytes and device; nothing where it is given back.
     taken: Option<(u64, Option<u32>)>,
@@ -147,7 +147,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// Reads one. Whoever gives memory back tells only its address.
-    pub fn of(
+    pub(crate) fn of(
         operation: &str,
         agent: Option<Agent>,
         bytes: Option<u64>,
@@ -168,18 +168,18 @@ impl Allocation {
 
 /// Memory that was taken and given back, as it is read.
 #[derive(Debug, Default)]
-pub struct Allocations {
+pub(crate) struct Allocations {
     list: Vec<(u64, Allocation)>,
 }
 
 impl Allocations {
     /// Takes one in.
-    pub fn push(&mut self, at: u64, allocation: Allocation) {
+    pub(crate) fn push(&mut self, at: u64, allocation: Allocation) {
         self.list.push((at, allocation));
     }
 
     /// Puts them in order, and finds out how much is given back each time.
-    pub fn finish(mut self, into: &mut Imported) {
+    pub(crate) fn finish(mut self, into: &mut Imported) {
         self.list.sort_by_key(|(at, _)| *at);
         let mut held: FxHashMap<String, (u64, Option<u32>)> = FxHashMap::default();
         let mut unknown = 0;
@@ -216,7 +216,7 @@ impl Allocations {
 
 /// Memory for what does not fit into registers.
 #[derive(Debug)]
-pub struct Rocprofv3Scratch;
+pub(crate) struct Rocprofv3Scratch;
 
 impl Importer for Rocprofv3Scratch {
     fn id(&self) -> &'static str {

@@ -14,7 +14,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct Rocprofv3Summary;
+pub(crate) struct Rocprofv3Summary;
 
 impl Importer for Rocprofv3Summary {
     fn id(&self) -> &'static str {

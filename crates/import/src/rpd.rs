@@ -14,7 +14,7 @@ use powerband_core::domain::trace::{SliceKind, Track};
 
 /// The format.
 #[derive(Debug)]
-pub struct Rpd;
+pub(crate) struct Rpd;
 
 impl Importer for Rpd {
     fn id(&self) -> &'static str {

@@ -128,7 +128,7 @@ impl Source {
     }
 
     /// Opens it as a database, as it stands. What another program may be writing at this moment is not waited for.
-    pub fn open_database(&self) -> Result<Connection, ImportError> {
+    pub(crate) fn open_database(&self) -> Result<Connection, ImportError> {
         sqlite::open(self.database()?).map_err(|error| self.refused(&error))
     }
 
@@ -262,7 +262,7 @@ impl Source {
     }
 
     /// It is of a format and cannot be used.
-    pub fn unusable(&self, title: &'static str, reason: impl Into<String>) -> ImportError {
+    pub(crate) fn unusable(&self, title: &'static str, reason: impl Into<String>) -> ImportError {
         ImportError::Unusable {
             path: self.path.clone(),
             title,
@@ -280,7 +280,7 @@ pub struct Stream {
 
 impl Stream {
     /// Bytes taken from the file itself so far.
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 /// The format in words, for messages about any database.
-pub const TITLE: &str = "a database of SQLite";
+pub(crate) const TITLE: &str = "a database of SQLite";
 
 /// Opens a database as it stands. What another program may be writing at this moment is not waited for.
 pub fn open(path: &Path) -> rusqlite::Result<Connection> {

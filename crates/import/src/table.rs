@@ -81,7 +81,7 @@ impl<'a> Table<'a> {
     }
 
     /// The next row that has as many fields as there are columns; others are counted.
-    pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ImportError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<Row<'_>>, ImportError> {
         loop {
             let Some(is_open) = self.next_line()? else {
                 return Ok(None);
@@ -167,7 +167,7 @@ impl<'a> Row<'a> {
 }
 
 /// A column's name in one spelling.
-pub fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     name.trim()
         .trim_matches('"')
         .trim()

@@ -9,7 +9,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct TritonPerfAnalyzer;
+pub(crate) struct TritonPerfAnalyzer;
 
 /// Columns that are times, beside everything with `latency` in its name.
 const TIMES: [&str; 11] = [

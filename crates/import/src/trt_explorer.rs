@@ -11,7 +11,7 @@ use super::{ImportError, Imported, Importer, benchmark};
 
 /// The format.
 #[derive(Debug)]
-pub struct TrtExplorer;
+pub(crate) struct TrtExplorer;
 
 /// What the numbers of a list are, in its order.
 const ORDER: [&str; 5] = ["min", "max", "mean", "median", "percentile(99%)"];

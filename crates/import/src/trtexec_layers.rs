@@ -12,10 +12,10 @@ use super::watch::Watch;
 use super::{ImportError, Imported, Importer, Layer, benchmark};
 
 /// Where layers of TensorRT run.
-pub const PLACE: &str = "TensorRT";
+pub(crate) const PLACE: &str = "TensorRT";
 /// The format.
 #[derive(Debug)]
-pub struct TrtexecLayers;
+pub(crate) struct TrtexecLayers;
 
 impl Importer for TrtexecLayers {
     fn id(&self) -> &'static str {
@@ -142,7 +142,7 @@ fn tensors(layer: &Value) -> impl Iterator<Item = &Object> {
 }
 
 /// What a profile says of layers that no time is known of: name, type and outputs of each.
-pub fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
+pub(crate) fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
     let has_times = imported.totals.iter().any(|total| total.place == PLACE);
     let layers = imported.layers.iter().filter(|_| !has_times);
     let fact = |layer: &Layer| {

@@ -12,7 +12,7 @@ use powerband_core::domain::trace::SliceKind;
 
 /// The format.
 #[derive(Debug)]
-pub struct TrtexecProfile;
+pub(crate) struct TrtexecProfile;
 
 impl Importer for TrtexecProfile {
     fn id(&self) -> &'static str {

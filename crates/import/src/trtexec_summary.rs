@@ -45,7 +45,7 @@ pub struct Summary {
 impl Summary {
     /// As results: one for the latency, one for the work on the device, both with the rate of the run;
     /// what else there is are figures of the first.
-    pub fn into_reported(self) -> Vec<Reported> {
+    pub(crate) fn into_reported(self) -> Vec<Reported> {
         let mut results: Vec<Reported> = Vec::new();
         for metric in self.metrics.iter().filter(|metric| metric.is_main()) {
             let mut result = Reported::named(&metric.name);
@@ -115,7 +115,7 @@ pub fn take(into: &mut Imported, results: impl IntoIterator<Item = Reported>) {
 }
 
 /// Items in a run by the shape of its input: `input.1=32x3x224x224`, or `32x3x224x224` alone.
-pub fn batch_of_shape(shape: &str) -> Option<usize> {
+pub(crate) fn batch_of_shape(shape: &str) -> Option<usize> {
     let dims = shape.rsplit_once('=').map_or(shape, |parts| parts.1);
     let (first, rest) = dims.trim().split_once('x')?;
     rest.starts_with(|c: char| c.is_ascii_digit() || c == '-')

@@ -10,7 +10,7 @@ use powerband_core::domain::reported::Reported;
 
 /// The format.
 #[derive(Debug)]
-pub struct TrtexecTimes;
+pub(crate) struct TrtexecTimes;
 
 /// Parts of an iteration that are figures of its latency: what they are called, and their keys in new
 /// files and in old ones.

@@ -8,7 +8,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// Bytes that are UTF-8 where they were UTF-16.
 #[derive(Debug)]
-pub struct Utf8<R> {
+pub(crate) struct Utf8<R> {
     bytes: R,
     kind: Kind,
     /// What was made and not handed out yet, and how much of it was handed out.
@@ -35,7 +35,7 @@ enum Order {
 
 impl<R: Read> Utf8<R> {
     /// Begins at the first byte.
-    pub fn new(bytes: R) -> Self {
+    pub(crate) fn new(bytes: R) -> Self {
         Self {
             bytes,
             kind: Kind::Unread,

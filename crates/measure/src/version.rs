@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 /// The version of the package.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The commit that it was built from, where that can be known.
-pub const COMMIT: Option<&str> = option_env!("POWERBAND_COMMIT");
+pub(crate) const COMMIT: Option<&str> = option_env!("POWERBAND_COMMIT");
 
 /// The optional features that it was built with.
-pub const FEATURES: &[&str] = &[
+pub(crate) const FEATURES: &[&str] = &[
     #[cfg(feature = "tract")]
     "tract",
 ];

@@ -143,7 +143,7 @@ impl BatchAxes {
     }
 
     /// The dimensions of an input that take the batch.
-    pub fn of_input(&self, input: &str) -> &[usize] {
+    pub(crate) fn of_input(&self, input: &str) -> &[usize] {
         self.axes.get(input).map_or(&[], Vec::as_slice)
     }
 

@@ -62,7 +62,7 @@ pub fn macs(model: &ModelProto, shapes: &Shapes) -> (u64, Vec<NodeCost>) {
 
 /// Operators that do much arithmetic but could not be counted: their shapes are not known, or
 /// nobody has taught us how. Where this is not empty, the total is too low.
-pub fn uncounted(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
+pub(crate) fn uncounted(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
     const HEAVY: [&str; 13] = [
         "Attention",
         "DeformConv",

@@ -97,7 +97,7 @@ pub enum ExternalError {
 }
 
 /// Whether the numbers of a tensor are in another file.
-pub fn is_external(tensor: &TensorProto) -> bool {
+pub(crate) fn is_external(tensor: &TensorProto) -> bool {
     tensor.data_location == Some(DataLocation::External as i32)
 }
 
@@ -348,7 +348,7 @@ fn visit_attribute(
 }
 
 /// A model in two parts: its own file, and one of weights beside it.
-pub struct Apart<'a> {
+pub(crate) struct Apart<'a> {
     /// The model, which says where its weights are.
     pub model: ModelProto,
     /// The weights, with the byte that each begins at.
@@ -357,7 +357,7 @@ pub struct Apart<'a> {
 
 impl<'a> Apart<'a> {
     /// Takes the larger stored tensors out; `location` is the name of the file that they go to.
-    pub fn of(model: &'a ModelProto, location: &str) -> Self {
+    pub(crate) fn of(model: &'a ModelProto, location: &str) -> Self {
         let mut weights = Vec::new();
         let mut end = 0_u64;
         let mut stub = |tensor: &'a TensorProto| {
@@ -422,7 +422,7 @@ impl<'a> Apart<'a> {
     /// # Errors
     ///
     /// Where they cannot be written.
-    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let mut at = 0;
         for (offset, bytes) in &self.weights {
             io::copy(&mut io::repeat(0).take(offset - at), out)?;

@@ -154,7 +154,7 @@ fn save_within(path: &Path, model: &ModelProto, most: u64) -> Result<u64, ModelF
 }
 
 /// Writes a model that is encoded already.
-pub fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), ModelFileError> {
+pub(crate) fn save_bytes(path: &Path, bytes: &[u8]) -> Result<(), ModelFileError> {
     atomic_file::write(path, |out| out.write_all(bytes)).map_err(|source| ModelFileError::Io {
         action: "write",
         source,

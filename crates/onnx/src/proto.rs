@@ -70,7 +70,7 @@ pub fn constants(graph: &GraphProto) -> impl Iterator<Item = (&str, &TensorProto
 
 /// The constants that `Identity` nodes hand on, by the name that they go by behind it. Exporters store equal
 /// constants once and let such nodes give them their other names.
-pub fn aliases(graph: &GraphProto) -> BTreeMap<&str, &str> {
+pub(crate) fn aliases(graph: &GraphProto) -> BTreeMap<&str, &str> {
     let stored: BTreeSet<&str> = constants(graph).map(|(name, _)| name).collect();
     let mut aliases = BTreeMap::new();
     for node in &graph.node {
@@ -106,12 +106,12 @@ pub fn elements(dims: &[usize]) -> u64 {
 }
 
 /// How many elements a tensor has.
-pub fn tensor_elements(tensor: &TensorProto) -> u64 {
+pub(crate) fn tensor_elements(tensor: &TensorProto) -> u64 {
     dims(tensor).map_or(0, |dims| elements(&dims))
 }
 
 /// Bits that one element takes; nothing for text and unknown types.
-pub fn element_bits(data_type: i32) -> Option<u64> {
+pub(crate) fn element_bits(data_type: i32) -> Option<u64> {
     Some(match DataType::try_from(data_type).ok()? {
         DataType::Undefined | DataType::String => return None,
         DataType::Uint2 | DataType::Int2 => 2,
@@ -133,7 +133,7 @@ pub fn element_bits(data_type: i32) -> Option<u64> {
 }
 
 /// Bytes of a tensor's elements, wherever the file keeps them; text counts as stored.
-pub fn tensor_bytes(tensor: &TensorProto) -> u64 {
+pub(crate) fn tensor_bytes(tensor: &TensorProto) -> u64 {
     match element_bits(tensor.data_type) {
         Some(bits) => tensor_elements(tensor).saturating_mul(bits).div_ceil(8),
         None => tensor
@@ -145,7 +145,7 @@ pub fn tensor_bytes(tensor: &TensorProto) -> u64 {
 }
 
 /// Whether the elements are floats of any width.
-pub fn is_float(data_type: i32) -> bool {
+pub(crate) fn is_float(data_type: i32) -> bool {
     matches!(
         DataType::try_from(data_type),
         Ok(DataType::Float | DataType::Double | DataType::Float16 | DataType::Bfloat16)
@@ -186,7 +186,7 @@ pub fn tensor_type(value: &ValueInfoProto) -> Option<&type_proto::Tensor> {
 
 /// The dimensions a value states. Zero and below count as open, because exporters write 0 or -1
 /// for "unknown".
-pub fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
+pub(crate) fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
     let shape = tensor_type(value)?.shape.as_ref()?;
     let dims = shape.dim.iter().map(|dim| match &dim.value {
         Some(dimension::Value::DimValue(size)) => match usize::try_from(*size) {
@@ -200,10 +200,10 @@ pub fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
 }
 
 /// Elements of the longest tensor that is read as a list: shapes and axes are short, and anything longer is data.
-pub const SHORT: u64 = 4096;
+pub(crate) const SHORT: u64 = 4096;
 
 /// The elements of a 32- or 64-bit integer tensor, whichever field holds them.
-pub fn int_values(tensor: &TensorProto) -> Option<Vec<i64>> {
+pub(crate) fn int_values(tensor: &TensorProto) -> Option<Vec<i64>> {
     if tensor_elements(tensor) > SHORT {
         return None;
     }
@@ -234,7 +234,7 @@ pub fn int_values(tensor: &TensorProto) -> Option<Vec<i64>> {
 }
 
 /// The elements of a short 32-bit float tensor.
-pub fn float_values(tensor: &TensorProto) -> Option<Vec<f32>> {
+pub(crate) fn float_values(tensor: &TensorProto) -> Option<Vec<f32>> {
     if tensor_elements(tensor) > SHORT || tensor.data_type != DataType::Float as i32 {
         return None;
     }

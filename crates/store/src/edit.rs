@@ -99,22 +99,15 @@ pub fn rename(path: &Path, expected: Option<Stamp>, name: &str) -> Result<Stamp,
     edit(path, expected, |session| name.clone_into(&mut session.name))
 }
 
-/// Gives a session other tags: trimmed, each once, in this order.
-pub fn set_tags(path: &Path, expected: Option<Stamp>, tags: &[String]) -> Result<Stamp, EditError> {
+/// Tags as a session keeps them: trimmed, each once, in this order.
+pub fn unique_tags(tags: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for tag in tags.iter().map(|tag| tag.trim()) {
         if !tag.is_empty() && !kept.iter().any(|other| other == tag) {
             kept.push(tag.to_owned());
         }
     }
-    edit(path, expected, |session| session.tags = kept)
-}
-
-/// Gives a session other notes.
-pub fn set_notes(path: &Path, expected: Option<Stamp>, notes: &str) -> Result<Stamp, EditError> {
-    edit(path, expected, |session| {
-        notes.clone_into(&mut session.notes);
-    })
+    kept
 }
 
 /// Writes a copy beside a session, with "(copy)" behind its name and with timelines of its own.
@@ -201,8 +194,11 @@ mod tests {
         let (_folder, path) = written();
         let stamp = rename(&path, Stamp::of(&path).ok(), "  another name ").unwrap();
         let tags = [" a ", "b", "", "a"].map(str::to_owned);
-        let stamp = set_tags(&path, Some(stamp), &tags).unwrap();
-        let stamp = set_notes(&path, Some(stamp), "two\nlines").unwrap();
+        let change = |session: &mut Session| {
+            session.tags = unique_tags(&tags);
+            "two\nlines".clone_into(&mut session.notes);
+        };
+        let stamp = edit(&path, Some(stamp), change).unwrap();
         assert_eq!(Stamp::of(&path).unwrap(), stamp);
         let expected = Session {
             name: "another name".to_owned(),

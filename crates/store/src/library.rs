@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
 
-pub use super::edit::{EditError, duplicate, edit, rename, set_notes, set_tags};
+pub use super::edit::{duplicate, edit, rename, unique_tags};
 pub use super::head::{Entry, Stamp, entry};
 
 /// A file of the library as it was found.

@@ -12,7 +12,7 @@ use powerband_core::domain::plan::{
 use powerband_core::domain::session::{Completion, Session};
 
 /// Two setups at two batch sizes, one round of one case measured.
-pub fn session() -> Session {
+pub(crate) fn session() -> Session {
     let mut session = Session::begin(Beginning {
         name: "a run".to_owned(),
         created: "2026-11-21T06:02:03Z".to_owned(),

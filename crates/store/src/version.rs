@@ -4,7 +4,7 @@
 //! that later versions promise.
 
 /// The version that this program writes.
-pub const CURRENT: u32 = 1;
+pub(crate) const CURRENT: u32 = 1;
 
 /// What a file's version means for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use powerband_findings::export::style::{self, Preset, Theme};
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = export_help())]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The session.
     pub session: PathBuf,
     /// Other sessions: the first is laid under curves and is what a comparison begins with; a history
@@ -123,7 +123,7 @@ Layouts:
 
 An HTML file needs nothing else: it loads nothing and runs no script. The pictures of NAME.md are SVG
 files in the folder NAME.files beside it.")]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The session; of two, the one before.
     pub session: PathBuf,
     /// The session after.

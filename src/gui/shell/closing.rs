@@ -8,7 +8,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Closing, Shell};
 
 /// Shows it while it is asked.
-pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
     if !app.closing {
         return;
     }

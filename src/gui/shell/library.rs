@@ -21,7 +21,7 @@ use powerband_findings::analysis::claims::MARK;
 const ENTRY: f32 = 44.0;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     search(ui, app, wishes);
     ui.add_space(space::SMALL);
     // What is open stands below, so that no row moves under the hand that opens it.
@@ -284,7 +284,7 @@ fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, wishes: &mut 
 }
 
 /// A session's name, what is in it, and when it was measured.
-pub fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
+pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     let Ok(entry) = &scanned.entry else {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         return [

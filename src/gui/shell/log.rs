@@ -11,7 +11,7 @@ use powerband_app::notices::Weight;
 use powerband_core::base::humanize;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Log");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 /// A line of a run's log.
-pub fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
+pub(crate) fn run_line(ui: &mut Ui, at_ns: u64, words: &str, is_trouble: bool) {
     let roles = theme::roles(ui);
     ui.spacing_mut().interact_size.y = 16.0;
     ui.horizontal(|ui| {

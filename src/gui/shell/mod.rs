@@ -1,10 +1,10 @@
 //! What is around every screen: rail, library, strip, palette, notices.
 
-pub mod closing;
-pub mod library;
-pub mod log;
-pub mod notices;
-pub mod palette;
-pub mod path_field;
-pub mod rail;
-pub mod strip;
+pub(super) mod closing;
+pub(super) mod library;
+pub(super) mod log;
+pub(super) mod notices;
+pub(super) mod palette;
+pub(super) mod path_field;
+pub(super) mod rail;
+pub(super) mod strip;

@@ -23,7 +23,7 @@ const MOST_LINES: usize = 3;
 const LINE: f32 = 28.0;
 
 /// Shows those that are up, in a strip of their own at the foot of what room there is.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let up: Vec<&Notice> = app.notices.up().collect();
     if up.is_empty() {
         return;
@@ -131,7 +131,7 @@ fn buttons(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
 }
 
 /// The button of what can be done about it.
-pub fn offer(ui: &mut Ui, notice: &Notice, wishes: &mut Vec<Action>) {
+pub(crate) fn offer(ui: &mut Ui, notice: &Notice, wishes: &mut Vec<Action>) {
     if let Some((name, action)) = &notice.offer
         && button::plain(ui, None, name).clicked()
     {
@@ -141,7 +141,7 @@ pub fn offer(ui: &mut Ui, notice: &Notice, wishes: &mut Vec<Action>) {
 }
 
 /// The sign and the colour of a weight.
-pub fn look(ui: &Ui, weight: Weight) -> (icon::Icon, eframe::egui::Color32) {
+pub(crate) fn look(ui: &Ui, weight: Weight) -> (icon::Icon, eframe::egui::Color32) {
     let roles = theme::roles(ui);
     match weight {
         Weight::Done => (icon::GOOD, roles.good),

@@ -41,7 +41,7 @@ struct Offer {
 }
 
 /// Shows it while it is open.
-pub fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
     let id = memory_id();
     if !app.palette_open {
         ui.data_mut(|data| data.remove::<Memory>(id));
@@ -92,7 +92,7 @@ fn memory_id() -> Id {
 }
 
 /// Whether something is typed into it: then Escape clears that, and does not close it.
-pub fn has_words(ctx: &Context) -> bool {
+pub(crate) fn has_words(ctx: &Context) -> bool {
     let memory = ctx.data(|data| data.get_temp::<Memory>(memory_id()));
     memory.is_some_and(|memory| !memory.words.is_empty())
 }

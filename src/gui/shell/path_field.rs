@@ -10,7 +10,7 @@ use crate::gui::widgets::{button, label};
 use powerband_app::Ask;
 
 /// What became of the question.
-pub enum Answer {
+pub(crate) enum Answer {
     /// This path.
     Path(PathBuf),
     /// The user thought better of it.
@@ -18,7 +18,7 @@ pub enum Answer {
 }
 
 /// Shows it, until there is an answer; with whether what is typed is a file.
-pub fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option<Answer> {
+pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option<Answer> {
     let mut answer = None;
     let modal = Modal::new(Id::unique("path"))
         .frame(theme::card(ui).inner_margin(22))

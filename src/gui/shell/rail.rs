@@ -24,7 +24,7 @@ const AROUND: f32 = 60.0;
 
 /// Shows it. In a low window its entries come closer and shrink; where even that is not enough the screens
 /// are scrolled, and the two entries at the foot stay.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     // Every screen, and the switch of the library.
     let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 1);

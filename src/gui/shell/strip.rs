@@ -35,7 +35,7 @@ enum Part {
 }
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     // First what stands at the right, so that everything else knows how much room there is.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         commands(ui, app, wishes);
@@ -211,7 +211,7 @@ fn number(ui: &mut Ui, words: &str) {
 }
 
 /// How far something is.
-pub fn progress_bar(ui: &mut Ui, share: f32) {
+pub(crate) fn progress_bar(ui: &mut Ui, share: f32) {
     let roles = theme::roles(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(BAR, 4.0), Sense::hover());
     ui.painter().rect_filled(rect, 2.0, roles.line);

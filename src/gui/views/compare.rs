@@ -31,7 +31,7 @@ const NARROW: f32 = 860.0;
 const HALVES: f32 = 520.0;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if app.compare.before.zip(app.compare.after).is_none() {
         return empty(ui, app, wishes);
     }

@@ -27,7 +27,7 @@ const COLUMNS: [ColumnSpec; 7] = [
 ];
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(following) = app.history.following else {
         return empty(ui, app, wishes);
     };

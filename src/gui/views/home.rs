@@ -29,7 +29,7 @@ const NARROW: f32 = 760.0;
 const WORDS_SHARE: f32 = 0.62;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.add_space(space::SMALL);
         let roles = theme::roles(ui);

@@ -71,7 +71,7 @@ const COLUMNS: [ColumnSpec; CELLS.len()] = [
 ];
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(looking) = app.journey.looking else {
         return empty(ui, app, wishes);
     };

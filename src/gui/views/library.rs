@@ -37,7 +37,7 @@ const COLUMNS: [ColumnSpec; 6] = [
 ];
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     head(ui, app, wishes);
     ui.add_space(space::MEDIUM);
     if let Some(trouble) = &app.library.trouble {

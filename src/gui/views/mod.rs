@@ -22,7 +22,7 @@ use powerband_app::action::Action;
 use powerband_app::screen::Screen;
 
 /// A screen of the window.
-pub struct View {
+pub(crate) struct View {
     /// Which.
     pub screen: Screen,
     /// Its icon on the rail.
@@ -31,7 +31,7 @@ pub struct View {
 }
 
 /// Every screen, in the order of the rail.
-pub const ALL: &[View] = &[
+pub(super) const ALL: &[View] = &[
     View {
         screen: Screen::Home,
         icon: icon::HOME,
@@ -90,14 +90,14 @@ pub const ALL: &[View] = &[
 ];
 
 /// Shows the screen that the application is at.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if let Some(view) = ALL.iter().find(|view| view.screen == app.screen) {
         ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, wishes));
     }
 }
 
 /// Cards of a screen that scrolls end so far before its edge, where the bar is.
-pub const EDGE: f32 = 2.0;
+pub(crate) const EDGE: f32 = 2.0;
 /// Height of a title with its sentence.
 const HEAD: f32 = 42.0;
 /// Where there is no more room than this, few buttons stand below the title.

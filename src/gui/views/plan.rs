@@ -27,7 +27,7 @@ const NARROW_CARD: f32 = 520.0;
 const NETWORKS: (f32, f32) = (220.0, 150.0);
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let mut edits = Vec::new();
     let faults = app.planner.draft.wish().err().unwrap_or_default();
     head(ui, app, wishes, &mut edits);

@@ -19,7 +19,7 @@ const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     label::screen_title(ui, "Settings", "Kept from one start to the next");
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {

@@ -30,7 +30,7 @@ const BELOW: f32 = 190.0;
 const MOST_PARTNERS: usize = 5;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let mut changes = Vec::new();
     match app.timeline.current() {
         Some(current) => {

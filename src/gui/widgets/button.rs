@@ -6,7 +6,7 @@ use crate::gui::icon::Icon;
 use crate::gui::theme::{self, size};
 
 /// The one thing to do here.
-pub fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
+pub(crate) fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     let roles = theme::roles(ui);
     let words = RichText::new(name)
         .family(theme::semibold())
@@ -24,7 +24,7 @@ pub fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
 }
 
 /// Something that can be done.
-pub fn plain(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
+pub(crate) fn plain(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     let button = match icon {
         Some(icon) => Button::new((glyph(icon), RichText::new(name))),
         None => Button::new(name),
@@ -33,7 +33,7 @@ pub fn plain(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
 }
 
 /// Something that can be done, or a reason why not, which shows on hover.
-pub fn plain_if(
+pub(crate) fn plain_if(
     ui: &mut Ui,
     allowed: Result<(), &str>,
     icon: Option<Icon>,
@@ -49,7 +49,7 @@ pub fn plain_if(
 }
 
 /// A frameless icon; its name is its tooltip.
-pub fn icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
+pub(crate) fn icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     let roles = theme::roles(ui);
     let button = Button::new(glyph(icon).color(roles.quiet))
         .frame_when_inactive(false)
@@ -58,7 +58,7 @@ pub fn icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
 }
 
 /// A small frameless icon for rows of lists.
-pub fn small_icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
+pub(crate) fn small_icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
     let roles = theme::roles(ui);
     ui.scope(|ui| {
         ui.spacing_mut().button_padding = vec2(3.0, 2.0);
@@ -71,6 +71,6 @@ pub fn small_icon(ui: &mut Ui, icon: Icon, name: &str) -> Response {
 }
 
 /// The icon as text.
-pub fn glyph(icon: Icon) -> RichText {
+pub(crate) fn glyph(icon: Icon) -> RichText {
     RichText::new(icon).font(egui::FontId::new(15.0, theme::icons()))
 }

@@ -31,7 +31,7 @@ const FOOT: f32 = 34.0;
 
 /// How a chart is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// Height of all of it.
     pub height: f32,
     /// The series that is brought forward.
@@ -41,7 +41,7 @@ pub struct Look {
 }
 
 /// What the hand did.
-pub struct Touched {
+pub(crate) struct Touched {
     /// The whole chart.
     pub response: Response,
     /// The point under the hand: its series and its tag.
@@ -59,7 +59,7 @@ pub struct Touched {
 }
 
 /// Shows the chart over the width that there is.
-pub fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
+pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
     let size = vec2(ui.available_width(), look.height);
     let (outer, whole) = ui.allocate_exact_size(size, Sense::hover());
     let sees = format!("{} chart, {} series", spec.title, spec.series.len());

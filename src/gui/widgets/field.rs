@@ -10,7 +10,7 @@ use crate::gui::theme;
 const PATIENCE: u64 = 8;
 
 /// Puts the cursor into the field of this name, as soon as it is on the screen.
-pub fn want(ctx: &Context, name: String) {
+pub(crate) fn want(ctx: &Context, name: String) {
     let until = ctx.cumulative_pass_nr() + PATIENCE;
     ctx.data_mut(|data| data.insert_temp(wanted(), (name, until)));
     ctx.request_repaint();
@@ -34,7 +34,7 @@ fn take_cursor(ui: &Ui, name: &str, response: &Response) {
 }
 
 /// A box to be ticked, its edge strong enough to be seen on a card while it is empty.
-pub fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
+pub(crate) fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
     ui.scope(|ui| {
         let edge = Stroke::new(1.0, theme::roles(ui).faint);
         ui.visuals_mut().widgets.inactive.bg_stroke = edge;
@@ -55,7 +55,7 @@ enum Purpose {
 }
 
 /// A one-line field; the answer is what the user made of it, where that is something new.
-pub fn line(
+pub(crate) fn line(
     ui: &mut Ui,
     name: &str,
     value: &str,
@@ -74,7 +74,7 @@ pub fn line(
 }
 
 /// A one-line field for what is looked for: Escape clears it, and leaves it once it is empty.
-pub fn search(
+pub(crate) fn search(
     ui: &mut Ui,
     name: &str,
     value: &str,
@@ -93,7 +93,7 @@ pub fn search(
 }
 
 /// A one-line field for numbers and spellings.
-pub fn code(
+pub(crate) fn code(
     ui: &mut Ui,
     name: &str,
     value: &str,
@@ -112,7 +112,7 @@ pub fn code(
 }
 
 /// A field of several lines.
-pub fn lines(
+pub(crate) fn lines(
     ui: &mut Ui,
     name: &str,
     value: &str,
@@ -159,7 +159,7 @@ fn edit(
 
 /// Whether Escape clears the field that has these words. egui takes the cursor out of a field on Escape
 /// before the frame begins, unless the field said in the frame before that it wants the key.
-pub fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
+pub(crate) fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
     let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
     if !has_cursor || typed.is_empty() {
         return false;
@@ -179,7 +179,7 @@ pub fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
 ///
 /// With `is_leaving` it is finished although the cursor is still in it: the screen may be gone in the next
 /// frame, and nobody could ask the field then.
-pub fn draft(
+pub(crate) fn draft(
     ui: &mut Ui,
     id: Id,
     name: &str,

@@ -36,7 +36,7 @@ fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
 
 /// Offers the buttons at the upper right corner of a figure that was just shown. It is made anew only when
 /// somebody wants it.
-pub fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
+pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
     let id = ui.scope_id().with((name, "figure"));
     let is_under = ui.rect_contains_pointer(place);
     let wanted = desk(ui.ctx(), |desk| {
@@ -88,13 +88,13 @@ fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
 }
 
 /// Has the nearest figure copied or saved with the next frame.
-pub fn want(ctx: &Context, wish: FigureWish) {
+pub(crate) fn want(ctx: &Context, wish: FigureWish) {
     desk(ctx, |desk| desk.wanted = Some(wish));
     ctx.request_repaint();
 }
 
 /// What was wished for in this frame, and whether there is a figure at all.
-pub fn take(ctx: &Context) -> (Vec<Figures>, bool) {
+pub(crate) fn take(ctx: &Context) -> (Vec<Figures>, bool) {
     desk(ctx, |desk| {
         let is_any = desk.first.take().is_some();
         if !std::mem::take(&mut desk.has_last) {

@@ -9,7 +9,7 @@ use crate::gui::theme::{self, Roles};
 use powerband_findings::analysis::flags::{Flag, Weight};
 
 /// A sign for a case's flags; nothing where it has none.
-pub fn mark(ui: &mut Ui, flags: &[Flag]) {
+pub(crate) fn mark(ui: &mut Ui, flags: &[Flag]) {
     let Some(weight) = flags.iter().map(|flag| flag.weight).max() else {
         return;
     };
@@ -19,7 +19,7 @@ pub fn mark(ui: &mut Ui, flags: &[Flag]) {
 }
 
 /// The sign alone, with what it stands for.
-pub fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
+pub(crate) fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
     let color = color(theme::roles(ui), weight);
     let glyph = button::glyph(icon::WARNING).size(12.0).color(color);
     let response = ui.add(Label::new(glyph).selectable(false));
@@ -28,7 +28,7 @@ pub fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
 }
 
 /// How much it matters, as a colour.
-pub fn color(roles: &Roles, weight: Weight) -> Color32 {
+pub(crate) fn color(roles: &Roles, weight: Weight) -> Color32 {
     match weight {
         Weight::Red => roles.bad,
         Weight::Amber => roles.unsure,

@@ -6,7 +6,7 @@ use crate::gui::theme::{self, CONTROL_RADIUS, size};
 
 /// Paints it once the frame is there, off the edge of the control: its own colour can be any. A text field
 /// has its cursor and its own edge.
-pub fn show(ui: &Ui) {
+pub(crate) fn show(ui: &Ui) {
     let ctx = ui.ctx();
     let Some(id) = ctx.memory(|memory| memory.focused()) else {
         return;

@@ -13,7 +13,7 @@ const UNIT_SHARE: f32 = 0.6;
 const UNIT_GAP: f32 = 0.16;
 
 /// The title of a screen with the sentence below it.
-pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
+pub(crate) fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
     let roles = theme::roles(ui);
     titled(ui, title, |ui| {
         ui.add(Label::new(RichText::new(sentence).color(roles.quiet)).truncate());
@@ -21,7 +21,7 @@ pub fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
 }
 
 /// The title of a screen, and something else in place of the sentence below it.
-pub fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
+pub(crate) fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
     let roles = theme::roles(ui);
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::HAIR;
@@ -36,7 +36,7 @@ pub fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
 }
 
 /// The title of a card.
-pub fn card_title(ui: &mut Ui, title: &str) -> Response {
+pub(crate) fn card_title(ui: &mut Ui, title: &str) -> Response {
     let roles = theme::roles(ui);
     ui.label(
         RichText::new(title)
@@ -47,7 +47,7 @@ pub fn card_title(ui: &mut Ui, title: &str) -> Response {
 }
 
 /// A caption over a group.
-pub fn caption(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn caption(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.label(
         RichText::new(words)
@@ -58,30 +58,30 @@ pub fn caption(ui: &mut Ui, words: &str) -> Response {
 }
 
 /// Words that matter less.
-pub fn quiet(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn quiet(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap())
 }
 
 /// What went wrong, in words that can be selected and copied: somebody will look for them elsewhere.
-pub fn trouble(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn trouble(ui: &mut Ui, words: &str) -> Response {
     let color = theme::roles(ui).bad;
     copyable(ui, RichText::new(words).color(color))
 }
 
 /// Words that can be selected and copied, over as many lines as they need.
-pub fn copyable(ui: &mut Ui, words: RichText) -> Response {
+pub(crate) fn copyable(ui: &mut Ui, words: RichText) -> Response {
     ui.add(Label::new(words).wrap().selectable(true))
 }
 
 /// Words that matter less, on one line, cut off where there is no room; all of them on hover.
-pub fn quiet_line(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn quiet_line(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).truncate())
 }
 
 /// The same with other words on hover, which hold what is cut off.
-pub fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
+pub(crate) fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
     let words = RichText::new(words).color(theme::roles(ui).quiet);
     let label = Label::new(words).truncate();
     ui.add(label.show_tooltip_when_elided(false))
@@ -89,13 +89,13 @@ pub fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> R
 }
 
 /// Small words that only help.
-pub fn faint(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn faint(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.add(Label::new(RichText::new(words).size(text::CAPTION).color(roles.faint)).truncate())
 }
 
 /// A number with its unit: `8.57 ms`. A large one has its unit smaller and quieter beside it.
-pub fn number(ui: &mut Ui, value: &str, size: f32) -> Response {
+pub(crate) fn number(ui: &mut Ui, value: &str, size: f32) -> Response {
     match figure_and_unit(value) {
         Some((figure, unit)) if size > text::SCREEN => large(ui, value, figure, unit, size),
         _ => {
@@ -137,7 +137,7 @@ fn baseline(line: &Galley) -> f32 {
 }
 
 /// A word in a rounded box of its colour.
-pub fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
+pub(crate) fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
     let font = FontId::new(text::CAPTION, theme::semibold());
     let galley = ui.painter().layout_no_wrap(word.to_owned(), font, color);
     let (rect, response) = ui.allocate_exact_size(galley.size() + vec2(18.0, 6.0), Sense::hover());
@@ -151,7 +151,7 @@ pub fn pill(ui: &mut Ui, word: &str, color: Color32) -> Response {
 }
 
 /// A name on the left and what it is on the right.
-pub fn pair(ui: &mut Ui, name: &str, value: &str) {
+pub(crate) fn pair(ui: &mut Ui, name: &str, value: &str) {
     let roles = theme::roles(ui);
     ui.spacing_mut().interact_size.y = 18.0;
     ui.horizontal(|ui| {
@@ -163,7 +163,7 @@ pub fn pair(ui: &mut Ui, name: &str, value: &str) {
 }
 
 /// What an empty place says: what would be here, and the way to it.
-pub fn empty(ui: &mut Ui, icon: crate::gui::icon::Icon, title: &str, sentence: &str) {
+pub(crate) fn empty(ui: &mut Ui, icon: crate::gui::icon::Icon, title: &str, sentence: &str) {
     let roles = theme::roles(ui);
     ui.label(
         RichText::new(icon)

@@ -29,7 +29,7 @@ const NARROWEST: f32 = 22.0;
 
 /// Shows the lanes over the width that there is; their time over the same places as another chart's,
 /// where that is said.
-pub fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response {
+pub(crate) fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response {
     let places = places(shown);
     let lanes_height = places.last().map_or(0.0, |last| last.1 + LANE);
     let size = vec2(ui.available_width(), HEAD + lanes_height + FOOT);

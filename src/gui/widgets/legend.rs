@@ -23,7 +23,7 @@ const NAME: usize = 44;
 const MARKER: f32 = 16.0;
 
 /// Shows it; the answers are what the user did.
-pub fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
+pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let most = if ui.available_width() < NARROW {

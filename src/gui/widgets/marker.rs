@@ -18,10 +18,10 @@ const BEFORE_NAME: f32 = 16.0;
 const NAME: usize = 44;
 
 /// Half the width of a marker on a chart.
-pub const RADIUS: f32 = 3.6;
+pub(crate) const RADIUS: f32 = 3.6;
 
 /// Paints the marker of a palette index.
-pub fn paint(painter: &Painter, at: Pos2, colour_index: usize, radius: f32, color: Color32) {
+pub(crate) fn paint(painter: &Painter, at: Pos2, colour_index: usize, radius: f32, color: Color32) {
     painter.add(shape(at, palette::marker(colour_index), radius, color));
 }
 
@@ -54,7 +54,7 @@ fn shape(at: Pos2, marker: Marker, r: f32, color: Color32) -> Shape {
 }
 
 /// The marker of an open session in a line of text, as the legend has that of its first series.
-pub fn of_session(ui: &mut Ui, sessions: &OpenSessions, open: &OpenSession) {
+pub(crate) fn of_session(ui: &mut Ui, sessions: &OpenSessions, open: &OpenSession) {
     let index = sessions.colour(open.id, 0);
     let at = inline(ui, index);
     if open.is_hollow() {
@@ -63,12 +63,12 @@ pub fn of_session(ui: &mut Ui, sessions: &OpenSessions, open: &OpenSession) {
 }
 
 /// Takes the middle out of a marker of a line of text: what it stands for was published, not measured.
-pub fn hollow(painter: &Painter, at: Pos2, colour_index: usize, ground: Color32) {
+pub(crate) fn hollow(painter: &Painter, at: Pos2, colour_index: usize, ground: Color32) {
     paint(painter, at, colour_index, 2.0, ground);
 }
 
 /// A marker in a line of text; the answer is its middle.
-pub fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
+pub(crate) fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
     let color = theme::roles(ui).series(colour_index);
     let (rect, _) = ui.allocate_exact_size(vec2(12.0, 16.0), eframe::egui::Sense::hover());
     let at = pos2(rect.center().x, rect.center().y);
@@ -80,7 +80,7 @@ pub fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
 const MOST_NAMED: usize = 8;
 
 /// A row of markers with their names: the first few, and how many more there are.
-pub fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize, String)>) {
+pub(crate) fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize, String)>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
         let more = named.len().saturating_sub(MOST_NAMED);
@@ -94,7 +94,7 @@ pub fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize, Strin
 }
 
 /// A marker and its name in one piece, so that no row wraps between the two.
-pub fn named(ui: &mut Ui, colour_index: usize, name: &str) {
+pub(crate) fn named(ui: &mut Ui, colour_index: usize, name: &str) {
     let roles = theme::roles(ui);
     let short = humanize::shorten(name, NAME);
     let is_cut = short != name;

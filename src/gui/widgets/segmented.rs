@@ -6,7 +6,7 @@ use crate::gui::theme::{self, CONTROL_RADIUS};
 use powerband_core::base::humanize;
 
 /// Shows the choices; the answer is the one that the user took, where it is another.
-pub fn show<T: Copy + PartialEq>(
+pub(crate) fn show<T: Copy + PartialEq>(
     ui: &mut Ui,
     name: &str,
     chosen: T,

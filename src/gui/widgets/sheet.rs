@@ -11,7 +11,7 @@ use powerband_findings::analysis::claims::Sheet;
 const APART: f32 = 22.0;
 
 /// Shows it; what is wider than the room there is can be scrolled.
-pub fn show(ui: &mut Ui, id: &str, sheet: &Sheet) {
+pub(crate) fn show(ui: &mut Ui, id: &str, sheet: &Sheet) {
     ScrollArea::horizontal()
         .id_salt(id)
         .auto_shrink([false, true])

@@ -14,7 +14,7 @@ use powerband_core::base::humanize::UNKNOWN;
 
 /// One column.
 #[derive(Clone, Copy, Debug)]
-pub struct ColumnSpec {
+pub(crate) struct ColumnSpec {
     /// What stands above it.
     pub title: &'static str,
     /// What it means, in a sentence; empty for nothing to explain.
@@ -29,7 +29,7 @@ pub struct ColumnSpec {
 
 impl ColumnSpec {
     /// A column of words.
-    pub const fn words(title: &'static str, width: f32) -> Self {
+    pub(crate) const fn words(title: &'static str, width: f32) -> Self {
         Self {
             title,
             help: "",
@@ -40,7 +40,7 @@ impl ColumnSpec {
     }
 
     /// A column of numbers.
-    pub const fn numbers(title: &'static str, width: f32) -> Self {
+    pub(crate) const fn numbers(title: &'static str, width: f32) -> Self {
         Self {
             is_number: true,
             ..Self::words(title, width)
@@ -48,7 +48,7 @@ impl ColumnSpec {
     }
 
     /// Takes what room is left.
-    pub const fn growing(self) -> Self {
+    pub(crate) const fn growing(self) -> Self {
         Self {
             grows: true,
             ..self
@@ -56,14 +56,14 @@ impl ColumnSpec {
     }
 
     /// With a sentence that explains it.
-    pub const fn with_help(self, help: &'static str) -> Self {
+    pub(crate) const fn with_help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
 }
 
 /// What the user did.
 #[derive(Debug, Default)]
-pub struct Touched {
+pub(crate) struct Touched {
     /// The column whose header was clicked.
     pub sorted: Option<usize>,
     /// The row that was clicked.
@@ -83,7 +83,7 @@ struct Rows<'a> {
 }
 
 /// How a table is shown.
-pub struct Table<'a> {
+pub(crate) struct Table<'a> {
     /// Names it among the tables of a screen.
     pub id: &'a str,
     /// Its columns.
@@ -102,13 +102,13 @@ pub struct Table<'a> {
 
 impl Table<'_> {
     /// Shows it; `cell` draws one cell by its row and column. Its rows cannot be clicked.
-    pub fn show(&self, ui: &mut Ui, cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
+    pub(crate) fn show(&self, ui: &mut Ui, cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
         self.shown(ui, None, cell)
     }
 
     /// Shows it with rows that can be clicked, by hand or by Enter and Space; `name` tells what a row is
     /// called to those who do not see it.
-    pub fn show_clickable(
+    pub(crate) fn show_clickable(
         &self,
         ui: &mut Ui,
         name: impl Fn(usize) -> String,
@@ -333,19 +333,19 @@ fn line_below(ui: &Ui) {
 }
 
 /// Words in a cell.
-pub fn words(ui: &mut Ui, words: &str) -> Response {
+pub(crate) fn words(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(words).truncate().selectable(false))
 }
 
 /// Words in a cell, with others on hover, which hold what is cut off.
-pub fn words_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
+pub(crate) fn words_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
     let label = Label::new(words).truncate().selectable(false);
     ui.add(label.show_tooltip_when_elided(false))
         .on_hover_text(hover.into())
 }
 
 /// A number in a cell.
-pub fn number(ui: &mut Ui, value: &str) -> Response {
+pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
     let roles = theme::roles(ui);
     let (digits, unit) = split_unit(value);
     let font = theme::numbers(12.5);
@@ -367,7 +367,7 @@ pub fn number(ui: &mut Ui, value: &str) -> Response {
 }
 
 /// A number, or a dash that tells under the pointer why there is none.
-pub fn known(ui: &mut Ui, value: Option<String>, why_not: &str) -> Response {
+pub(crate) fn known(ui: &mut Ui, value: Option<String>, why_not: &str) -> Response {
     match value {
         Some(value) => number(ui, &value),
         None => number(ui, UNKNOWN).on_hover_text(why_not),
@@ -383,7 +383,7 @@ fn split_unit(value: &str) -> (&str, &str) {
 }
 
 /// Words at a place, for painters of whole rows.
-pub fn paint_words(
+pub(crate) fn paint_words(
     ui: &Ui,
     at: Pos2,
     words: &str,

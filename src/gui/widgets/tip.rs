@@ -9,7 +9,7 @@ use powerband_findings::chart::spec::ChartSpec;
 const GAP: f32 = 14.0;
 
 /// Shows words.
-pub fn words(response: &Response, words: impl Into<String>) {
+pub(crate) fn words(response: &Response, words: impl Into<String>) {
     let words = words.into();
     show(response, |ui| {
         ui.label(words);
@@ -17,7 +17,7 @@ pub fn words(response: &Response, words: impl Into<String>) {
 }
 
 /// Shows what the point under the hand says, or what failed there.
-pub fn of_point(touched: &Touched, spec: &ChartSpec) {
+pub(crate) fn of_point(touched: &Touched, spec: &ChartSpec) {
     let point = touched.hovered;
     let point = point.and_then(|(series, tag)| spec.words_of(series, tag));
     if let Some(told) = point.or_else(|| touched.failed.clone()) {
@@ -26,7 +26,7 @@ pub fn of_point(touched: &Touched, spec: &ChartSpec) {
 }
 
 /// Words on hover that stand so far to the right of what they are about, and cover nothing above or below it.
-pub fn at_the_right(response: Response, words: &str, gap: f32) -> Response {
+pub(crate) fn at_the_right(response: Response, words: &str, gap: f32) -> Response {
     const PLACES: [RectAlign; 2] = [RectAlign::RIGHT_START, RectAlign::RIGHT_END];
     response.ctx.accesskit_node_builder(response.id, |node| {
         node.set_description(words);
@@ -42,7 +42,7 @@ pub fn at_the_right(response: Response, words: &str, gap: f32) -> Response {
 }
 
 /// Shows anything.
-pub fn show(response: &Response, content: impl FnOnce(&mut Ui)) {
+pub(crate) fn show(response: &Response, content: impl FnOnce(&mut Ui)) {
     Popup::from_response(response)
         .kind(PopupKind::Tooltip)
         .at_pointer()

@@ -7,12 +7,12 @@ use crate::gui::theme;
 use powerband_findings::analysis::verdict::{Call, Verdict};
 
 /// Shows it; its grounds are on hover.
-pub fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
+pub(crate) fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
     word(ui, verdict.call).on_hover_text(grounds(verdict))
 }
 
 /// The answer alone, for many verdicts that have it in common.
-pub fn word(ui: &mut Ui, call: Call) -> Response {
+pub(crate) fn word(ui: &mut Ui, call: Call) -> Response {
     let roles = theme::roles(ui);
     let (sign, color) = match call {
         Call::Faster => ("▲", roles.good),

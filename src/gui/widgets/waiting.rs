@@ -10,7 +10,7 @@ use super::label;
 const SOON: f64 = 0.2;
 
 /// Shows the words where they are still needed after a moment.
-pub fn show(ui: &mut Ui, words: &str) {
+pub(crate) fn show(ui: &mut Ui, words: &str) {
     let id = Id::unique(("waiting", words));
     let pass = ui.ctx().cumulative_pass_nr();
     let now = ui.input(|input| input.time);

@@ -3,21 +3,21 @@
 use std::ops::Range;
 
 /// Numbers that look like chance.
-pub struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
 
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 % end.max(1) as u64) as usize
     }
 
-    pub fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(super) fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 
@@ -76,7 +76,7 @@ const NUMBERS: [&[u8]; 18] = [
 ];
 
 /// Changes a file once, somewhere.
-pub fn damage(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
+pub(super) fn damage(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
     match dice.below(12) {
         0 => bytes.truncate(dice.below(bytes.len())),
         1 => {

@@ -15,7 +15,7 @@ use powerband_import::{self as import, Imported};
 use powerband_store::trace_file;
 
 /// Packed files may not grow beyond this.
-pub const LIMITS: Limits = Limits {
+pub(super) const LIMITS: Limits = Limits {
     unpacked: 10_000_000,
 };
 /// Of larger files the beginning is taken: the rest is only the same again.
@@ -26,7 +26,7 @@ const SCRIPT: &[u8] = b"-- a database\n";
 const ROWS: usize = 30;
 
 /// Files with the identifier of their format; empty for those that nobody knows.
-pub fn all() -> Vec<(&'static str, Vec<u8>)> {
+pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut paths = Vec::new();
     files_below(&root.join("fixtures/import"), &mut paths);
@@ -151,7 +151,7 @@ fn format_of(bytes: &[u8]) -> &'static str {
 }
 
 /// Writes a file; a script is carried out, as far as each of its lines can be.
-pub fn write(path: &Path, bytes: &[u8]) {
+pub(super) fn write(path: &Path, bytes: &[u8]) {
     if !bytes.starts_with(SCRIPT) {
         fs::write(path, bytes).unwrap();
         return;

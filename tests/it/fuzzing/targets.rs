@@ -25,7 +25,7 @@ use powerband_store::{session_file, trace_file};
 use super::seeds::{self, LIMITS};
 
 /// Something that reads files.
-pub struct Target {
+pub(super) struct Target {
     /// An importer's identifier, `timings` or `any`.
     pub name: &'static str,
     reader: Reader,
@@ -43,7 +43,7 @@ enum Reader {
 }
 
 /// Every target.
-pub fn all() -> Vec<Target> {
+pub(super) fn all() -> Vec<Target> {
     let files = seeds::all();
     let of = |id: &str| {
         let seeds = files.iter().filter(|(known, _)| *known == id);
@@ -79,7 +79,7 @@ pub fn all() -> Vec<Target> {
 impl Target {
     /// Reads a file and uses what it holds. Gives in a line how that went, for telling new ways from old
     /// ones.
-    pub fn read(&self, path: &Path) -> String {
+    pub(super) fn read(&self, path: &Path) -> String {
         match self.imported(path) {
             Ok(imported) => {
                 let told = told(&imported);

@@ -13,7 +13,7 @@ type Module = Vec<String>;
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
 
 /// The circles among the files of a crate, whose paths are below `folder`: a line each.
-pub fn circles(folder: &str, files: &BTreeMap<String, String>) -> Vec<String> {
+pub(super) fn circles(folder: &str, files: &BTreeMap<String, String>) -> Vec<String> {
     let by_module: BTreeMap<Module, (&String, &String)> = files
         .iter()
         .filter(|(path, _)| *path != "main.rs" && !is_test(path))

@@ -5,7 +5,7 @@
 
 /// One word or sign of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
+pub(super) struct Token<'a> {
     /// The word (an identifier, keyword or number) or the sign itself.
     pub text: &'a str,
     /// Its line, counted from 1.
@@ -16,13 +16,13 @@ pub struct Token<'a> {
 
 impl Token<'_> {
     /// Whether it is an identifier or keyword.
-    pub fn is_word(&self) -> bool {
+    pub(super) fn is_word(&self) -> bool {
         self.text.starts_with(starts_word)
     }
 }
 
 /// The same text with comments, strings, characters, lifetimes and raw identifiers blanked.
-pub fn code_only(text: &str) -> String {
+pub(super) fn code_only(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
     let mut at = 0;
@@ -37,7 +37,7 @@ pub fn code_only(text: &str) -> String {
 }
 
 /// The words and signs of text that went through [`code_only`].
-pub fn tokens(code: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(code: &str) -> Vec<Token<'_>> {
     const SIGNS: [&str; 4] = ["::", "->", "=>", ".."];
     let mut found = Vec::new();
     let (mut at, mut line, mut touches) = (0, 1, false);

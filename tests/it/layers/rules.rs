@@ -3,7 +3,7 @@
 //! An offence is one line: the place, what is wrong, and what to do. Nothing here touches the disk.
 
 /// A file that is longer holds more than one idea.
-pub const MAX_FILE_LINES: usize = 600;
+pub(super) const MAX_FILE_LINES: usize = 600;
 /// Folders that a path on the page may begin with.
 const ROOTS: [&str; 9] = [
     ".ci/",
@@ -18,7 +18,7 @@ const ROOTS: [&str; 9] = [
 ];
 
 /// A file that does not open with a comment on what it is for.
-pub fn missing_head(path: &str, text: &str) -> Vec<String> {
+pub(super) fn missing_head(path: &str, text: &str) -> Vec<String> {
     let first = text.lines().next().unwrap_or_default();
     if first
         .strip_prefix("//!")
@@ -32,7 +32,7 @@ pub fn missing_head(path: &str, text: &str) -> Vec<String> {
 }
 
 /// A file that is too long.
-pub fn long_file(path: &str, text: &str) -> Vec<String> {
+pub(super) fn long_file(path: &str, text: &str) -> Vec<String> {
     let n_lines = text.lines().count();
     if n_lines <= MAX_FILE_LINES {
         return Vec::new();
@@ -43,7 +43,7 @@ pub fn long_file(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Paths that the page names and that do not exist.
-pub fn stale_paths(page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+pub(super) fn stale_paths(page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let mut offences = Vec::new();
     for (index, line) in page.lines().enumerate() {
         for word in line.split(|c: char| c.is_whitespace() || "`()|,".contains(c)) {

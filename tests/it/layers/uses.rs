@@ -7,7 +7,7 @@ use super::lexer::Token;
 
 /// How a path is mentioned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mention {
+pub(super) enum Mention {
     /// Imported, and known by this name from there on.
     Import(String),
     /// All that is in it is imported.
@@ -18,7 +18,7 @@ pub enum Mention {
 
 /// One path as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathUse {
+pub(super) struct PathUse {
     /// Its segments: `crate`, `stats`, `summary`.
     pub segments: Vec<String>,
     /// How it is mentioned.
@@ -30,7 +30,7 @@ pub struct PathUse {
 }
 
 /// All paths of a file, in order.
-pub fn paths(tokens: &[Token<'_>]) -> Vec<PathUse> {
+pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<PathUse> {
     let mut reader = Reader {
         tokens,
         at: 0,

@@ -15,7 +15,7 @@ use super::{Desk, SIZE, write};
 use crate::support::Home;
 
 /// Has the first two setups of a session compared, and what the engine made of the first looked at.
-pub fn judge(session: &mut Session) {
+pub(super) fn judge(session: &mut Session) {
     let found = judged();
     session.accuracies = found.accuracies;
     session.accuracies.retain(|setup, _| *setup < 2);
@@ -24,7 +24,7 @@ pub fn judge(session: &mut Session) {
 }
 
 /// A network in several numbers on several engines, compared on labelled pictures.
-pub fn judged() -> Session {
+pub(super) fn judged() -> Session {
     let mut session = Made {
         name: "resnet50, numbers",
         created: "2026-10-05T16:20:00Z",

@@ -239,7 +239,7 @@ fn a_thousand_sessions_are_no_burden() {
 }
 
 /// The wheel over the middle of the screen.
-pub fn scroll(desk: &mut Desk, by: f32) {
+pub(super) fn scroll(desk: &mut Desk, by: f32) {
     desk.harness.hover_at(eframe::egui::pos2(500.0, 400.0));
     for _ in 0..4 {
         desk.harness.event(Event::MouseWheel {

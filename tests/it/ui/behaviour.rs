@@ -24,7 +24,7 @@ use super::{Desk, alone};
 use crate::support::Home;
 
 /// A plan of made-up timings.
-pub fn draft(spec: &str, batches: &str, rounds: u32) -> Draft {
+pub(super) fn draft(spec: &str, batches: &str, rounds: u32) -> Draft {
     Draft {
         name: "Made up".to_owned(),
         model: "resnet18@cifar".to_owned(),
@@ -39,7 +39,7 @@ pub fn draft(spec: &str, batches: &str, rounds: u32) -> Draft {
 }
 
 /// A run that will not end by itself within a test, with something measured already.
-pub fn long_run(desk: &mut Desk) {
+pub(super) fn long_run(desk: &mut Desk) {
     desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1000);
     desk.act(Action::Run(RunAction::Start));
     desk.until("something is measured", |app| {
@@ -49,7 +49,7 @@ pub fn long_run(desk: &mut Desk) {
     });
 }
 
-pub fn is_saved(desk: &Desk) -> bool {
+pub(super) fn is_saved(desk: &Desk) -> bool {
     let run = desk.app().run.as_ref();
     run.is_some_and(|run| matches!(run.stage, Stage::Saved(_)))
 }

@@ -78,7 +78,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     desk.steps(2);
 }
 
-pub fn live() -> powerband_app::run::LiveRun {
+pub(super) fn live() -> powerband_app::run::LiveRun {
     Made {
         name: "live",
         created: "2026-10-04T09:00:00Z",

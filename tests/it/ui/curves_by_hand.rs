@@ -124,7 +124,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
     assert!(!desk.sees("Shape of the curves"));
 }
 
-pub fn made(name: &str, speeds: &[Speed], batches: &[usize]) -> Session {
+pub(super) fn made(name: &str, speeds: &[Speed], batches: &[usize]) -> Session {
     Made {
         name,
         created: "2026-09-14T18:22:07Z",
@@ -137,7 +137,7 @@ pub fn made(name: &str, speeds: &[Speed], batches: &[usize]) -> Session {
     .session()
 }
 
-pub fn opened(home: Home, session: &Session) -> Desk {
+pub(super) fn opened(home: Home, session: &Session) -> Desk {
     let file = home.path("one.ron");
     write(&file, session);
     let mut desk = Desk::awake(home, vec![file]);

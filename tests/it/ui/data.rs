@@ -29,7 +29,7 @@ use super::devices;
 
 /// One setup and how fast it is.
 #[derive(Clone, Copy)]
-pub struct Speed {
+pub(super) struct Speed {
     pub spec: &'static str,
     pub label: &'static str,
     /// Microseconds of a run, and of each item.
@@ -42,7 +42,7 @@ pub struct Speed {
 }
 
 /// One setup without anything special.
-pub const fn speed(spec: &'static str, label: &'static str, fixed: f64, item: f64) -> Speed {
+pub(super) const fn speed(spec: &'static str, label: &'static str, fixed: f64, item: f64) -> Speed {
     Speed {
         spec,
         label,
@@ -54,7 +54,7 @@ pub const fn speed(spec: &'static str, label: &'static str, fixed: f64, item: f6
 }
 
 /// A session to be made.
-pub struct Made<'a> {
+pub(super) struct Made<'a> {
     pub name: &'a str,
     pub created: &'a str,
     pub model: &'a str,
@@ -66,7 +66,7 @@ pub struct Made<'a> {
 
 impl Made<'_> {
     /// The session, finished.
-    pub fn session(&self) -> Session {
+    pub(super) fn session(&self) -> Session {
         let mut session = Session::begin(self.beginning());
         session.completion = Completion::Complete;
         session.tags = vec!["nightly".to_owned(), "laptop".to_owned()];
@@ -97,7 +97,7 @@ impl Made<'_> {
     }
 
     /// The run in its middle: the first two rounds of all cases, and the third of some.
-    pub fn live(&self) -> LiveRun {
+    pub(super) fn live(&self) -> LiveRun {
         let mut run = LiveRun::new(self.name.to_owned(), Control::default());
         run.begin(self.beginning(), 0);
         let mut at_ns = 400_000_000;
@@ -261,7 +261,7 @@ impl Made<'_> {
 }
 
 /// A journey of four steps and two larger batches; the third step cannot be made.
-pub fn journey() -> Session {
+pub(super) fn journey() -> Session {
     let mut session = Made {
         name: "ResNet-50 case study",
         created: "2026-10-04T06:12:30Z",
@@ -349,7 +349,7 @@ fn report(speed: &Speed) -> SetupReport {
 }
 
 /// A machine that nobody has.
-pub fn environment() -> Environment {
+pub(super) fn environment() -> Environment {
     Environment {
         program: "0.1.0".to_owned(),
         commit: None,
@@ -378,7 +378,7 @@ pub fn environment() -> Environment {
 }
 
 /// Engines that are ready; without ONNX Runtime where it is not wanted.
-pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
+pub(super) fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
     let engine = |id, title: &str, words: &str, is_ready| EngineState {
         id,
         title: title.to_owned(),
@@ -407,10 +407,10 @@ pub fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
 }
 
 /// Numbers that are the same every time.
-pub struct Dice(pub u64);
+pub(super) struct Dice(pub u64);
 
 impl Dice {
-    pub fn unit(&mut self) -> f64 {
+    pub(super) fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -418,13 +418,13 @@ impl Dice {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    pub fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
 /// What a card did meanwhile, over the time of a short trace.
-pub fn lanes() -> Vec<Lane> {
+pub(super) fn lanes() -> Vec<Lane> {
     let wave = |n: u64| (n as f64 * 0.7).sin();
     let lane = |title: &str, quantity: Quantity, (low, high): (f64, f64), range: &str| Lane {
         device: "GPU 0".to_owned(),

@@ -36,7 +36,7 @@ fn devices() -> Vec<WatchedDevice> {
 }
 
 /// The devices, and who tells of none.
-pub fn found() -> (Vec<WatchedDevice>, Vec<MissingSource>) {
+pub(super) fn found() -> (Vec<WatchedDevice>, Vec<MissingSource>) {
     (devices(), vec![missing()])
 }
 
@@ -49,7 +49,7 @@ fn missing() -> MissingSource {
 }
 
 /// What they say of these cases until a moment.
-pub fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
+pub(super) fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
     let mut telemetry = Telemetry::default();
     let seconds = end_ns as f64 / 1e9;
     let rate_hz = (MOST / seconds).min(10.0);

@@ -13,7 +13,7 @@ use super::pictures::{State, desk};
 use super::{Desk, name_of};
 
 /// Windows from the smallest to a wall.
-pub const SIZES: [(f32, f32); 4] = [
+pub(super) const SIZES: [(f32, f32); 4] = [
     (720.0, 480.0),
     (1024.0, 700.0),
     (1280.0, 800.0),
@@ -21,7 +21,7 @@ pub const SIZES: [(f32, f32); 4] = [
 ];
 
 /// Complaints about what is on the screen.
-pub fn faults(desk: &Desk, at: &str) -> Vec<String> {
+pub(super) fn faults(desk: &Desk, at: &str) -> Vec<String> {
     let icon = |c: char| ('\u{e000}'..='\u{f8ff}').contains(&c);
     let controls = desk
         .nodes()

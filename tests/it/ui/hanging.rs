@@ -39,7 +39,7 @@ fn start(desk: &mut Desk, hanging: &str) {
 }
 
 /// Whether the run is at the case, and this is done with it.
-pub fn is_at(app: &App, doing: &str) -> bool {
+pub(super) fn is_at(app: &App, doing: &str) -> bool {
     let current = app.run.as_ref().and_then(|run| run.current.as_ref());
     current.is_some_and(|(case, now)| *case == CASE && now == doing)
 }

@@ -139,7 +139,7 @@ fn fused(is_after: bool) -> Profile {
     }
 }
 
-pub fn session() -> Session {
+pub(super) fn session() -> Session {
     let mut session = data::journey();
     "Profiles".clone_into(&mut session.name);
     session.profiles = vec![training(), another(), fused(false), fused(true)];
@@ -167,7 +167,7 @@ fn desk() -> Desk {
 }
 
 /// Frames until what is wanted was found.
-pub fn found(desk: &mut Desk) {
+pub(super) fn found(desk: &mut Desk) {
     desk.until("it is added up", |app| {
         let state = &app.kernels;
         state.result.is_some() && state.busy.is_none() && state.wanted(&app.sessions).is_none()

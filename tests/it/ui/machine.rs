@@ -7,7 +7,7 @@ use powerband_app::Installation;
 use powerband_app::action::{Action, Machine, Shell};
 use powerband_app::machine::Pointed;
 use powerband_core::domain::telemetry::MissingSource;
-use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::settings;
 
 use super::{Desk, data};

@@ -56,7 +56,7 @@ use powerband_app::keys::Shortcut;
 use powerband_app::{App, Installation};
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
-use powerband_measure::runner::equipment::EnvironmentRoots;
+use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 use crate::support::{Home, Run};
 

@@ -28,7 +28,7 @@ const LARGER: (f32, f32) = (1_163.0, 727.0);
 /// What 720 is after four: tables are wider than their cards.
 const NARROWEST: (f32, f32) = (514.0, 600.0);
 
-pub fn resize(desk: &mut Desk, size: (f32, f32)) {
+pub(super) fn resize(desk: &mut Desk, size: (f32, f32)) {
     desk.harness.set_size(Vec2::from(size));
     desk.steps(3);
 }
@@ -39,7 +39,7 @@ fn screen(size: (f32, f32)) -> Rect {
 }
 
 /// Scrolls to it as a keyboard does, and tells where it stands then: on the screen, all of it.
-pub fn reach(desk: &mut Desk, size: (f32, f32), name: &str) -> Rect {
+pub(super) fn reach(desk: &mut Desk, size: (f32, f32), name: &str) -> Rect {
     desk.get(name).scroll_to_me();
     desk.steps(3);
     let rect = desk.get(name).rect();
@@ -55,7 +55,7 @@ fn top(desk: &Desk, name: &str) -> f32 {
 }
 
 /// A run in its middle, whose case under way is left out after this visit.
-pub fn live() -> LiveRun {
+pub(super) fn live() -> LiveRun {
     let made = Made {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",

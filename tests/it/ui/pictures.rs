@@ -28,14 +28,14 @@ use crate::support::{self, Home};
 
 /// How much there is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(super) enum State {
     Empty,
     Small,
     Full,
 }
 
 impl State {
-    pub const ALL: [Self; 3] = [Self::Empty, Self::Small, Self::Full];
+    pub(super) const ALL: [Self; 3] = [Self::Empty, Self::Small, Self::Full];
 
     fn name(self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ fn sessions_of(state: State) -> Vec<Session> {
 }
 
 /// A window with so much to be seen, and nothing of this machine or this hour in it.
-pub fn desk(state: State, pixels_per_point: f32) -> Desk {
+pub(super) fn desk(state: State, pixels_per_point: f32) -> Desk {
     let home = Home::new();
     let sessions = sessions_of(state);
     let files: Vec<PathBuf> = sessions
@@ -142,7 +142,7 @@ fn support_broken(home: &Home) {
 }
 
 /// The same machine, plan and pins everywhere.
-pub fn furnish(desk: &mut Desk, state: State) {
+pub(super) fn furnish(desk: &mut Desk, state: State) {
     let app = desk.app_mut();
     app.machine.environment = Some(data::environment());
     app.machine.devices = Some(devices::found());
@@ -215,7 +215,7 @@ pub fn furnish(desk: &mut Desk, state: State) {
 }
 
 /// A run as it stands at one moment for ever; only the Run screen has it.
-pub fn set_run(desk: &mut Desk, state: State) {
+pub(super) fn set_run(desk: &mut Desk, state: State) {
     let made = Made {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",
@@ -279,19 +279,19 @@ const SEEN: u8 = 48;
 const MOST_APART: f64 = 0.01;
 
 /// A place for pictures, and the means to paint them.
-pub struct Album {
+pub(super) struct Album {
     folder: PathBuf,
     faults: Vec<String>,
 }
 
 /// A picture as it was painted.
-pub struct Picture {
+pub(super) struct Picture {
     name: String,
     pixels: Vec<u8>,
 }
 
 impl Album {
-    pub fn open() -> Option<Self> {
+    pub(super) fn open() -> Option<Self> {
         let found = std::panic::catch_unwind(egui_kittest::wgpu::WgpuTestRenderer::new).ok();
         support::component(
             found,
@@ -306,7 +306,7 @@ impl Album {
     }
 
     /// Paints what is on the desk, and looks at it.
-    pub fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
+    pub(super) fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
         let pixels = self.paint(desk, Some(name));
         let colours: BTreeSet<&[u8]> = pixels.chunks_exact(4).collect();
         self.note(colours.len() > 40, name, || {
@@ -345,7 +345,7 @@ impl Album {
         });
     }
 
-    pub fn paint(&mut self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
+    pub(super) fn paint(&mut self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
         if desk.app().is_running() {
             let now = clock::monotonic_ns();
             if let Some(run) = &mut desk.app_mut().run {
@@ -368,7 +368,7 @@ impl Album {
         }
     }
 
-    pub fn close(self) {
+    pub(super) fn close(self) {
         assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
     }
 }
@@ -429,7 +429,7 @@ fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
     Some((first / 4, last / 4))
 }
 
-pub const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
+pub(super) const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
 
 /// Every screen of a state in both themes, each twice, with everything else in between.
 fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str) {
@@ -467,7 +467,7 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str)
 }
 
 /// A profile for the screen of profiles, which would be one session too many on others, and a trace.
-pub fn open_for(desk: &mut Desk, screen: Screen) {
+pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
     let path = desk.path("profiles.ron");
     let open = desk.app().sessions.by_path(&path).map(|open| open.id);
     match open {
@@ -548,7 +548,7 @@ fn what_lies_over_a_screen_is_painted() {
 }
 
 /// A session outside the library, for tests that open one.
-pub fn small_session(home: &Home, name: &str) -> PathBuf {
+pub(super) fn small_session(home: &Home, name: &str) -> PathBuf {
     let mut session = sessions_of(State::Small).remove(0);
     name.clone_into(&mut session.name);
     let path = home.path(&format!("{name}.ron"));

@@ -20,7 +20,7 @@ use super::{Desk, SIZE, data, name_of};
 use crate::support::Home;
 
 /// A few steps of a small network on one card: operators of the host, launches, and what they launched.
-pub fn made_up() -> Trace {
+pub(super) fn made_up() -> Trace {
     let mut trace = Trace::default();
     let mut on = |device: Option<u32>, group: &str, name: &str| {
         trace.track(Track {
@@ -205,7 +205,7 @@ fn desk() -> Desk {
 }
 
 /// A trace in which every command about the timeline can be given.
-pub fn with_all_to_do(app: &mut App) {
+pub(super) fn with_all_to_do(app: &mut App) {
     app.screen = Screen::Timeline;
     let timeline = &mut app.timeline;
     if timeline.traces.is_empty() {
@@ -222,7 +222,7 @@ pub fn with_all_to_do(app: &mut App) {
 }
 
 /// A trace that belongs to the profile that the kernels screen shows.
-pub fn with_one_of_a_profile(app: &mut App, session: SessionId) {
+pub(super) fn with_one_of_a_profile(app: &mut App, session: SessionId) {
     let open = OpenTrace {
         owner: Some((session, 0)),
         ..OpenTrace::of("of a profile", made_up())
@@ -235,7 +235,7 @@ pub fn with_one_of_a_profile(app: &mut App, session: SessionId) {
     });
 }
 
-pub fn open(desk: &mut Desk, name: &str, trace: Trace) {
+pub(super) fn open(desk: &mut Desk, name: &str, trace: Trace) {
     let timeline = &mut desk.app_mut().timeline;
     let id = timeline.new_id();
     let open = OpenTrace {

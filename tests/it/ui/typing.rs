@@ -59,7 +59,7 @@ fn changes(desk: &mut Desk) -> Vec<Action> {
 }
 
 /// The name of what the keyboard is at.
-pub fn at_keyboard(desk: &Desk) -> Option<String> {
+pub(super) fn at_keyboard(desk: &Desk) -> Option<String> {
     let mut nodes = desk.nodes().into_iter();
     let focused = nodes.find(AccessKitNode::is_focused)?;
     name_of(&focused)

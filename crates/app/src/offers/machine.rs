@@ -5,7 +5,7 @@ use crate::App;
 use crate::action::{Action, Machine};
 use crate::machine::Pointed;
 use crate::screen::Screen;
-use powerband_measure::runner::equipment::Offer;
+use powerband_measure::engines::runtimes::Offer;
 
 pub(super) fn of(app: &App) -> Vec<Offered> {
     let chosen = Pointed::ALL

@@ -8,7 +8,8 @@ use crate::library::{SEARCH, SEARCH_BESIDE};
 use crate::screen::Screen;
 use crate::{App, Output, work};
 use powerband_core::domain::session::Session;
-use powerband_measure::runner::equipment;
+use powerband_measure::worker::process;
+use powerband_store::library::unique_tags;
 use powerband_store::trash::Discarded;
 
 impl App {
@@ -27,7 +28,9 @@ impl App {
             Library::Sort(column) => self.library.sort_by(column),
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
-            Library::Tags(path, tags) => self.edit(path, move |session| session.tags = tags),
+            Library::Tags(path, tags) => {
+                self.edit(path, move |session| session.tags = unique_tags(&tags));
+            }
             Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
             Library::Duplicate(path) => {
                 self.jobs
@@ -52,7 +55,7 @@ impl App {
             }
             Library::Reveal(path) => {
                 self.jobs.spawn("reveal", move |outlet| {
-                    if let Err(error) = equipment::open_outside(&path) {
+                    if let Err(error) = process::open_outside(&path) {
                         let path = path.display();
                         outlet.send(Message::Failed(format!("{path} cannot be shown: {error}")));
                     }

@@ -39,7 +39,7 @@ pub fn entropy() -> u64 {
 }
 
 /// Seconds since 1970 as RFC 3339 in UTC.
-pub fn utc_from_unix(seconds: u64) -> String {
+pub(crate) fn utc_from_unix(seconds: u64) -> String {
     let (year, month, day) = civil_from_days((seconds / 86_400) as i64);
     let rest = seconds % 86_400;
     let (hour, minute, second) = (rest / 3600, rest % 3600 / 60, rest % 60);
@@ -53,7 +53,7 @@ pub fn show_utc() {
 
 /// A moment in UTC as this machine's clock showed it: `2026-11-21T07:02:03` an hour east of Greenwich.
 /// What is no moment stays as it is.
-pub fn on_the_wall(utc: &str) -> String {
+pub(crate) fn on_the_wall(utc: &str) -> String {
     if SHOWS_UTC.load(Ordering::Relaxed) {
         return utc.to_owned();
     }

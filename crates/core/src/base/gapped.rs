@@ -11,7 +11,10 @@ use serde::{Deserializer, Serializer};
 const GAP: &str = "-";
 
 /// Writes the numbers as one text.
-pub fn serialize<S: Serializer>(numbers: &[Option<f64>], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(
+    numbers: &[Option<f64>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     use fmt::Write as _;
     let mut text = String::with_capacity(numbers.len() * 6);
     for (index, number) in numbers.iter().enumerate() {

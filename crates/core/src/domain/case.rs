@@ -80,15 +80,7 @@ pub struct Company {
     pub stolen_ns: u64,
 }
 
-impl Company {
-    /// Processors that others kept busy on average, this machine's programs and other machines alike.
-    pub fn processors_lost(&self) -> f64 {
-        if self.counted_ns == 0 {
-            return 0.0;
-        }
-        (self.others_ns + self.stolen_ns) as f64 / self.counted_ns as f64
-    }
-}
+impl Company {}
 
 /// What happened before the first measured sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

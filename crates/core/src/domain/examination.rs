@@ -258,7 +258,7 @@ impl Fusions {
 
 impl Became {
     /// Whether it is the one node that it stands for.
-    pub fn is_unchanged(&self) -> bool {
+    pub(crate) fn is_unchanged(&self) -> bool {
         matches!(self.from.as_slice(), [only] if only.op == self.op)
     }
 

@@ -14,7 +14,7 @@ use super::summary::{mean, median, standard_deviation};
 /// Half a visit has at least so many samples, or the visit says nothing of how it compares with itself.
 const FEWEST_IN_HALF: usize = 2;
 /// Beyond so many rounds a number of rounds is no help any more.
-pub const MOST_ROUNDS: u32 = 2_000;
+pub(crate) const MOST_ROUNDS: u32 = 2_000;
 
 /// One visit to a case.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use statrs::distribution::{Continuous as _, ContinuousCDF as _, StudentsT};
 
 /// The value that Student's t with so many degrees of freedom exceeds in 2.5 % of all cases, so that
 /// ± it holds 95 %. Infinite for less than half a degree of freedom, where nothing can be said.
-pub fn t975(freedom: f64) -> f64 {
+pub(crate) fn t975(freedom: f64) -> f64 {
     const P: f64 = 0.975;
     if !freedom.is_finite() || freedom < 0.5 {
         return f64::INFINITY;

@@ -86,7 +86,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The standard deviation of a sample about its mean, dividing by n − 1; nothing for a single value.
-pub fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
+pub(crate) fn standard_deviation(values: &[f64], mean: f64) -> Option<f64> {
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }

@@ -12,7 +12,7 @@ use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
 /// What stands for the operator where nobody says.
-pub const NOT_TOLD: &str = "operator not told";
+pub(crate) const NOT_TOLD: &str = "operator not told";
 /// Longest gaps that are listed.
 const GAPS: usize = 10;
 

@@ -70,7 +70,7 @@ pub struct CaseRow {
 
 impl CaseRow {
     /// Whether it has no samples, and what is known of its times is what another program states.
-    pub fn is_stated_only(&self) -> bool {
+    pub(crate) fn is_stated_only(&self) -> bool {
         self.samples == 0 && self.stated.is_some()
     }
 

@@ -189,7 +189,7 @@ impl Rules {
     }
 
     /// What a kernel is for that carries out an operator; either may be empty.
-    pub fn of_names(&self, op: &str, kernel: &str) -> Category {
+    pub(crate) fn of_names(&self, op: &str, kernel: &str) -> Category {
         let op = Subject::of(op);
         let name = KernelName::of(kernel);
         let inner = name.inner.as_deref().map(Subject::of);

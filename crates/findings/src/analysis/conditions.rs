@@ -35,7 +35,7 @@ impl Difference {
 pub type Measured<'a> = (&'a Session, usize);
 
 /// Conditions of one side: what each is called and how it was, where that is known.
-pub type Conditions = Vec<(&'static str, Option<String>)>;
+pub(crate) type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
 pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
@@ -137,7 +137,7 @@ pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
 
 /// That the sides ran different networks, so that their ratio is no answer to what a change brought;
 /// nothing where they did not, or where nobody knows. The setups of one run share its network.
-pub fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+pub(crate) fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
     let (first, second) = (before.0.model_of(before.1), after.0.model_of(after.1));
     if before.0.is_of_one_run_with(after.0) || is_one_network(first, second) != Some(false) {
         return None;
@@ -243,7 +243,7 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
 }
 
 /// What it ran on.
-pub fn of_machine((session, _): Measured<'_>) -> Conditions {
+pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
     let environment = &session.environment;
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
@@ -281,7 +281,7 @@ fn card_settings(session: &Session) -> Option<String> {
 }
 
 /// How it was measured.
-pub fn of_measuring((session, _): Measured<'_>) -> Conditions {
+pub(crate) fn of_measuring((session, _): Measured<'_>) -> Conditions {
     let plan = &session.plan;
     let environment = &session.environment;
     // What is imported has a plan that nobody measured by, and was measured at another time.

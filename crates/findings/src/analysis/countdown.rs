@@ -12,7 +12,7 @@ const LEAST_S: f64 = 1.0;
 
 /// What is said of the time that is still to come.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Left {
+pub(super) struct Left {
     /// Seconds; nothing where they cannot be told.
     pub seconds: Option<f64>,
     /// Why the time has grown, or why there is none.
@@ -21,7 +21,7 @@ pub struct Left {
 
 /// The time that was shown last.
 #[derive(Clone, Debug, Default)]
-pub struct Countdown {
+pub(crate) struct Countdown {
     shown: Option<Shown>,
 }
 
@@ -37,12 +37,12 @@ struct Shown {
 
 impl Countdown {
     /// Begins anew: after a rest the clock has gone on and the run has not.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.shown = None;
     }
 
     /// What to show for an estimate of a run that is to have so many rounds in all.
-    pub fn show(&mut self, estimate_s: f64, rounds: u64, now_ns: u64) -> Left {
+    pub(super) fn show(&mut self, estimate_s: f64, rounds: u64, now_ns: u64) -> Left {
         let Some(before) = self.shown.take() else {
             return self.keep(Shown {
                 left_s: estimate_s,

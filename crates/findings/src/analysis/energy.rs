@@ -96,7 +96,7 @@ pub struct Energy {
 
 impl Energy {
     /// Without what would have been drawn anyway, in joules.
-    pub fn net_j(&self) -> Option<f64> {
+    pub(crate) fn net_j(&self) -> Option<f64> {
         Some(self.gross_j - self.idle_w? * self.seconds)
     }
 

@@ -83,7 +83,7 @@ pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
 }
 
 /// What that flag says, where it would be raised.
-pub fn fallback_sentence(examination: &Examination) -> Option<String> {
+pub(crate) fn fallback_sentence(examination: &Examination) -> Option<String> {
     let (fallback, is_all) = worth_telling(examination)?;
     Some(evidence(examination, &fallback, is_all))
 }

@@ -48,7 +48,7 @@ impl Experience {
     }
 
     /// Adds what a session took, where nothing is known yet.
-    pub fn learn(&mut self, session: &Session) {
+    pub(crate) fn learn(&mut self, session: &Session) {
         let network = (session.plan.model.clone(), session.plan.shapes.clone());
         let setups = self.setups.entry(network).or_default();
         for case in &session.cases {
@@ -64,7 +64,7 @@ impl Experience {
     }
 
     /// What was seen of each setup of a plan.
-    pub fn of_plan(&self, plan: &Plan) -> Vec<Option<&Seen>> {
+    pub(crate) fn of_plan(&self, plan: &Plan) -> Vec<Option<&Seen>> {
         let network = (plan.model.clone(), plan.shapes.clone());
         let known = self.setups.get(&network);
         let setups = plan.setups.iter();

@@ -48,7 +48,7 @@ impl Followed {
     }
 
     /// Its setup in a session that has it.
-    pub fn setup_in(&self, session: &Session) -> Option<usize> {
+    pub(crate) fn setup_in(&self, session: &Session) -> Option<usize> {
         (0..session.plan.setups.len()).find(|&setup| {
             session.setup_spec(setup) == self.setup
                 && session.model_of(setup).sha256 == self.sha256

@@ -116,7 +116,7 @@ impl KernelName {
 }
 
 /// Short names of many, each another one where the whole names differ in what can be told in brief.
-pub fn short_names(names: &[&str]) -> Vec<String> {
+pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
     let taken: Vec<KernelName> = names.iter().map(|name| KernelName::of(name)).collect();
     let mut shorts: Vec<String> = taken.iter().map(KernelName::short).collect();
     let with_arguments = |place: usize, short: &str| {

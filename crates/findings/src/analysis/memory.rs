@@ -113,7 +113,7 @@ impl Headroom {
     }
 
     /// The next doubling that does not fit.
-    pub fn too_large(&self) -> usize {
+    pub(crate) fn too_large(&self) -> usize {
         let mut batch = self.measured.max(1) * 2;
         while batch <= self.largest {
             batch *= 2;

@@ -14,7 +14,7 @@ use powerband_core::base::humanize;
 use powerband_core::stats::ratio::Estimate;
 
 /// A change smaller than this is never called one.
-pub const LEAST_FLOOR: f64 = 0.01;
+pub(crate) const LEAST_FLOOR: f64 = 0.01;
 /// Where a setup differs from itself by more than this, sameness is not claimed: it would say nothing.
 const MOST_FOR_SAME: f64 = 0.05;
 /// Rounds are asked for with so much to spare, because the scatter is itself only estimated.
@@ -66,7 +66,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// No answer, and why.
-    pub fn withheld(reason: impl Into<String>) -> Self {
+    pub(crate) fn withheld(reason: impl Into<String>) -> Self {
         Self {
             call: Call::Inconclusive,
             floor: None,

@@ -127,7 +127,7 @@ pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
 }
 
 /// The share of the time in which the device that a setup computes on was busy.
-pub fn busy_share(session: &Session, setup: usize, watched: &[Watched]) -> Option<f64> {
+pub(crate) fn busy_share(session: &Session, setup: usize, watched: &[Watched]) -> Option<f64> {
     let own = devices_of(session, setup);
     let of_own = watched.iter().filter(|device| own.contains(&device.device));
     let busy = of_own.filter_map(|device| device.extent(Quantity::Busy));

@@ -24,13 +24,13 @@ pub fn reach(highest: f64, highest_end: f64) -> f64 {
 }
 
 /// How low it reaches, where it does not begin at zero.
-pub fn reach_down(lowest: f64, lowest_end: f64) -> f64 {
+pub(crate) fn reach_down(lowest: f64, lowest_end: f64) -> f64 {
     lowest.min(lowest_end).max(lowest / MOST_FOR_INTERVALS)
 }
 
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimeUnit {
+pub(crate) struct TimeUnit {
     /// As it is written: `ms`.
     pub name: &'static str,
     /// How many nanoseconds it has.
@@ -39,7 +39,7 @@ pub struct TimeUnit {
 
 impl TimeUnit {
     /// Every unit, smallest first.
-    pub const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 4] = [
         Self {
             name: "ns",
             ns: 1.0,
@@ -56,7 +56,7 @@ impl TimeUnit {
     ];
 
     /// The unit in which the largest of some times reads well; milliseconds for no time.
-    pub fn of(largest_ns: f64) -> Self {
+    pub(crate) fn of(largest_ns: f64) -> Self {
         let [nanoseconds, _, milliseconds, _] = Self::ALL;
         if !largest_ns.is_finite() || largest_ns <= 0.0 {
             return milliseconds;
@@ -69,7 +69,7 @@ impl TimeUnit {
     }
 
     /// The unit that an axis title begins with; milliseconds where it begins with none.
-    pub fn of_title(title: &str) -> Self {
+    pub(crate) fn of_title(title: &str) -> Self {
         let name = title.split(' ').next().unwrap_or_default();
         let [_, _, milliseconds, _] = Self::ALL;
         let named = Self::ALL.into_iter().find(|unit| unit.name == name);
@@ -125,12 +125,12 @@ fn spread_out(sizes: &[usize], length: f64) -> Vec<usize> {
 }
 
 /// An axis from zero to somewhat beyond the highest value, with 4 to 6 round labels.
-pub fn from_zero(title: &str, highest: f64) -> Axis {
+pub(crate) fn from_zero(title: &str, highest: f64) -> Axis {
     from_zero_by(title, highest, 0.0)
 }
 
 /// The same for counts, which have no fractions.
-pub fn counts_from_zero(title: &str, highest: u64) -> Axis {
+pub(crate) fn counts_from_zero(title: &str, highest: u64) -> Axis {
     from_zero_by(title, highest as f64, 1.0)
 }
 

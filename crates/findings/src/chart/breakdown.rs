@@ -173,7 +173,7 @@ pub fn treemap(breakdown: &Breakdown, shown: &Shown, width: f64, height: f64) ->
 }
 
 /// Gives tiles their places in a field.
-pub fn lay_out(tiles: &mut [Tile], width: f64, height: f64) {
+pub(crate) fn lay_out(tiles: &mut [Tile], width: f64, height: f64) {
     let weights: Vec<f64> = tiles.iter().map(|tile| tile.share).collect();
     let places = squarified(&weights, width, height);
     for (tile, place) in tiles.iter_mut().zip(places) {
@@ -211,7 +211,7 @@ pub fn tiles(breakdown: &Breakdown, shown: &Shown) -> Vec<Tile> {
 
 /// Rectangles whose areas are as the weights, filling a field, as near to squares as can be had: the
 /// layout of Bruls, Huizing and van Wijk. Weights that are nothing or less have rectangles without area.
-pub fn squarified(weights: &[f64], width: f64, height: f64) -> Vec<Rectangle> {
+pub(crate) fn squarified(weights: &[f64], width: f64, height: f64) -> Vec<Rectangle> {
     let mut places = vec![Rectangle::default(); weights.len()];
     let is_drawn = |weight: f64| weight.is_finite() && weight > 0.0;
     let mut order: Vec<usize> = (0..weights.len())

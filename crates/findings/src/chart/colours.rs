@@ -13,12 +13,12 @@ const fn rgb(hex: u32) -> Rgb {
 
 impl Rgb {
     /// As it is written in a picture: `#56b4e9`.
-    pub fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
     /// A share of the way to another colour.
-    pub fn towards(self, other: Self, share: f64) -> Self {
+    pub(crate) fn towards(self, other: Self, share: f64) -> Self {
         let share = share.clamp(0.0, 1.0);
         let mix = |from: u8, to: u8| {
             (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8
@@ -59,7 +59,7 @@ pub struct Fill {
 
 impl Fill {
     /// What has no colour of its own.
-    pub const GREY: Self = Self {
+    pub(crate) const GREY: Self = Self {
         hue: None,
         depth: Depth::Plain,
     };
@@ -189,7 +189,7 @@ pub const LIGHT: Colours = Colours {
 /// Ink on white paper.
 ///
 /// The series are from the palette of Okabe and Ito, which those who see few colours can tell apart, in an order in which neighbours also differ in lightness on a printer without colours.
-pub const PRINT: Colours = Colours {
+pub(crate) const PRINT: Colours = Colours {
     ground: rgb(0xffffff),
     rail: rgb(0xffffff),
     panel: rgb(0xffffff),

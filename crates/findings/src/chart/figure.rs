@@ -112,7 +112,7 @@ impl<'a> Part<'a> {
     }
 
     /// A session whose rows are known.
-    pub fn with_rows(session: &'a Session, rows: Vec<CaseRow>) -> Self {
+    pub(crate) fn with_rows(session: &'a Session, rows: Vec<CaseRow>) -> Self {
         let part = Self::of(session);
         part.rows.get_or_init(|| rows);
         part

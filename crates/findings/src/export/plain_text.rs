@@ -6,7 +6,7 @@ const NOT_SHOWN: char = '\u{fffd}';
 
 /// The same text with nothing in it that is not seen and yet changes how the rest is read: control
 /// characters, and those that turn the direction of what follows them.
-pub fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let kept = text.chars().map(|character| match character {
         '\n' | '\t' => character,
         // The last two may stand in neither HTML nor XML.
@@ -24,18 +24,18 @@ pub fn shown(text: &str) -> String {
 }
 
 /// The marks of the reasons below a table.
-pub struct Marks<'a> {
+pub(crate) struct Marks<'a> {
     reasons: &'a [&'a str],
 }
 
 /// Marks for reasons: none where there is a single one.
-pub fn reason_marks<'a>(reasons: &'a [&'a str]) -> Marks<'a> {
+pub(crate) fn reason_marks<'a>(reasons: &'a [&'a str]) -> Marks<'a> {
     Marks { reasons }
 }
 
 impl Marks<'_> {
     /// The mark beside a dash with this reason.
-    pub fn of(&self, why: &str) -> String {
+    pub(super) fn of(&self, why: &str) -> String {
         let place = self.reasons.iter().position(|reason| *reason == why);
         match place {
             Some(place) if self.reasons.len() > 1 => raised(place + 1),
@@ -44,7 +44,7 @@ impl Marks<'_> {
     }
 
     /// The lines below the table.
-    pub fn remarks(&self) -> Vec<String> {
+    pub(super) fn remarks(&self) -> Vec<String> {
         let lines = self.reasons.iter().map(|reason| {
             let reason = reason.trim_end_matches('.');
             format!("–{} {reason}.", self.of_place(reason))
@@ -73,7 +73,7 @@ fn raised(number: usize) -> String {
 
 /// Texts of every odd kind, for the tests of the writers. Compiled for tests only.
 #[cfg(test)]
-pub mod testing {
+pub(super) mod testing {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -126,7 +126,7 @@ pub mod testing {
     ];
 
     /// So many texts, the same each time.
-    pub fn odd_texts(count: usize) -> Vec<String> {
+    pub(crate) fn odd_texts(count: usize) -> Vec<String> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(8);
         let mut text = || {
             let length = random.next_u64() as usize % 12;

@@ -186,7 +186,7 @@ fn doubts(source: &Source<'_>) -> Option<Text> {
 }
 
 /// The findings of two sessions.
-pub fn findings_of_two(found: &Comparison) -> Vec<Block> {
+pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
     let sure = |wanted: Call| {
         let mut pairs: Vec<_> = found
             .pairs

@@ -43,7 +43,7 @@ impl Text {
 
     /// Adds text in another tone.
     #[must_use]
-    pub fn emphasis(mut self, text: impl Into<String>) -> Self {
+    pub(crate) fn emphasis(mut self, text: impl Into<String>) -> Self {
         self.spans.push(Span::Emphasis(text.into()));
         self
     }
@@ -139,7 +139,7 @@ impl Cell {
 
     /// The same in a tone.
     #[must_use]
-    pub fn toned(self, tone: Tone) -> Self {
+    pub(crate) fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 
@@ -199,7 +199,7 @@ impl Table {
 
     /// Adds a column of words at the end.
     #[must_use]
-    pub fn and_words(mut self, title: &str) -> Self {
+    pub(crate) fn and_words(mut self, title: &str) -> Self {
         self.columns.push(Column {
             title: title.to_owned(),
             unit: None,
@@ -229,7 +229,7 @@ impl Table {
 
     /// Leaves out columns in which nothing is told; where there is one reason for that, it is told below.
     #[must_use]
-    pub fn without_empty_columns(mut self) -> Self {
+    pub(crate) fn without_empty_columns(mut self) -> Self {
         let mut kept = Vec::new();
         let mut gone: Vec<(String, Vec<String>)> = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {

@@ -39,7 +39,7 @@ pub fn of(source: &Source<'_>) -> Journey {
 }
 
 /// Whether there is any way to go.
-pub fn leads_anywhere(journey: &Journey) -> bool {
+pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
     journey
         .rungs
         .iter()

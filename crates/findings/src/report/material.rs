@@ -100,12 +100,12 @@ impl<'a> Source<'a> {
     }
 
     /// Whether all of it is what others published.
-    pub fn is_published_alone(&self) -> bool {
+    pub(crate) fn is_published_alone(&self) -> bool {
         self.session.published.is_some() && self.rows.is_empty()
     }
 
     /// What should be known before any number of it is believed, most serious first.
-    pub fn reservations(&self) -> Vec<String> {
+    pub(crate) fn reservations(&self) -> Vec<String> {
         let session = &self.session;
         let mut told = Vec::new();
         if session.made_up {

@@ -47,7 +47,7 @@ impl Unit {
 }
 
 /// A case's median with how far off it may be: `14.6 ms ± 150 %`.
-pub fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
+pub(crate) fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
     let median = row.median_words()?;
     Some(match row.uncertainty_words() {
         Some(uncertainty) => format!("{median} ± {uncertainty}"),

@@ -26,7 +26,7 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// What the report is about, on a line: model, machine, day.
-pub fn subtitle(source: &Source<'_>) -> String {
+pub(crate) fn subtitle(source: &Source<'_>) -> String {
     provenance::of(&[&source.session])
 }
 

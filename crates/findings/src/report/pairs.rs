@@ -78,7 +78,7 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
 }
 
 /// How a speed-up comes about, below a table that has one beside two medians.
-pub fn over_rounds() -> Block {
+pub(crate) fn over_rounds() -> Block {
     Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
 }
 
@@ -202,7 +202,7 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
 }
 
 /// The numbers side by side, as far as at least one side knows them.
-pub fn before_and_after(found: &[&Metric]) -> Option<Block> {
+pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
     let is_known = |metric: &&&Metric| metric.before.is_some() || metric.after.is_some();
     let (known, unknown): (Vec<&Metric>, Vec<&Metric>) =
         found.iter().partition(|metric| is_known(metric));

@@ -27,7 +27,7 @@ use pour::Pour;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
 use split::Splitter;
-pub use xla::Xla;
+pub(crate) use xla::Xla;
 
 /// Bytes that are cut into events at once.
 const PIECE: usize = 4 << 20;

@@ -25,7 +25,7 @@ const MOST_EVENTS: usize = 1_000_000;
 
 /// The plug-in of `XProf` and `TensorBoard`.
 #[derive(Debug)]
-pub struct Xla;
+pub(crate) struct Xla;
 
 impl Importer for Xla {
     fn id(&self) -> &'static str {

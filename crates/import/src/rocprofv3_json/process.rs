@@ -14,7 +14,7 @@ use super::records::{
 };
 
 /// The file: an object with one key that matters.
-pub struct File<'r, 'a>(pub &'r mut Reading<'a>);
+pub(super) struct File<'r, 'a>(pub &'r mut Reading<'a>);
 
 impl<'de> DeserializeSeed<'de> for File<'_, '_> {
     type Value = ();
@@ -228,7 +228,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for Each<T, F> {
 }
 
 /// What was left out, in words.
-pub fn skipped_words(skipped: &BTreeMap<String, u64>) -> String {
+pub(crate) fn skipped_words(skipped: &BTreeMap<String, u64>) -> String {
     let words: Vec<String> = skipped
         .iter()
         .map(|(domain, records)| format!("{records} of {domain}"))

@@ -9,22 +9,22 @@ use crate::lines;
 
 /// A whole number, also one in text or in an object such as `{"handle": 5}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Num(pub Option<u64>);
+pub(crate) struct Num(pub Option<u64>);
 
 impl Num {
     /// The number; 0 where there is none.
-    pub fn or_zero(self) -> u64 {
+    pub(crate) fn or_zero(self) -> u64 {
         self.0.unwrap_or(0)
     }
 }
 
 /// A number with decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Real(pub Option<f64>);
+pub(super) struct Real(pub Option<f64>);
 
 /// A text; numbers are written out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text(pub String);
+pub(super) struct Text(pub String);
 
 /// Something of any kind, reduced to what fits into a field.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl<'de> Deserialize<'de> for Text {
 /// What a call and what it started have in common.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Correlation {
+pub(crate) struct Correlation {
     /// The tool's own number.
     pub internal: Num,
     /// The program's number.
@@ -142,7 +142,7 @@ pub struct Correlation {
 /// Three sizes.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Size {
+pub(super) struct Size {
     /// The first.
     pub x: Num,
     /// The second.
@@ -153,7 +153,7 @@ pub struct Size {
 
 impl Size {
     /// All three: `64x1x1`.
-    pub fn words(self) -> String {
+    pub(super) fn words(self) -> String {
         let [x, y, z] = [self.x, self.y, self.z].map(Num::or_zero);
         format!("{x}x{y}x{z}")
     }
@@ -162,7 +162,7 @@ impl Size {
 /// A launch.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Dispatch {
+pub(crate) struct Dispatch {
     /// The device.
     pub agent_id: Num,
     /// The queue.
@@ -182,7 +182,7 @@ pub struct Dispatch {
 /// A record of any domain.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Record {
+pub(super) struct Record {
     /// The domain, by number.
     pub kind: Num,
     /// The function or direction, by number within the domain.
@@ -218,7 +218,7 @@ pub struct Record {
 /// Counters of a launch.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct CounterRecord {
+pub(crate) struct CounterRecord {
     /// The launch with its times.
     pub dispatch_data: DispatchData,
     /// What was counted, in each part of the device for itself.
@@ -230,7 +230,7 @@ pub struct CounterRecord {
 /// A launch with its times.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct DispatchData {
+pub(crate) struct DispatchData {
     /// The launch.
     pub dispatch_info: Dispatch,
     /// What it has in common with others.
@@ -244,7 +244,7 @@ pub struct DispatchData {
 /// What was counted in a part of a device.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct CounterValue {
+pub(crate) struct CounterValue {
     /// Which counter.
     pub counter_id: Num,
     /// Its value.
@@ -254,7 +254,7 @@ pub struct CounterValue {
 /// A processor or a card.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct AgentRecord {
+pub(crate) struct AgentRecord {
     /// What records call it.
     pub id: Num,
     /// 1 for a processor, 2 for a card.
@@ -274,7 +274,7 @@ pub struct AgentRecord {
 /// A kernel.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Symbol {
+pub(super) struct Symbol {
     /// What launches call it.
     pub kernel_id: Num,
     /// As the user wants it.
@@ -287,7 +287,7 @@ pub struct Symbol {
 
 impl Symbol {
     /// The best of its names; the first symbol of a file is none and is called 0.
-    pub fn name(self) -> Option<String> {
+    pub(super) fn name(self) -> Option<String> {
         let names = [
             self.formatted_kernel_name.0,
             self.demangled_kernel_name.0,
@@ -302,7 +302,7 @@ impl Symbol {
 /// A counter.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct CounterInfo {
+pub(crate) struct CounterInfo {
     /// What values call it.
     pub id: Num,
     /// Its name.
@@ -312,7 +312,7 @@ pub struct CounterInfo {
 /// A domain with its functions.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct KindNames {
+pub(crate) struct KindNames {
     /// The domain.
     pub kind: Text,
     /// Its functions.
@@ -322,7 +322,7 @@ pub struct KindNames {
 /// A text with the number that stands for it.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Keyed {
+pub(crate) struct Keyed {
     /// The number.
     pub key: Num,
     /// The text.
@@ -332,7 +332,7 @@ pub struct Keyed {
 /// Texts of a process.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Strings {
+pub(super) struct Strings {
     /// Domains, by number.
     pub buffer_records: Vec<KindNames>,
     /// What markers say.
@@ -344,7 +344,7 @@ pub struct Strings {
 /// What the program calls its launches.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct ExternalNames {
+pub(crate) struct ExternalNames {
     /// Texts by the program's number.
     pub external: Vec<Keyed>,
 }
@@ -352,7 +352,7 @@ pub struct ExternalNames {
 /// How a process was profiled.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Metadata {
+pub(super) struct Metadata {
     /// Its number.
     pub pid: Num,
     /// Its command line.
@@ -364,7 +364,7 @@ pub struct Metadata {
 /// Options that matter for reading.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub struct Config {
+pub(crate) struct Config {
     /// Streams were not recorded.
     pub group_by_queue: bool,
 }

@@ -87,7 +87,7 @@ pub fn recipe(setup: &Setup) -> Result<Recipe, String> {
 }
 
 /// The most memory that the setup's worker may allocate, in bytes.
-pub fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
+pub(crate) fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
     let Some(text) = setup.options.get("memory") else {
         return Ok(None);
     };

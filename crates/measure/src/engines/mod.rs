@@ -23,8 +23,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use common::memory_limit;
 use common::{THREADS, check_cpu_alone, positive};
-pub use common::{copies, devices, memory_limit, recipe, streams};
+pub use common::{copies, devices, recipe, streams};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::examination::Examination;
 pub use powerband_core::domain::setup::MODEL_KEY;
@@ -105,16 +106,16 @@ pub const COMMON_KEYS: &[Key] = &[
 const MOST_COPIES: usize = 64;
 
 /// The key with which a setup asks for several workers.
-pub const COPIES_KEY: &str = "copies";
+pub(crate) const COPIES_KEY: &str = "copies";
 
 /// The key with which a setup names the devices of its copies.
-pub const DEVICES_KEY: &str = "devices";
+pub(crate) const DEVICES_KEY: &str = "devices";
 
 /// The key with which a setup asks for several threads in one worker.
-pub const STREAMS_KEY: &str = "streams";
+pub(crate) const STREAMS_KEY: &str = "streams";
 
 /// The key with which a setup asks for other numbers.
-pub const PRECISION_KEY: &str = "precision";
+pub(crate) const PRECISION_KEY: &str = "precision";
 
 /// An option that a setup may carry.
 #[derive(Clone, Copy, Debug)]
@@ -235,9 +236,9 @@ pub struct Loaded {
 }
 
 /// Runs that are watched for a profile, and how many of them come first and only warm up.
-pub const PROFILE_RUNS: u64 = 13;
+pub(crate) const PROFILE_RUNS: u64 = 13;
 /// See [`PROFILE_RUNS`].
-pub const PROFILE_WARM_UP: u64 = 3;
+pub(crate) const PROFILE_WARM_UP: u64 = 3;
 
 /// An engine: what it is called, what it may be told, how it is loaded.
 pub trait Engine: Sync {

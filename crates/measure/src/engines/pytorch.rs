@@ -16,7 +16,7 @@ const WORKER: (&str, &str) = (
 /// The Python package that has to be there.
 const PACKAGE: &str = "torch";
 /// Words of `mode=`; several are joined by `+`.
-pub const MODES: [&str; 9] = [
+pub(crate) const MODES: [&str; 9] = [
     "eager",
     "amp-bf16",
     "amp-fp16",
@@ -121,7 +121,7 @@ fn in_python() -> EngineError {
 }
 
 /// The words of a setup's `mode=`.
-pub fn modes(setup: &Setup) -> Vec<&str> {
+pub(crate) fn modes(setup: &Setup) -> Vec<&str> {
     let mode = setup.options.get("mode").map_or("eager", String::as_str);
     mode.split('+').map(str::trim).collect()
 }

@@ -30,7 +30,7 @@ use powerband_onnx::{file, proto};
 const VERSION: &str = "0.27.0";
 
 /// The engine.
-pub struct Rten;
+pub(crate) struct Rten;
 
 impl Engine for Rten {
     fn id(&self) -> &'static str {

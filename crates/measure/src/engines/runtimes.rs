@@ -17,7 +17,7 @@ use self::versions::{WantedVersion, newest_first};
 use powerband_core::base::paths::Paths;
 
 pub use self::environments::{EnvironmentRoots, Offer, offers};
-pub use self::python::{
+pub(crate) use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };
 pub(super) use self::versions::{compare_versions, continues};

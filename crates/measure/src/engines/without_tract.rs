@@ -11,7 +11,7 @@ use powerband_core::domain::setup::Setup;
 const LACK: &str = "this Powerband was built without tract; `cargo build --release --features tract` builds one with it";
 
 /// The engine.
-pub struct Tract;
+pub(super) struct Tract;
 
 impl Engine for Tract {
     fn id(&self) -> &'static str {

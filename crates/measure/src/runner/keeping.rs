@@ -9,16 +9,16 @@ const TIMES_THE_MODEL: u64 = 3;
 const ENGINE: u64 = 200 << 20;
 
 /// What the session says where memory decides.
-pub const SAID: &str = "Memory does not allow the workers to stay alive together: a setup's worker is started again for each round, loaded and warmed up anew.";
+pub(crate) const SAID: &str = "Memory does not allow the workers to stay alive together: a setup's worker is started again for each round, loaded and warmed up anew.";
 
 /// What a worker will need, in bytes: as much as the largest one did so far.
-pub fn need(peaks: impl IntoIterator<Item = u64>, model_bytes: u64) -> u64 {
+pub(super) fn need(peaks: impl IntoIterator<Item = u64>, model_bytes: u64) -> u64 {
     let guess = ENGINE.saturating_add(model_bytes.saturating_mul(TIMES_THE_MODEL));
     peaks.into_iter().max().unwrap_or(0).max(guess)
 }
 
 /// Whether that fits beside what lives already.
-pub fn has_room(available: u64, need: u64) -> bool {
+pub(super) fn has_room(available: u64, need: u64) -> bool {
     available as f64 >= need as f64 * (1.0 + SPARE)
 }
 

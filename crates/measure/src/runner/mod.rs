@@ -2,7 +2,6 @@
 
 pub mod batches;
 pub mod control;
-pub mod equipment;
 pub mod exporting;
 pub mod first;
 pub mod importing;

@@ -192,13 +192,6 @@ fn bring_traces(session: &mut Session, path: &Path) {
     }
 }
 
-/// Writes a session into the library, under a name that is not taken.
-pub fn save_in_library(session: &Session, paths: &Paths) -> Result<PathBuf, String> {
-    let path = library_path(session, paths)?;
-    session_file::write(&path, session).map_err(|error| error.to_string())?;
-    Ok(path)
-}
-
 fn library_path(session: &Session, paths: &Paths) -> Result<PathBuf, String> {
     library::new_path(paths, &session.name, &session.created)
         .map_err(|error| format!("cannot make a file in {}: {error}", paths.library.display()))

@@ -67,7 +67,7 @@ pub struct Earlier {
 }
 
 /// Who is told of each event as it happens.
-pub type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
+pub(crate) type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
 
 /// Carries the plan out. The journal, where there is one, has every event before the observer hears
 /// of it; it comes back with the session, to be discarded once that is saved.

@@ -44,7 +44,7 @@ fn shuffle<T>(items: &mut [T], rng: &mut Xoshiro256PlusPlus) {
 
 /// The batch sizes that are opened on the way to one: from the smallest on, each at least twice the one
 /// before. Opening all of many would keep the first round waiting.
-pub fn steps_to(batch: usize, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
+pub(crate) fn steps_to(batch: usize, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
     let mut smaller: Vec<usize> = sizes.into_iter().filter(|size| *size < batch).collect();
     smaller.sort_unstable();
     let mut steps: Vec<usize> = Vec::new();
@@ -86,7 +86,7 @@ pub fn share(rule: &MeasureRule) -> RoundRule {
 }
 
 /// Whether a case wants another round.
-pub fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
+pub(crate) fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
     if round < rule.rounds {
         return true;
     }

@@ -28,7 +28,7 @@ pub struct WatchRequest {
 }
 
 /// Watches while a run goes on.
-pub struct Watcher {
+pub(crate) struct Watcher {
     sampler: Sampler,
     /// Each device's place in the session.
     places: Vec<usize>,
@@ -41,7 +41,11 @@ pub struct Watcher {
 
 impl Watcher {
     /// Looks who can tell something, and begins to ask.
-    pub fn begin(request: &WatchRequest, before: &Telemetry, began_ns: u64) -> (Self, RunEvent) {
+    pub(crate) fn begin(
+        request: &WatchRequest,
+        before: &Telemetry,
+        began_ns: u64,
+    ) -> (Self, RunEvent) {
         let survey = survey::survey(&request.places);
         let mut telemetry = Telemetry::default();
         let known = before.tracks.iter().map(|track| track.device.clone());
@@ -69,14 +73,14 @@ impl Watcher {
 
     /// How long to watch the idle machine before the first worker starts; nothing where no device
     /// tells its power.
-    pub fn idle_time(&self) -> Option<Duration> {
+    pub(crate) fn idle_time(&self) -> Option<Duration> {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
         self.tells_power
             .then(|| Duration::from_millis((seconds * 1e3) as u64))
     }
 
     /// What is to be said where the devices are not those of this run.
-    pub fn played_back(devices: &[WatchedDevice]) -> Option<RunEvent> {
+    pub(crate) fn played_back(devices: &[WatchedDevice]) -> Option<RunEvent> {
         devices
             .iter()
             .any(WatchedDevice::is_played_back)
@@ -87,7 +91,7 @@ impl Watcher {
     }
 
     /// What is to be said where energies are wanted and nobody can tell them.
-    pub fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
+    pub(crate) fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
         (request.for_energy && !self.tells_power).then(|| RunEvent::Warned {
             text: "No device here tells its power, so no energy will be known; powerband devices says what would help."
                 .to_owned(),
@@ -95,12 +99,12 @@ impl Watcher {
     }
 
     /// How long until every device was read once more.
-    pub fn one_more_reading(&self) -> Duration {
+    pub(crate) fn one_more_reading(&self) -> Duration {
         Duration::from_millis((1.3e3 / self.rate_hz.max(1.0)) as u64)
     }
 
     /// A stretch that ends now, in the session's time.
-    pub fn span_since(&self, from_ns: u64) -> Span {
+    pub(crate) fn span_since(&self, from_ns: u64) -> Span {
         let relative = |at_ns: u64| at_ns.saturating_sub(self.began_ns);
         Span {
             from_ns: relative(from_ns),
@@ -109,12 +113,12 @@ impl Watcher {
     }
 
     /// Says which process is measuring now.
-    pub fn set_worker(&self, pid: Option<u32>) {
+    pub(crate) fn set_worker(&self, pid: Option<u32>) {
         self.sampler.set_worker(pid);
     }
 
     /// What was caught, where it is time to hand it on.
-    pub fn events(&mut self) -> Vec<RunEvent> {
+    pub(crate) fn events(&mut self) -> Vec<RunEvent> {
         let now_ns = clock::monotonic_ns();
         if now_ns.saturating_sub(self.handed_on_ns) < HANDED_ON.as_nanos() as u64 {
             return Vec::new();
@@ -123,7 +127,7 @@ impl Watcher {
     }
 
     /// What was caught until now.
-    pub fn all_events(&mut self) -> Vec<RunEvent> {
+    pub(crate) fn all_events(&mut self) -> Vec<RunEvent> {
         self.handed_on_ns = clock::monotonic_ns();
         let Catch {
             readings,

@@ -85,7 +85,7 @@ impl Watch for Cards {
 }
 
 /// Whether a card's files are still where they were.
-pub fn still_there(folder: &Path) -> Result<(), Gone> {
+pub(crate) fn still_there(folder: &Path) -> Result<(), Gone> {
     if folder.join("vendor").exists() {
         return Ok(());
     }

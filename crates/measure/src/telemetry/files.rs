@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The text of a file without the line break at its end; nothing where it cannot be read or is empty.
-pub fn text(path: &Path) -> Option<String> {
+pub(super) fn text(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The number in a file.
-pub fn number(path: &Path) -> Option<f64> {
+pub(super) fn number(path: &Path) -> Option<f64> {
     text(path)?.parse().ok()
 }
 
 /// What is in a folder, in the order of the names; empty where it cannot be read.
-pub fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -26,13 +26,13 @@ pub fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The last part of a path as text.
-pub fn name(path: &Path) -> String {
+pub(super) fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
 /// The first word after a name and a colon, in a text that has one of them a line.
-pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -40,6 +40,6 @@ pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The bytes in a line such as `MemTotal:       16316412 kB`.
-pub fn kibibytes(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn kibibytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.parse::<u64>().ok()?.checked_mul(1024)
 }

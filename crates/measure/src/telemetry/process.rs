@@ -29,12 +29,12 @@ pub fn peak_bytes(pid: u32) -> Option<u64> {
 }
 
 /// Lets a process of this user begin its peak anew from what it has now; whether that could be done.
-pub fn forget_peak(pid: u32) -> bool {
+pub(crate) fn forget_peak(pid: u32) -> bool {
     fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
 }
 
 /// How often the threads that it has now had to make way for others, though they wanted to go on.
-pub fn made_way(root: &Path, pid: u32) -> Option<u64> {
+pub(crate) fn made_way(root: &Path, pid: u32) -> Option<u64> {
     let threads = files::entries(&root.join(format!("proc/{pid}/task")));
     let counts = threads.iter().filter_map(|thread| {
         let status = fs::read_to_string(thread.join("status")).ok()?;

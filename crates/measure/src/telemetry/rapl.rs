@@ -12,7 +12,7 @@ const SHORTEST_S: f64 = 0.02;
 
 /// The files below `/sys/class/powercap`.
 #[derive(Debug)]
-pub struct Rapl;
+pub(crate) struct Rapl;
 
 impl Source for Rapl {
     fn id(&self) -> &'static str {

@@ -11,7 +11,7 @@ use powerband_core::domain::telemetry::{
 
 /// The telemetry of a session.
 #[derive(Debug)]
-pub struct Replay;
+pub(crate) struct Replay;
 
 impl Source for Replay {
     fn id(&self) -> &'static str {

@@ -77,7 +77,7 @@ impl Sampler {
     }
 
     /// The same, with another patience.
-    pub fn with_patience(survey: Survey, rate_hz: f64, patience: Duration) -> Self {
+    pub(crate) fn with_patience(survey: Survey, rate_hz: f64, patience: Duration) -> Self {
         let rate_hz = rate_hz.clamp(*RATES_HZ.start(), *RATES_HZ.end());
         let period_ns = (1e9 / rate_hz) as u64;
         let shared = Arc::new(Shared {

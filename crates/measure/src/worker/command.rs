@@ -26,7 +26,7 @@ const LEAST_CHANCE: f64 = 0.0005;
 const QUOTED: usize = 200;
 
 /// A command, before its batch size is known.
-pub struct CommandModel {
+pub(crate) struct CommandModel {
     outside: Outside,
     loaded: Loaded,
     /// What starting alone takes, in nanoseconds; nothing is taken off its own figures.
@@ -35,7 +35,7 @@ pub struct CommandModel {
 
 impl CommandModel {
     /// Looks what starting a command takes.
-    pub fn new(outside: Outside) -> Result<Self, EngineError> {
+    pub(super) fn new(outside: Outside) -> Result<Self, EngineError> {
         let start_ns = match outside.figures {
             Some(_) => 0,
             None => start_ns()?,

@@ -53,7 +53,7 @@ impl Member for Worker {
 
 /// Those who run one setup.
 #[derive(Debug)]
-pub struct Crew<M = Worker> {
+pub(crate) struct Crew<M = Worker> {
     workers: Vec<M>,
     sharing: Sharing,
     /// Cases that the first worker has to itself, because their inputs are given.
@@ -63,7 +63,7 @@ pub struct Crew<M = Worker> {
 
 impl Crew {
     /// Starts as many workers as the setup has copies.
-    pub fn start(
+    pub(crate) fn start(
         setup: &Setup,
         runtime: Option<&Path>,
         program: &Path,
@@ -77,12 +77,12 @@ impl Crew {
     }
 
     /// The processes.
-    pub fn pids(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn pids(&self) -> impl Iterator<Item = u32> + '_ {
         self.workers.iter().map(Worker::pid)
     }
 
     /// From the start of the slowest process to its handshake, in nanoseconds.
-    pub fn start_ns(&self) -> u64 {
+    pub(crate) fn start_ns(&self) -> u64 {
         self.workers
             .iter()
             .map(|worker| worker.start_ns)
@@ -91,7 +91,7 @@ impl Crew {
     }
 
     /// An answer that is none to the question.
-    pub fn confused(&mut self, reply: &Reply) -> WorkerError {
+    pub(crate) fn confused(&mut self, reply: &Reply) -> WorkerError {
         match self.workers.first_mut() {
             Some(worker) => worker.confused(reply),
             None => WorkerError::Garbled("an answer from nobody".to_owned()),
@@ -100,19 +100,19 @@ impl Crew {
 
     /// Ends them politely, or less politely where they do not listen; tells how those failed that did
     /// so and of whom nobody was told yet.
-    pub fn end(self) -> Vec<Ending> {
+    pub(crate) fn end(self) -> Vec<Ending> {
         self.workers.into_iter().filter_map(Worker::end).collect()
     }
 
     /// How one of them ended by itself while nothing was asked of it.
-    pub fn death(&mut self) -> Option<Ending> {
+    pub(crate) fn death(&mut self) -> Option<Ending> {
         self.workers.iter_mut().find_map(Worker::death)
     }
 }
 
 impl<M: Member> Crew<M> {
     /// These, who are there already.
-    pub fn of(workers: Vec<M>, sharing: Sharing) -> Self {
+    pub(crate) fn of(workers: Vec<M>, sharing: Sharing) -> Self {
         Self {
             workers,
             sharing,
@@ -122,7 +122,7 @@ impl<M: Member> Crew<M> {
     }
 
     /// Asks one question and waits for the answer of all.
-    pub fn ask_meanwhile(
+    pub(crate) fn ask_meanwhile(
         &mut self,
         request: &Request,
         limit: Duration,

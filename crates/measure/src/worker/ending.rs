@@ -28,7 +28,7 @@ pub struct Ending {
 
 impl Ending {
     /// The last lines of what it wrote to standard error, of a length that fits a message.
-    pub fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let lines = self.stderr.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         let from = lines.len().saturating_sub(LAST_LINES);

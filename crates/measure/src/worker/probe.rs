@@ -61,7 +61,7 @@ pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>
 }
 
 /// The library for a setup: nothing for an engine that needs none.
-pub fn runtime_for(
+pub(crate) fn runtime_for(
     engine: &dyn Engine,
     setup: &Setup,
     places: &Places,

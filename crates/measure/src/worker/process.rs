@@ -136,7 +136,7 @@ impl Process {
     }
 
     /// How it ended, where it did so by itself since it was last looked at.
-    pub fn ended_by_itself(&mut self) -> Option<Ending> {
+    pub(crate) fn ended_by_itself(&mut self) -> Option<Ending> {
         let is_gone = !self.is_over && matches!(self.child.try_wait(), Ok(Some(_)));
         is_gone.then(|| self.end())
     }
@@ -263,7 +263,7 @@ pub struct Finished {
 }
 
 /// Runs a process to its end, or to the limit, and returns what it wrote.
-pub fn run_to_end(
+pub(crate) fn run_to_end(
     spec: &ProcessSpec,
     limit: Duration,
     cancel: &CancelToken,
@@ -273,7 +273,7 @@ pub fn run_to_end(
 
 /// Runs a process to its end within our own group, so that whoever ends us ends it as well, and tells
 /// what it said and how long it took, in nanoseconds.
-pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
+pub(crate) fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
     let mut command = bare(spec);
     command.stdin(Stdio::null());
     let start = Instant::now();
@@ -290,7 +290,7 @@ pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
 }
 
 /// As [`run_to_end`], with each line of its standard output passed on as it comes.
-pub fn run_watched(
+pub(crate) fn run_watched(
     spec: &ProcessSpec,
     limit: Duration,
     cancel: &CancelToken,

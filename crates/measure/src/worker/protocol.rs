@@ -17,14 +17,14 @@ use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// Raised whenever a line changes its meaning. Both sides must have the same.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The longest line that is read: beyond it a worker counts as garbled.
 pub const LONGEST_LINE: usize = 16 << 20;
 
 /// A worker's first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
+pub(crate) struct Hello {
     /// The protocol it speaks.
     pub protocol: u32,
     /// Which program it is, for messages.

@@ -146,7 +146,7 @@ pub fn together(rule: &RoundRule, starts_at_ns: u64) -> RoundRule {
 }
 
 /// What all of them said, as one answer; nothing where they said different things.
-pub fn merge(replies: &[Reply], batch: Option<usize>, sharing: Sharing) -> Option<Reply> {
+pub(crate) fn merge(replies: &[Reply], batch: Option<usize>, sharing: Sharing) -> Option<Reply> {
     Some(match replies.first()? {
         Reply::Loaded(_) => {
             let reports = all(replies, |reply| match reply {

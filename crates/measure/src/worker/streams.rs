@@ -14,7 +14,7 @@ use powerband_core::base::cancel::CancelToken;
 
 /// One thread, which does what a worker does.
 #[derive(Debug)]
-pub struct Stream {
+pub(super) struct Stream {
     requests: SyncSender<Request>,
     answers: Receiver<Result<Reply, EngineError>>,
 }

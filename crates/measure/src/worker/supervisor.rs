@@ -48,7 +48,7 @@ pub enum WorkerError {
 
 impl WorkerError {
     /// Whether the worker can be asked something else.
-    pub fn leaves_worker_usable(&self) -> bool {
+    pub(crate) fn leaves_worker_usable(&self) -> bool {
         matches!(
             self,
             Self::Refused(EngineError::Unsupported(_) | EngineError::Failed(_))
@@ -56,7 +56,7 @@ impl WorkerError {
     }
 
     /// What this means for the case that was being worked on.
-    pub fn into_outcome(self, phase: Phase) -> Outcome {
+    pub(crate) fn into_outcome(self, phase: Phase) -> Outcome {
         match self {
             Self::Start(reason) => Outcome::Failed {
                 phase: Phase::Start,
@@ -107,7 +107,7 @@ impl Worker {
     }
 
     /// Starts a process that speaks the protocol, and shakes hands.
-    pub fn start_process(
+    pub(crate) fn start_process(
         spec: &ProcessSpec,
         limit: Duration,
         cancel: &CancelToken,
@@ -116,7 +116,7 @@ impl Worker {
     }
 
     /// Starts a process within which something else may write to its standard output: a profiler.
-    pub fn start_wrapped(
+    pub(crate) fn start_wrapped(
         spec: &ProcessSpec,
         limit: Duration,
         cancel: &CancelToken,
@@ -166,7 +166,7 @@ impl Worker {
     }
 
     /// The same; while the worker is silent, something small is done a few times a second.
-    pub fn ask_meanwhile(
+    pub(crate) fn ask_meanwhile(
         &mut self,
         request: &Request,
         limit: Duration,
@@ -217,7 +217,7 @@ impl Worker {
     }
 
     /// How it ended, where it did so by itself while nothing was asked of it; told once.
-    pub fn death(&mut self) -> Option<Ending> {
+    pub(crate) fn death(&mut self) -> Option<Ending> {
         self.process.ended_by_itself()
     }
 
@@ -278,13 +278,13 @@ fn is_document(line: &str) -> bool {
 }
 
 /// The worker that a setup asks for.
-pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
+pub(crate) fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
     let engine = engines::find(&setup.engine);
     let described = engine.and_then(|engine| engine.worker(setup, runtime));
     described.unwrap_or_else(|| own_worker(program))
 }
 
 /// Our own executable as a worker.
-pub fn own_worker(program: &Path) -> ProcessSpec {
+pub(crate) fn own_worker(program: &Path) -> ProcessSpec {
     ProcessSpec::new(program).args(["worker"])
 }

@@ -31,7 +31,7 @@ const CONVERTERS: [&str; 3] = ["Cast", "QuantizeLinear", "DequantizeLinear"];
 const SHAPES: [&str; 3] = ["Constant", "Shape", "Size"];
 
 /// A graph with its indices. Subgraphs are part of the node that holds them.
-pub struct Graph<'a> {
+pub(super) struct Graph<'a> {
     /// The nodes, in the order of the file.
     pub nodes: &'a [NodeProto],
     makers: HashMap<&'a str, usize>,
@@ -46,7 +46,7 @@ pub struct Graph<'a> {
 
 impl<'a> Graph<'a> {
     /// Reads a model's outermost graph.
-    pub fn new(model: &'a ModelProto) -> Self {
+    pub(super) fn new(model: &'a ModelProto) -> Self {
         let mut graph = Self {
             nodes: proto::nodes(model),
             makers: HashMap::new(),
@@ -85,34 +85,34 @@ impl<'a> Graph<'a> {
     }
 
     /// The node that makes a tensor.
-    pub fn maker(&self, tensor: &str) -> Option<usize> {
+    pub(super) fn maker(&self, tensor: &str) -> Option<usize> {
         self.makers.get(tensor).copied()
     }
 
     /// The nodes that read a tensor.
-    pub fn readers(&self, tensor: &str) -> &[usize] {
+    pub(crate) fn readers(&self, tensor: &str) -> &[usize] {
         self.readers.get(tensor).map_or(&[], Vec::as_slice)
     }
 
     /// The node of that name, where it is the only one.
-    pub fn named(&self, name: &str) -> Option<usize> {
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
         self.named.get(name).copied().flatten()
     }
 
     /// Whether the file holds this tensor.
-    pub fn is_stored(&self, tensor: &str) -> bool {
+    pub(crate) fn is_stored(&self, tensor: &str) -> bool {
         self.stored.contains(tensor)
     }
 
     /// Whether a node makes, reads or holds a tensor of this name.
-    pub fn has(&self, tensor: &str) -> bool {
+    pub(super) fn has(&self, tensor: &str) -> bool {
         self.makers.contains_key(tensor)
             || self.readers.contains_key(tensor)
             || self.is_stored(tensor)
     }
 
     /// The tensor that this one is, before all nodes that do nothing.
-    pub fn source<'t>(&self, tensor: &'t str) -> &'t str
+    pub(super) fn source<'t>(&self, tensor: &'t str) -> &'t str
     where
         'a: 't,
     {
@@ -120,7 +120,7 @@ impl<'a> Graph<'a> {
     }
 
     /// For each node, whether it depends on no input of the graph, or only on the shapes of some.
-    pub fn constants(&self) -> Vec<bool> {
+    pub(super) fn constants(&self) -> Vec<bool> {
         let mut constant: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for node in self.nodes {
             let known = |input: &&str| {
@@ -138,7 +138,7 @@ impl<'a> Graph<'a> {
     }
 
     /// For each node, an earlier one that computes the same from the same.
-    pub fn twins(&self) -> Vec<Option<usize>> {
+    pub(super) fn twins(&self) -> Vec<Option<usize>> {
         let mut first: HashMap<(&str, Vec<u8>, Vec<&str>), usize> = HashMap::new();
         // What a twin makes goes by the name of what the first makes.
         let mut same: HashMap<&str, &str> = HashMap::new();
@@ -201,26 +201,26 @@ fn reads(node: &NodeProto) -> Vec<&str> {
 }
 
 /// Whether an operator only lets a value through.
-pub fn does_nothing(op: &str) -> bool {
+pub(crate) fn does_nothing(op: &str) -> bool {
     NOTHING.contains(&op)
 }
 
 /// Whether an operator gives the same values another shape, order or type.
-pub fn is_view(op: &str) -> bool {
+pub(super) fn is_view(op: &str) -> bool {
     VIEWS.contains(&op)
 }
 
 /// Whether an operator may have been added to bring a value into another form or place.
-pub fn is_carrier(op: &str) -> bool {
+pub(crate) fn is_carrier(op: &str) -> bool {
     MOVERS.contains(&op) || CONVERTERS.contains(&op) || is_view(op)
 }
 
 /// Whether a node of the file can have stayed as one of the prepared graph, by their operators.
-pub fn is_kin(op: &str, original: &str) -> bool {
+pub(crate) fn is_kin(op: &str, original: &str) -> bool {
     op == original || (is_view(op) && is_view(original))
 }
 
 /// Whether an operator reads like a version of one of the file's: `QLinearConv` of `Conv`.
-pub fn is_version(op: &str, original: &str) -> bool {
+pub(super) fn is_version(op: &str, original: &str) -> bool {
     op.contains(original) || (op == "Gemm" && original == "MatMul")
 }

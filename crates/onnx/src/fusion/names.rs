@@ -13,7 +13,7 @@ const AFTER_TENSOR: [&str; 2] = ["_nchwc", "_bn_nchwc"];
 
 /// Something of the file that a node may be named after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named<'a> {
+pub(super) enum Named<'a> {
     /// A node of this name.
     Node(&'a str),
     /// The node that makes this tensor.
@@ -21,7 +21,7 @@ pub enum Named<'a> {
 }
 
 /// What a node of the prepared graph may be named after, the likeliest first.
-pub fn namesakes(name: &str) -> Vec<Named<'_>> {
+pub(crate) fn namesakes(name: &str) -> Vec<Named<'_>> {
     let mut found = vec![Named::Node(name)];
     let mut rest = name;
     while let Some(shorter) = shortened(rest) {
@@ -38,7 +38,7 @@ pub fn namesakes(name: &str) -> Vec<Named<'_>> {
 }
 
 /// The tensor that this one is a cast of, by its name.
-pub fn uncast(tensor: &str) -> Option<&str> {
+pub(crate) fn uncast(tensor: &str) -> Option<&str> {
     BEFORE.iter().find_map(|before| tensor.strip_prefix(before))
 }
 

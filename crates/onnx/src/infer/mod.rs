@@ -76,7 +76,7 @@ pub fn infer(model: &ModelProto, inputs: &[TensorSpec]) -> Shapes {
 }
 
 /// Operators whose inputs have shapes and whose outputs have none: where following the graph ended.
-pub fn unfollowed(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
+pub(crate) fn unfollowed(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
     let mut ends = BTreeMap::new();
     for node in proto::nodes(model) {
         let reached = node

@@ -17,7 +17,7 @@ const EPSILON: f32 = 1e-5;
 
 /// Folds every normalisation that follows a convolution directly, and says how many. Neither of the
 /// two is touched where the user wants one of them left alone.
-pub fn norms(graph: &mut GraphProto, leave_out: &LeaveOut<'_>) -> Result<u64, RewriteError> {
+pub(crate) fn norms(graph: &mut GraphProto, leave_out: &LeaveOut<'_>) -> Result<u64, RewriteError> {
     let pairs = pairs(graph, leave_out);
     if pairs.is_empty() {
         return Ok(0);

@@ -9,10 +9,10 @@ use half::f16;
 use super::{Counts, RewriteError, parts};
 
 /// 16-bit floats, as a file writes the type.
-pub const HALF: i32 = DataType::Float16 as i32;
+pub(crate) const HALF: i32 = DataType::Float16 as i32;
 
 /// A float tensor in 16 bits.
-pub fn halved(
+pub(super) fn halved(
     tensor: &TensorProto,
     name: &str,
     counts: &mut Counts,

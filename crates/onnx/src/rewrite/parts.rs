@@ -17,13 +17,13 @@ use powerband_core::domain::model::Dim;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// 32-bit floats, as a file writes the type.
-pub const FLOAT: i32 = DataType::Float as i32;
+pub(super) const FLOAT: i32 = DataType::Float as i32;
 
 /// The version of the file format in which initializers need not be inputs as well.
 const PLAIN_INITIALIZERS: i64 = 4;
 
 /// Version of ONNX's own operators; 1 where the file does not say.
-pub fn opset(model: &ModelProto) -> i64 {
+pub(super) fn opset(model: &ModelProto) -> i64 {
     model
         .opset_import
         .iter()
@@ -32,17 +32,17 @@ pub fn opset(model: &ModelProto) -> i64 {
 }
 
 /// Whether a domain is ONNX's own.
-pub fn is_own(domain: &str) -> bool {
+pub(super) fn is_own(domain: &str) -> bool {
     matches!(domain, "" | "ai.onnx")
 }
 
 /// Whether a node is one of ONNX's own operators of that name.
-pub fn is_op(node: &NodeProto, op_type: &str) -> bool {
+pub(crate) fn is_op(node: &NodeProto, op_type: &str) -> bool {
     node.op_type == op_type && is_own(&node.domain)
 }
 
 /// Whether a node computes with integers that stand for floats.
-pub fn is_quantised(node: &NodeProto) -> bool {
+pub(crate) fn is_quantised(node: &NodeProto) -> bool {
     let name = node.op_type.as_str();
     name.starts_with("QLinear")
         || matches!(
@@ -57,7 +57,7 @@ pub fn is_quantised(node: &NodeProto) -> bool {
 }
 
 /// What to call a node in a message.
-pub fn called(node: &NodeProto) -> String {
+pub(super) fn called(node: &NodeProto) -> String {
     let name = if node.name.is_empty() {
         node.output.first().map_or("", String::as_str)
     } else {
@@ -67,7 +67,7 @@ pub fn called(node: &NodeProto) -> String {
 }
 
 /// Brings a graph into the form that the rewrites read, or says why it cannot be rewritten.
-pub fn prepare(model: &mut ModelProto) -> Result<&mut GraphProto, RewriteError> {
+pub(super) fn prepare(model: &mut ModelProto) -> Result<&mut GraphProto, RewriteError> {
     model.ir_version = model.ir_version.max(PLAIN_INITIALIZERS);
     let graph = model.graph.as_mut().ok_or(RewriteError::NoGraph)?;
     for node in &graph.node {
@@ -154,7 +154,7 @@ fn constant(node: &NodeProto) -> Option<TensorProto> {
 }
 
 /// All elements of a float tensor.
-pub fn values(tensor: &TensorProto) -> Result<Vec<f32>, RewriteError> {
+pub(super) fn values(tensor: &TensorProto) -> Result<Vec<f32>, RewriteError> {
     let values = if tensor.raw_data.is_empty() {
         tensor.float_data.clone()
     } else {
@@ -170,13 +170,13 @@ pub fn values(tensor: &TensorProto) -> Result<Vec<f32>, RewriteError> {
 }
 
 /// A float tensor.
-pub fn floats(name: &str, dims: &[usize], values: &[f32]) -> TensorProto {
+pub(super) fn floats(name: &str, dims: &[usize], values: &[f32]) -> TensorProto {
     let bytes = values.iter().flat_map(|value| value.to_le_bytes());
     raw(name, DataType::Float, dims, bytes.collect())
 }
 
 /// A tensor of those bytes.
-pub fn raw(name: &str, data_type: DataType, dims: &[usize], bytes: Vec<u8>) -> TensorProto {
+pub(super) fn raw(name: &str, data_type: DataType, dims: &[usize], bytes: Vec<u8>) -> TensorProto {
     TensorProto {
         name: name.to_owned(),
         data_type: data_type as i32,
@@ -187,7 +187,7 @@ pub fn raw(name: &str, data_type: DataType, dims: &[usize], bytes: Vec<u8>) -> T
 }
 
 /// A node with one output, named after it.
-pub fn node(
+pub(super) fn node(
     op_type: &str,
     input: Vec<String>,
     output: &str,
@@ -204,7 +204,7 @@ pub fn node(
 }
 
 /// An integer attribute.
-pub fn int(name: &str, value: i64) -> AttributeProto {
+pub(super) fn int(name: &str, value: i64) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Int as i32,
@@ -214,13 +214,13 @@ pub fn int(name: &str, value: i64) -> AttributeProto {
 }
 
 /// Sets an attribute, in place of the one of that name.
-pub fn set(node: &mut NodeProto, attribute: AttributeProto) {
+pub(super) fn set(node: &mut NodeProto, attribute: AttributeProto) {
     node.attribute.retain(|known| known.name != attribute.name);
     node.attribute.push(attribute);
 }
 
 /// Shapes with a one for each open dimension of the inputs, of which the number of dimensions holds for every size.
-pub fn ranks(model: &ModelProto) -> Shapes {
+pub(super) fn ranks(model: &ModelProto) -> Shapes {
     let ports = inspect::inputs(model).unwrap_or_default();
     let size = |dim: &Dim| match dim {
         Dim::Fixed(size) => *size,
@@ -237,7 +237,7 @@ pub fn ranks(model: &ModelProto) -> Shapes {
 }
 
 /// How often each value is read, being an output of the graph counted too.
-pub fn uses(graph: &GraphProto) -> BTreeMap<String, usize> {
+pub(super) fn uses(graph: &GraphProto) -> BTreeMap<String, usize> {
     let mut uses = BTreeMap::new();
     let read = graph.node.iter().flat_map(|node| &node.input);
     for name in read.chain(graph.output.iter().map(|value| &value.name)) {
@@ -247,7 +247,7 @@ pub fn uses(graph: &GraphProto) -> BTreeMap<String, usize> {
 }
 
 /// The names of the graph's outputs.
-pub fn outputs(graph: &GraphProto) -> BTreeSet<String> {
+pub(super) fn outputs(graph: &GraphProto) -> BTreeSet<String> {
     graph
         .output
         .iter()
@@ -256,7 +256,7 @@ pub fn outputs(graph: &GraphProto) -> BTreeSet<String> {
 }
 
 /// Drops stored tensors that nobody reads, and what is said of values that are gone.
-pub fn sweep(graph: &mut GraphProto) {
+pub(crate) fn sweep(graph: &mut GraphProto) {
     let read = uses(graph);
     graph
         .initializer
@@ -267,25 +267,25 @@ pub fn sweep(graph: &mut GraphProto) {
 
 /// Operators and nodes that the user wants left alone.
 #[derive(Debug)]
-pub struct LeaveOut<'a> {
+pub(crate) struct LeaveOut<'a> {
     words: &'a [String],
 }
 
 impl<'a> LeaveOut<'a> {
     /// From operator types and node names.
-    pub fn new(words: &'a [String]) -> Self {
+    pub(super) fn new(words: &'a [String]) -> Self {
         Self { words }
     }
 
     /// Whether this node is one of them.
-    pub fn has(&self, node: &NodeProto) -> bool {
+    pub(super) fn has(&self, node: &NodeProto) -> bool {
         self.words
             .iter()
             .any(|word| *word == node.op_type || *word == node.name)
     }
 
     /// A sentence for each word that fits no node: it was mistyped, most likely.
-    pub fn strangers(&self, nodes: &[NodeProto]) -> Vec<String> {
+    pub(crate) fn strangers(&self, nodes: &[NodeProto]) -> Vec<String> {
         let fits = |word: &&String| {
             let fits = |node: &NodeProto| **word == node.op_type || **word == node.name;
             nodes.iter().any(fits)
@@ -300,11 +300,11 @@ impl<'a> LeaveOut<'a> {
 
 /// Names that are taken.
 #[derive(Debug)]
-pub struct Names(BTreeSet<String>);
+pub(super) struct Names(BTreeSet<String>);
 
 impl Names {
     /// All names of a graph.
-    pub fn new(graph: &GraphProto) -> Self {
+    pub(super) fn new(graph: &GraphProto) -> Self {
         let nodes = graph
             .node
             .iter()
@@ -316,7 +316,7 @@ impl Names {
     }
 
     /// A name that nobody has yet.
-    pub fn fresh(&mut self, base: &str, suffix: &str) -> String {
+    pub(super) fn fresh(&mut self, base: &str, suffix: &str) -> String {
         let mut name = format!("{base}/{suffix}");
         let mut count = 1;
         while self.0.contains(&name) {

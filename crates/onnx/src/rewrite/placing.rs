@@ -35,7 +35,7 @@ const PASS: &[&str] = &[
 
 /// How a node computes in 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Job {
+pub(crate) enum Job {
     /// Input 0 with stored weights, whose channels lie along an axis, and perhaps a stored bias.
     Layer {
         /// The axis of the output channels.
@@ -49,7 +49,7 @@ pub enum Job {
 
 /// A network that is ready for 8 bits.
 #[derive(Debug)]
-pub struct Placing {
+pub(super) struct Placing {
     /// Folded, and without the rectifiers that rounding does by itself.
     pub model: ModelProto,
     /// For each node of it, what becomes of it; nothing for nodes that stay in floats.
@@ -68,7 +68,7 @@ pub struct Placing {
 
 impl Placing {
     /// Whose steps a value has.
-    pub fn root<'a>(&'a self, name: &'a str) -> &'a str {
+    pub(super) fn root<'a>(&'a self, name: &'a str) -> &'a str {
         let mut root = name;
         while let Some(next) = self.like.get(root) {
             root = next;
@@ -77,13 +77,13 @@ impl Placing {
     }
 
     /// The values whose range must be known.
-    pub fn roots(&self) -> BTreeSet<&str> {
+    pub(super) fn roots(&self) -> BTreeSet<&str> {
         self.values.iter().map(|name| self.root(name)).collect()
     }
 }
 
 /// Works out the places.
-pub fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, RewriteError> {
+pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, RewriteError> {
     let mut model = model.clone();
     parts::prepare(&mut model)?;
     raise::raise(&mut model)?;

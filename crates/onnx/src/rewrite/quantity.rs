@@ -14,7 +14,7 @@ const BIAS_MOST: f32 = (1 << 30) as f32;
 
 /// How an activation is stored in 8 bits without sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Affine {
+pub(crate) struct Affine {
     /// The value of one step.
     pub scale: f32,
     /// What stands for zero.
@@ -24,7 +24,7 @@ pub struct Affine {
 impl Affine {
     /// For values in a range. The range is widened to hold zero, which is then exact: padding and
     /// rectifiers depend on it.
-    pub fn of_range(low: f32, high: f32) -> Self {
+    pub(crate) fn of_range(low: f32, high: f32) -> Self {
         let (low, high) = (low.min(0.0), high.max(0.0));
         let scale = (high / 255.0) - (low / 255.0);
         if scale < f32::MIN_POSITIVE {
@@ -38,14 +38,14 @@ impl Affine {
     }
 
     /// For exactly these values.
-    pub fn of_values(values: &[f32]) -> Self {
+    pub(crate) fn of_values(values: &[f32]) -> Self {
         let low = values.iter().copied().fold(0.0, f32::min);
         let high = values.iter().copied().fold(0.0, f32::max);
         Self::of_range(low, high)
     }
 
     /// The stored form of a value.
-    pub fn store(self, value: f32) -> u8 {
+    pub(super) fn store(self, value: f32) -> u8 {
         let steps = (value / self.scale).round_ties_even() + f32::from(self.zero);
         steps.clamp(0.0, 255.0) as u8
     }
@@ -53,7 +53,7 @@ impl Affine {
 
 /// Weights in 8 bits, with a scale for each output channel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weights {
+pub(crate) struct Weights {
     /// As stored.
     pub stored: Vec<i8>,
     /// One per channel.
@@ -62,21 +62,21 @@ pub struct Weights {
 
 /// How the channels of a weight tensor lie in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Channels {
+pub(super) struct Channels {
     count: usize,
     stride: usize,
 }
 
 impl Channels {
     /// The channels along one dimension; nothing where there is no such dimension or no element.
-    pub fn along(dims: &[usize], axis: usize) -> Option<Self> {
+    pub(super) fn along(dims: &[usize], axis: usize) -> Option<Self> {
         let count = *dims.get(axis)?;
         let stride = dims[axis + 1..].iter().product();
         (!dims.contains(&0)).then_some(Self { count, stride })
     }
 
     /// How many.
-    pub fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         self.count
     }
 
@@ -87,7 +87,12 @@ impl Channels {
 
 /// Stores weights, symmetric around zero. `bias` is what is added to each channel, in values of the
 /// input's steps: a channel's scale grows where its bias would not fit into 32 bits otherwise.
-pub fn weights(values: &[f32], channels: Channels, reduced: bool, bias: Option<&[f32]>) -> Weights {
+pub(super) fn weights(
+    values: &[f32],
+    channels: Channels,
+    reduced: bool,
+    bias: Option<&[f32]>,
+) -> Weights {
     let most = if reduced { REDUCED_MOST } else { WEIGHT_MOST };
     let mut largest = vec![0.0_f32; channels.count];
     for (index, value) in values.iter().enumerate() {
@@ -119,7 +124,7 @@ pub fn weights(values: &[f32], channels: Channels, reduced: bool, bias: Option<&
 }
 
 /// Stores a bias in steps of the products that it is added to.
-pub fn bias(values: &[f32], scales: &[f32]) -> Vec<i32> {
+pub(crate) fn bias(values: &[f32], scales: &[f32]) -> Vec<i32> {
     values
         .iter()
         .zip(scales)

@@ -15,13 +15,13 @@ use crate::infer::Shapes;
 use crate::proto;
 
 /// The operator set that this writes.
-pub const NEEDED: i64 = 13;
+pub(super) const NEEDED: i64 = 13;
 
 /// The oldest operator set that can be raised.
 const RAISABLE: i64 = 11;
 
 /// Raises a prepared network to the needed operator set; newer ones stay as they are.
-pub fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
+pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
     let (found, needed) = (parts::opset(model), NEEDED);
     if found >= needed {
         return Ok(());

@@ -18,7 +18,7 @@ pub enum Method {
 
 impl Method {
     /// The percentile that cuts off rare extremes and nothing else.
-    pub const PERCENTILE: Self = Self::Percentile(99.99);
+    pub(crate) const PERCENTILE: Self = Self::Percentile(99.99);
 }
 
 /// Gathers ranges, by the name of the tensor.

@@ -13,13 +13,13 @@ use super::parts::{FLOAT, is_own};
 use crate::proto;
 
 /// Element types by the name of the value.
-pub type Types = BTreeMap<String, i32>;
+pub(crate) type Types = BTreeMap<String, i32>;
 
 const INT64: i32 = DataType::Int64 as i32;
 const BOOL: i32 = DataType::Bool as i32;
 
 /// Works out the element type of every value that can be followed.
-pub fn follow(graph: &GraphProto) -> Types {
+pub(super) fn follow(graph: &GraphProto) -> Types {
     let stated = graph
         .input
         .iter()

@@ -63,7 +63,7 @@ impl SampleSet {
     }
 
     /// The same, with pictures made as the caller says.
-    pub fn tensor_with(
+    pub(crate) fn tensor_with(
         &self,
         items: &[usize],
         spec: &TensorSpec,

@@ -16,7 +16,7 @@ const MOST_CLASSES: usize = 100_000;
 
 /// The number of each file's class, and what the classes are called.
 #[derive(Debug, Default)]
-pub struct Numbered {
+pub(super) struct Numbered {
     /// In the order of the files.
     pub labels: Vec<Option<usize>>,
     /// By number.
@@ -25,7 +25,7 @@ pub struct Numbered {
 
 /// Numbers the classes of files. `all` are the classes there are, where that is known apart from the
 /// files.
-pub fn number(
+pub(super) fn number(
     beside: &Path,
     files: &[(PathBuf, Option<String>)],
     all: &[String],

@@ -12,7 +12,7 @@ use powerband_core::base::humanize;
 const NOT_A_CLASS: &str = "__MACOSX";
 
 /// Pictures and arrays of a folder, in the order of their names.
-pub fn find(folder: &Path) -> Result<Found, SampleError> {
+pub(super) fn find(folder: &Path) -> Result<Found, SampleError> {
     let top = Entries::of(folder)?;
     let mut found = Found::default();
     let mut deeper = 0;

@@ -27,7 +27,7 @@ const LABEL_WORDS: &[&str] = &["label", "labels", "class", "class_id", "category
 const LONGEST: u64 = 1 << 30;
 
 /// The files of a list, in the order of their paths.
-pub fn find(path: &Path) -> Result<Found, SampleError> {
+pub(super) fn find(path: &Path) -> Result<Found, SampleError> {
     let failed = |why| SampleError::Read {
         path: path.to_owned(),
         why,

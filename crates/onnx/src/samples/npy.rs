@@ -132,7 +132,12 @@ pub fn read(path: &Path, name: &str) -> Result<Tensor, NpyError> {
 }
 
 /// Reads some rows, which are what the first axis counts; the tensor keeps that axis.
-pub fn read_rows(path: &Path, name: &str, start: usize, count: usize) -> Result<Tensor, NpyError> {
+pub(crate) fn read_rows(
+    path: &Path,
+    name: &str,
+    start: usize,
+    count: usize,
+) -> Result<Tensor, NpyError> {
     let (mut file, header) = open(path)?;
     let rows = header.dims.first().copied().unwrap_or_default();
     let end = start.saturating_add(count);

@@ -57,7 +57,7 @@ pub enum PictureError {
 
 /// How a picture becomes floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preprocess {
+pub(crate) struct Preprocess {
     /// Width and height of what the network takes, in pixels.
     pub side: usize,
     /// Length of the shorter side before the square in the middle is cut out, in pixels.
@@ -70,7 +70,7 @@ pub struct Preprocess {
 
 impl Preprocess {
     /// As torchvision's networks for `ImageNet` want it: with a margin of an eighth that is cut off.
-    pub fn imagenet(side: usize) -> Self {
+    pub(crate) fn imagenet(side: usize) -> Self {
         Self {
             side,
             resize: (side as f64 * 256.0 / 224.0).round() as usize,
@@ -80,7 +80,7 @@ impl Preprocess {
     }
 
     /// As networks for CIFAR-10 want it: 32 × 32 pixels, without a margin.
-    pub fn cifar() -> Self {
+    pub(crate) fn cifar() -> Self {
         Self {
             side: 32,
             resize: 32,
@@ -90,7 +90,7 @@ impl Preprocess {
     }
 
     /// What a network of that input size was trained with, most likely.
-    pub fn for_side(side: usize) -> Self {
+    pub(crate) fn for_side(side: usize) -> Self {
         if side == Self::cifar().side {
             Self::cifar()
         } else {
@@ -99,7 +99,7 @@ impl Preprocess {
     }
 
     /// Reads a picture: all of red, then green, then blue, row by row.
-    pub fn load(&self, path: &Path) -> Result<Vec<f32>, PictureError> {
+    pub(crate) fn load(&self, path: &Path) -> Result<Vec<f32>, PictureError> {
         if self.side == 0 || self.resize < self.side || self.resize > LARGEST_INPUT {
             return Err(PictureError::Side(self.side));
         }
@@ -116,7 +116,7 @@ impl Preprocess {
 }
 
 /// Whether the name of a file says that it is a picture.
-pub fn is_picture(path: &Path) -> bool {
+pub(crate) fn is_picture(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| {
         let extension = extension.to_lowercase();
@@ -126,7 +126,7 @@ pub fn is_picture(path: &Path) -> bool {
 
 /// Looks at the beginning of a file only: whether it is there and begins as a picture that can be
 /// read. It may turn out to be damaged further on.
-pub fn glance(path: &Path) -> Result<(), PictureError> {
+pub(crate) fn glance(path: &Path) -> Result<(), PictureError> {
     let mut head = [0; 32];
     let mut read = 0;
     let mut file = regular_file::open(path)?;

@@ -15,7 +15,7 @@ const CHANNELS: usize = 3;
 
 /// Pixels, row by row, three bytes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pixels {
+pub(crate) struct Pixels {
     /// Columns.
     pub width: usize,
     /// Rows.
@@ -26,7 +26,7 @@ pub struct Pixels {
 
 /// Resizes the shorter side to `resize` and keeps the square of `side` in the middle, which is no
 /// larger. Nothing for a picture without pixels, or one that does not hold as many as it says.
-pub fn square(pixels: &Pixels, resize: usize, side: usize) -> Option<Pixels> {
+pub(super) fn square(pixels: &Pixels, resize: usize, side: usize) -> Option<Pixels> {
     let (width, height) = (pixels.width, pixels.height);
     let shorter = width.min(height);
     let is_whole = width

@@ -118,7 +118,7 @@ impl GraphBuilder {
     }
 
     /// Maximum over 3 × 3 at every second place.
-    pub fn max_pool(&mut self, name: &str, x: &Value) -> Value {
+    pub(crate) fn max_pool(&mut self, name: &str, x: &Value) -> Value {
         self.node(
             "MaxPool",
             name,

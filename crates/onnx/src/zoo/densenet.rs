@@ -19,7 +19,7 @@ const BOTTLENECK: usize = 4;
 const BLOCKS: [usize; 4] = [6, 12, 24, 16];
 
 /// Builds the network.
-pub fn build(model: &ZooModel) -> ModelProto {
+pub(super) fn build(model: &ZooModel) -> ModelProto {
     let mut graph = GraphBuilder::default();
     let names = [
         "features.conv0",

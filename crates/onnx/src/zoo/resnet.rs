@@ -17,7 +17,7 @@ const BRANCH_GAMMA: f32 = 0.25;
 
 /// What tells one residual network from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resnet {
+pub(crate) struct Resnet {
     /// Three convolutions per block, four times as wide at the end, instead of two.
     pub bottleneck: bool,
     /// Blocks in each of the four stages.
@@ -25,7 +25,7 @@ pub struct Resnet {
 }
 
 /// Builds the network.
-pub fn build(model: &ZooModel, plan: Resnet) -> ModelProto {
+pub(super) fn build(model: &ZooModel, plan: Resnet) -> ModelProto {
     let mut graph = GraphBuilder::default();
     let mut x = stem(&mut graph, model.data, ["conv1", "bn1", "relu", "maxpool"]);
     for (stage, &blocks) in plan.blocks.iter().enumerate() {

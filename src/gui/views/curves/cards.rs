@@ -31,7 +31,7 @@ const LINE: f32 = 26.0;
 const SAMPLES: f32 = 170.0;
 
 /// For each setup the best batch within the limit.
-pub fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     let (Some(limit), false) = (app.curves.options.limit_ns, drawn.best.is_empty()) else {
         return;
@@ -94,7 +94,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
 }
 
 /// What each batch needed of the memory, and what that says of larger ones.
-pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
@@ -118,7 +118,7 @@ pub fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
 }
 
 /// What an item cost in energy.
-pub fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
@@ -178,7 +178,7 @@ fn nothing(ui: &mut Ui, words: &str) {
 }
 
 /// The samples of the pinned case, as a histogram and as they came.
-pub fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let is_new = is_new_pin(ui, app.curves.pin);
     let Some(pin) = app.curves.pin else {
         return;

@@ -17,7 +17,7 @@ use powerband_findings::analysis::lint::{self, Finding, Origin, Weight};
 const NAMES: f32 = 64.0;
 
 /// Shows what every open session has.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     for (session, found) in claims::shown(&app.sessions) {
         if !found.findings.is_empty() {
             findings(ui, session, &found.findings, wishes);

@@ -54,7 +54,7 @@ const SLOWEST: [ColumnSpec; 5] = [
 const TIME: &str = "From a run of its own in which every node is timed, which costs time: it says where the time goes, and not how much a run takes. Where a device works on by itself, it is the time that starting the work took.";
 
 /// Shows it, where a session has an examination.
-pub fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn.graph;
     let Some(shown) = &drawn.shown else {
         return;

@@ -13,7 +13,7 @@ use powerband_core::domain::profile::Tool;
 const MOST: usize = 4;
 
 /// Shows it, for each such session that is open.
-pub fn show(ui: &mut Ui, app: &App) {
+pub(super) fn show(ui: &mut Ui, app: &App) {
     for open in app.sessions.iter() {
         if let Some(tool) = &open.session.imported {
             let session = &open.session;

@@ -40,7 +40,7 @@ const SETUP_SPARE: f32 = 40.0;
 const OUTCOME_MORE: f32 = 140.0;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if app.sessions.is_empty() {
         return empty(ui, wishes);
     }

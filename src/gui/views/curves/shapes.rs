@@ -16,7 +16,7 @@ const TABLE: f32 = 280.0;
 const LARGER: usize = 6;
 
 /// Shows it, where any shape says something.
-pub fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let shapes = &app.curves.drawn.shapes;
     if shapes.is_empty() {
         return;

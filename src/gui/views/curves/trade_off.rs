@@ -20,7 +20,7 @@ const TABLE: f32 = 280.0;
 const FRONT: usize = 8;
 
 /// Shows it, where a session has accuracies.
-pub fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn.trade_off;
     if !drawn.is_known {
         return;

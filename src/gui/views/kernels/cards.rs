@@ -35,7 +35,7 @@ struct Figure {
 }
 
 /// The time in a few numbers.
-pub fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     let figures = match &found.comparison {
         Some(comparison) => compared(comparison),
         None => alone(found.at(app.kernels.level)),
@@ -291,7 +291,12 @@ fn change_words(found: &Comparison) -> String {
 }
 
 /// Memory, counters, what the file says, and the rules.
-pub fn particulars(ui: &mut Ui, state: &KernelsState, found: &Found, changes: &mut Vec<Kernels>) {
+pub(super) fn particulars(
+    ui: &mut Ui,
+    state: &KernelsState,
+    found: &Found,
+    changes: &mut Vec<Kernels>,
+) {
     if let Some(profile) = found.profile() {
         for memory in &profile.memory {
             super::super::card(ui, |ui| memory_card(ui, memory));

@@ -19,7 +19,12 @@ const COLUMNS: [ColumnSpec; 5] = [
 ];
 
 /// A row for each kernel and counter that the filter leaves.
-pub fn show(ui: &mut Ui, state: &KernelsState, counters: &[Counter], changes: &mut Vec<Kernels>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    state: &KernelsState,
+    counters: &[Counter],
+    changes: &mut Vec<Kernels>,
+) {
     let places = &state.drawn.counters;
     super::super::card(ui, |ui| {
         label::card_title(ui, "Counters");

@@ -24,7 +24,7 @@ const NAME: (f32, f32) = (0.34, 330.0);
 const NUMBERS: f32 = 128.0;
 
 /// Bars, the longest first.
-pub fn bars(ui: &mut Ui, app: &App, found: &Found) {
+pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
     let drawn = &app.kernels.drawn.bars;
     let breakdown = found.at(app.kernels.level);
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -113,7 +113,7 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
 }
 
 /// Areas.
-pub fn treemap(ui: &mut Ui, app: &App, found: &Found) {
+pub(super) fn treemap(ui: &mut Ui, app: &App, found: &Found) {
     let breakdown = found.at(app.kernels.level);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), MAP), Sense::hover());
     let shown = &app.kernels.drawn.shown;
@@ -188,7 +188,7 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
 }
 
 /// What makes most of a difference: to the left what is faster, to the right what is slower.
-pub fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
+pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let drawn = &app.kernels.drawn.changes;
     let roles = theme::roles(ui);
     if drawn.is_empty() {

@@ -27,7 +27,7 @@ const COMMANDS: [&str; 2] = [
 ];
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if app.kernels.looking.is_none() {
         return empty(ui, app, wishes);
     }

@@ -67,7 +67,7 @@ const OF_TWO: [ColumnSpec; 8] = [
 ];
 
 /// The table of one profile.
-pub fn broken_down(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
     let breakdown = found.at(state.level);
     let columns: &[ColumnSpec] = match state.level {
@@ -171,7 +171,7 @@ fn dot(ui: &mut Ui, fill: Fill) {
 }
 
 /// A row with its whole name.
-pub fn in_full(breakdown: &Breakdown, row: &Row) -> String {
+pub(crate) fn in_full(breakdown: &Breakdown, row: &Row) -> String {
     let mut text = folded(&row.name);
     if breakdown.level != Level::Category {
         text.push_str(&format!("\n{}", row.category.title()));
@@ -206,7 +206,7 @@ fn folded(name: &str) -> String {
 }
 
 /// The table of two profiles.
-pub fn compared(ui: &mut Ui, app: &App, found: &Comparison, changes: &mut Vec<Kernels>) {
+pub(super) fn compared(ui: &mut Ui, app: &App, found: &Comparison, changes: &mut Vec<Kernels>) {
     let rows = &app.kernels.drawn.table;
     let sort = app.kernels.sort;
     framed(ui, &OF_TWO, sort, rows.len(), changes, |ui, at, column| {
@@ -270,7 +270,7 @@ fn compared_cell(ui: &mut Ui, found: &Comparison, row: &comparison::Row, column:
 }
 
 /// What stands on either side of a row.
-pub fn members(row: &comparison::Row) -> String {
+pub(super) fn members(row: &comparison::Row) -> String {
     let side = |title: &str, members: &[Member]| {
         let mut lines = vec![title.to_owned()];
         if members.is_empty() {

@@ -15,7 +15,7 @@ const COLUMNS: usize = 4;
 const CORES: f32 = 22.0;
 
 /// What each device says now.
-pub fn tiles(ui: &mut Ui, run: &LiveRun) {
+pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
     label::card_title(ui, "Devices");
     let Some(session) = &run.session else {
         label::quiet(ui, "The first reading comes with the run.");
@@ -161,7 +161,7 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
 }
 
 /// What is fixed about a device, and the commands that would change it.
-pub fn about(track: &Track) -> String {
+pub(super) fn about(track: &Track) -> String {
     let device = &track.device;
     let mut lines = vec![format!("{}, told by {}", device.name, device.source)];
     lines.extend(
@@ -210,7 +210,7 @@ fn missing(ui: &mut Ui, telemetry: &Telemetry) {
 }
 
 /// What they said, with the cases marked.
-pub fn over_time(ui: &mut Ui, run: &LiveRun) {
+pub(super) fn over_time(ui: &mut Ui, run: &LiveRun) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Devices over time");
         let words = if run.stage.is_going_on() {

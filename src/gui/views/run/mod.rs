@@ -53,7 +53,7 @@ const EVENTS_LEAST: f32 = 64.0;
 const STRIP_HEIGHT: f32 = 130.0;
 
 /// Shows it.
-pub fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let Some(run) = &app.run else {
         return empty(ui, app, wishes);
     };

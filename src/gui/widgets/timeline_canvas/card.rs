@@ -13,7 +13,7 @@ use powerband_findings::chart::timeline::exact;
 pub(super) const LONGEST_NAME: usize = 400;
 
 /// What is known of a slice.
-pub fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
+pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
     let (trace, timeline) = (shown.trace, shown.timeline);
     let found = trace.slice(slice);
     let start = found.start_ns.saturating_sub(timeline.origin_ns) as f64;

@@ -7,7 +7,7 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
 
 /// Height of a row.
-pub const ROW: f32 = 18.0;
+pub(super) const ROW: f32 = 18.0;
 /// Between two tracks.
 const BETWEEN: f32 = 6.0;
 /// Above the first track of a device or a process, for its name.
@@ -15,7 +15,7 @@ const HEAD: f32 = 24.0;
 
 /// A track's place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Band {
+pub(crate) struct Band {
     /// Which, by its place in the timeline.
     pub strand: usize,
     /// Its top, from the top of all tracks.
@@ -28,12 +28,12 @@ pub struct Band {
 
 impl Band {
     /// Where it ends.
-    pub fn bottom(&self) -> f32 {
+    pub(super) fn bottom(&self) -> f32 {
         self.top + self.rows.len() as f32 * ROW
     }
 
     /// The top of a row; of the first one for a row that is hidden.
-    pub fn row_top(&self, row: usize) -> f32 {
+    pub(crate) fn row_top(&self, row: usize) -> f32 {
         let place = row.saturating_sub(self.rows.start);
         self.top + place.min(self.rows.len().saturating_sub(1)) as f32 * ROW
     }
@@ -41,7 +41,7 @@ impl Band {
 
 /// The places of all tracks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Places<'a> {
+pub(super) struct Places<'a> {
     /// Tracks from top to bottom.
     pub bands: Vec<Band>,
     /// Devices and processes, each above its first track.
@@ -52,7 +52,7 @@ pub struct Places<'a> {
 
 impl<'a> Places<'a> {
     /// Puts tracks below each other.
-    pub fn of(trace: &'a Trace, timeline: &Timeline, folded: &BTreeSet<u32>) -> Self {
+    pub(super) fn of(trace: &'a Trace, timeline: &Timeline, folded: &BTreeSet<u32>) -> Self {
         let mut places = Self::default();
         let mut above = None;
         for (strand, of) in timeline.strands.iter().enumerate() {
@@ -83,14 +83,14 @@ impl<'a> Places<'a> {
     }
 
     /// The tracks that are seen between two heights.
-    pub fn seen(&self, from: f32, to: f32) -> &[Band] {
+    pub(super) fn seen(&self, from: f32, to: f32) -> &[Band] {
         let first = self.bands.partition_point(|band| band.bottom() <= from);
         let last = self.bands.partition_point(|band| band.top < to);
         &self.bands[first..last.max(first)]
     }
 
     /// The row at a height.
-    pub fn row_at(&self, y: f32) -> Option<usize> {
+    pub(crate) fn row_at(&self, y: f32) -> Option<usize> {
         let band = self.seen(y, y + 0.1).first()?;
         let place = ((y - band.top) / ROW).floor();
         let row = band.rows.start + place.max(0.0) as usize;
@@ -98,13 +98,13 @@ impl<'a> Places<'a> {
     }
 
     /// The top of a row, hidden ones where their track is.
-    pub fn row_top(&self, row: usize, timeline: &Timeline) -> Option<f32> {
+    pub(crate) fn row_top(&self, row: usize, timeline: &Timeline) -> Option<f32> {
         let strand = timeline.strand_of(row)?;
         self.bands.get(strand).map(|band| band.row_top(row))
     }
 
     /// Rows of the tracks between two heights, hidden ones too.
-    pub fn rows_between(&self, from: f32, to: f32, timeline: &Timeline) -> Range<usize> {
+    pub(crate) fn rows_between(&self, from: f32, to: f32, timeline: &Timeline) -> Range<usize> {
         let bands = self.seen(from.min(to), from.max(to));
         let strands = bands
             .iter()
@@ -117,7 +117,13 @@ impl<'a> Places<'a> {
     }
 
     /// How far to scroll so that a row is in sight, where it is not.
-    pub fn scroll_to(&self, row: usize, timeline: &Timeline, scroll: f32, height: f32) -> f32 {
+    pub(crate) fn scroll_to(
+        &self,
+        row: usize,
+        timeline: &Timeline,
+        scroll: f32,
+        height: f32,
+    ) -> f32 {
         let Some(top) = self.row_top(row, timeline) else {
             return scroll;
         };
@@ -132,7 +138,7 @@ impl<'a> Places<'a> {
     }
 
     /// No further than to the last track.
-    pub fn kept_within(&self, scroll: f32, height: f32) -> f32 {
+    pub(crate) fn kept_within(&self, scroll: f32, height: f32) -> f32 {
         scroll.clamp(0.0, (self.height - height).max(0.0))
     }
 }

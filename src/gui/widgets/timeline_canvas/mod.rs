@@ -1,7 +1,7 @@
 //! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
 //! and devices beneath. What the hand does with it becomes wishes.
 
-pub mod card;
+pub(crate) mod card;
 mod card_text;
 mod device_lanes;
 mod layout;
@@ -31,7 +31,7 @@ const OVERVIEW: f32 = 26.0;
 /// The ruler.
 const RULER: f32 = 26.0;
 /// What is above the tracks.
-pub const HEAD: f32 = OVERVIEW + RULER;
+pub(crate) const HEAD: f32 = OVERVIEW + RULER;
 /// For the names of tracks.
 const NAMES: f32 = 168.0;
 /// Further away than this a slice is not meant, in points.
@@ -40,7 +40,7 @@ const REACH: f64 = 2.5;
 const LEAST_DRAG: f32 = 3.0;
 
 /// What is shown.
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     /// What the trace is called.
     pub name: &'a str,
     /// The slices.
@@ -110,7 +110,7 @@ impl Parts {
 }
 
 /// Shows it over all the room that there is.
-pub fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response {
+pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response {
     let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     response.widget_info(|| {
         let slices = humanize::of_many(shown.trace.len() as u64, "slice");

@@ -30,7 +30,7 @@ const CUTS: [usize; 13] = [60, 50, 42, 35, 29, 24, 20, 17, 14, 11, 9, 7, 5];
 const MOST_ARROWS: usize = 64;
 
 /// Everything that is needed for painting.
-pub struct Canvas<'a> {
+pub(super) struct Canvas<'a> {
     pub painter: Painter,
     pub roles: &'a Roles,
     pub hand: &'a Hand<'a>,
@@ -131,7 +131,7 @@ impl Lettering {
 
 impl Canvas<'_> {
     /// Paints all of it.
-    pub fn paint(&self, ui: &Ui) {
+    pub(crate) fn paint(&self, ui: &Ui) {
         let parts = &self.hand.parts;
         self.painter.rect_filled(parts.outer, 0.0, self.roles.panel);
         self.overview();

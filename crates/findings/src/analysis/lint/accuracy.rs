@@ -4,7 +4,7 @@ use super::{Check, Finding, plain};
 use powerband_core::domain::claim::{Figure, Metric, Published};
 
 /// Accuracies against what an accuracy can be.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "accuracy",
     title: "Accuracy",
     sentence: "An accuracy is below 100 %, and the first of five guesses is right no more often than one of the five.",

@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{Change, Figure, Metric, Published};
 use powerband_core::domain::written::Bounds;
 
 /// Before and after at one batch size, or at two.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "batches",
     title: "Like for like",
     sentence: "A speed-up compares two numbers at one batch size.",

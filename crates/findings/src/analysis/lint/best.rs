@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{Extreme, Figure, Metric, Published};
 use powerband_core::domain::written::Bounds;
 
 /// The best rate against the rates of everything else.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "best",
     title: "The best",
     sentence: "The best throughput is above what the times of the others come to.",

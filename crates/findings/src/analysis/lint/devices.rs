@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{ClaimedCurve, ClaimedPoint, Published};
 use powerband_core::domain::written::Bounds;
 
 /// More devices against fewer of the same.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "devices",
     title: "Several devices",
     sentence: "Several devices do more than one of them.",

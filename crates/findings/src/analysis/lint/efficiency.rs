@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{ClaimedCurve, Published};
 use powerband_core::domain::written::Bounds;
 
 /// A column of efficiencies against the usual definitions.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "efficiency",
     title: "Efficiency",
     sentence: "A column of efficiencies is scaling, gain over the batch before, a share of the best, or a share of some fixed peak.",

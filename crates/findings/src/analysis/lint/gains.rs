@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{Change, Figure, Improvement, Metric, Publish
 use powerband_core::domain::written::{Bounds, Written};
 
 /// A stated gain against the quotient of its own two numbers.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "gains",
     title: "Gains",
     sentence: "A stated improvement is the quotient of what stands before and after.",
@@ -13,7 +13,7 @@ pub const CHECK: Check = Check {
 };
 
 /// What two figures come to, in the terms of an improvement.
-pub struct Outcome {
+pub(super) struct Outcome {
     /// What the digits of the two leave open.
     pub bounds: Bounds,
     /// The number in words.
@@ -23,7 +23,7 @@ pub struct Outcome {
 }
 
 /// What two figures come to; nothing where they cannot be divided.
-pub fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) -> Option<Outcome> {
+pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) -> Option<Outcome> {
     let (b, a) = (plain(before)?, plain(after)?);
     let (bv, av) = (value(before)?, value(after)?);
     let quotient =
@@ -78,7 +78,7 @@ fn less(percent: f64) -> String {
 }
 
 /// The figure of an improvement.
-pub fn stated(claimed: &Improvement) -> &Written {
+pub(super) fn stated(claimed: &Improvement) -> &Written {
     match claimed {
         Improvement::Times(figure) | Improvement::LessBy(figure) | Improvement::MoreBy(figure) => {
             figure

@@ -14,7 +14,7 @@ use powerband_core::domain::written::Written;
 use powerband_core::stats::summary::median;
 
 /// What can be checked of it.
-pub fn numbers(session: &Session) -> Published {
+pub(super) fn numbers(session: &Session) -> Published {
     Published {
         phases: session
             .cases

@@ -6,7 +6,7 @@ use powerband_core::domain::claim::{Phases, Published, with_unit};
 use powerband_core::domain::written::Bounds;
 
 /// The sum of the phases against the whole.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "phases",
     title: "Phases",
     sentence: "The phases of a step add up to the step.",

@@ -5,7 +5,7 @@ use super::{Check, Finding};
 use powerband_core::domain::claim::{Change, Figure, Improvement, Metric, Published};
 
 /// What is promised of a thing against what its figures show.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "promises",
     title: "Promises",
     sentence: "What is promised of an optimisation shows in the document's own figures of it.",

@@ -5,7 +5,7 @@ use super::{Check, Finding, about_placed, number, time, units, value};
 use powerband_core::domain::claim::Published;
 
 /// A batch of b items in t seconds is b ÷ t items a second.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "rates",
     title: "Latency against throughput",
     sentence: "A batch of so many items in so much time is so many items a second.",

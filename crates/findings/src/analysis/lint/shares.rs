@@ -6,7 +6,7 @@ use powerband_core::domain::claim::{Published, Shares};
 use powerband_core::domain::written::Bounds;
 
 /// The sum of shares against 100 %.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "shares",
     title: "Shares",
     sentence: "The shares of a whole add up to 100 %, and never to more.",

@@ -5,7 +5,7 @@ use powerband_core::domain::claim::{Figure, Metric, Placed, Published};
 use powerband_core::domain::written::Bounds;
 
 /// A time and a rate of one thing at one batch size.
-pub struct Pair {
+pub(super) struct Pair {
     /// The time, with where it stands.
     pub latency: Placed,
     /// The rate.
@@ -16,18 +16,18 @@ pub struct Pair {
 
 impl Pair {
     /// Items a second that follow from the time.
-    pub fn implied(&self) -> Option<f64> {
+    pub(crate) fn implied(&self) -> Option<f64> {
         let seconds = value(&self.latency.figure).filter(|seconds| *seconds > 0.0)?;
         Some(self.batch as f64 / seconds)
     }
 
     /// The rate as stated, over the one that follows.
-    pub fn factor(&self) -> Option<f64> {
+    pub(super) fn factor(&self) -> Option<f64> {
         Some(value(&self.throughput)? / self.implied()?)
     }
 
     /// Whether the two can both be right.
-    pub fn agrees(&self) -> bool {
+    pub(super) fn agrees(&self) -> bool {
         let (Some(time), Some(rate)) = (plain(&self.latency.figure), plain(&self.throughput))
         else {
             return true;
@@ -37,7 +37,7 @@ impl Pair {
     }
 
     /// What is stated of both.
-    pub fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         format!(
             "{} and {}",
             self.latency.figure.words(),
@@ -46,7 +46,7 @@ impl Pair {
     }
 
     /// The sum from time to rate.
-    pub fn sum(&self) -> String {
+    pub(super) fn sum(&self) -> String {
         format!(
             "{} ÷ {} = {} {}",
             self.batch,
@@ -58,7 +58,7 @@ impl Pair {
 }
 
 /// Every time that has a rate beside it, in one table and of one subject and batch size.
-pub fn pairs(published: &Published) -> Vec<Pair> {
+pub(super) fn pairs(published: &Published) -> Vec<Pair> {
     let mut placed = published.placed();
     for change in &published.changes {
         let sides = [("before", &change.before), ("after", &change.after)];

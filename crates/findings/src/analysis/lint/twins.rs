@@ -4,7 +4,7 @@ use super::{Check, Finding};
 use powerband_core::domain::claim::{Metric, Published};
 
 /// The ends of ranges, and what stands before and after, against those of other metrics.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "twins",
     title: "Twins",
     sentence: "Two different things seldom have the same pair of numbers.",

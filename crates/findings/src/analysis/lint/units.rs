@@ -5,7 +5,7 @@ use super::{Check, Finding, LEEWAY, about_placed};
 use powerband_core::domain::claim::Published;
 
 /// A time and a rate that differ by exactly what two units differ by.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "units",
     title: "Units",
     sentence: "Where time and rate differ by 1000, or by the batch size, a unit was mixed up.",
@@ -13,7 +13,7 @@ pub const CHECK: Check = Check {
 };
 
 /// What was mixed up, where time and rate do not agree and a unit explains it.
-pub fn mixed_up(pair: &Pair) -> Option<&'static str> {
+pub(crate) fn mixed_up(pair: &Pair) -> Option<&'static str> {
     let factor = pair.factor().filter(|_| !pair.agrees())?;
     let is_near = |expected: f64| (factor / expected - 1.0).abs() <= LEEWAY;
     if is_near(1e-3) {

@@ -4,7 +4,7 @@ use super::{Check, Finding, Weight, plain};
 use powerband_core::domain::claim::{Extreme, Figure, Metric, Placed, Published};
 
 /// Every figure against all others of the same thing.
-pub const CHECK: Check = Check {
+pub(crate) const CHECK: Check = Check {
     id: "values",
     title: "One thing, one value",
     sentence: "One thing has one value wherever it is stated, and the best and the worst are the ends of the range.",

@@ -30,7 +30,7 @@ struct Laid {
 }
 
 /// Makes a trace ready.
-pub fn build(trace: &Trace) -> Timeline {
+pub(super) fn build(trace: &Trace) -> Timeline {
     let (origin_ns, end_ns) = trace.bounds().unwrap_or_default();
     let mut timeline = Timeline {
         origin_ns,

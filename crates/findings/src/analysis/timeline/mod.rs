@@ -118,12 +118,12 @@ impl Row {
     }
 
     /// The first position whose slice ends after a time.
-    pub fn first_after(&self, time_ns: f64) -> usize {
+    pub(crate) fn first_after(&self, time_ns: f64) -> usize {
         self.end.partition_point(|end| *end as f64 <= time_ns)
     }
 
     /// The first position whose slice begins at a time or later, at `from` or after it.
-    pub fn first_from(&self, time_ns: f64, from: usize) -> usize {
+    pub(crate) fn first_from(&self, time_ns: f64, from: usize) -> usize {
         detail::gallop(&self.start, from, |start| (start as f64) < time_ns)
     }
 }

@@ -148,7 +148,7 @@ fn with_published(
 }
 
 /// The time of a batch.
-pub fn latency(material: &Material<'_>) -> Made {
+pub(super) fn latency(material: &Material<'_>) -> Made {
     let mut spec = curves::latency(&overlays(material), &material.options);
     with_published(material, &mut spec, under::latency);
     let load = material.after.session.plan.load;
@@ -159,20 +159,20 @@ pub fn latency(material: &Material<'_>) -> Made {
 }
 
 /// Items a second.
-pub fn throughput(material: &Material<'_>) -> Made {
+pub(super) fn throughput(material: &Material<'_>) -> Made {
     let mut spec = curves::throughput(&overlays(material), &material.options);
     with_published(material, &mut spec, under::throughput);
     chart(spec, || no_curves(material))
 }
 
 /// How well batches are used.
-pub fn efficiency(material: &Material<'_>) -> Made {
+pub(super) fn efficiency(material: &Material<'_>) -> Made {
     let spec = curves::efficiency(&overlays(material), &material.options);
     chart(spec, || no_curves(material))
 }
 
 /// Joules of an item.
-pub fn energy(material: &Material<'_>) -> Made {
+pub(super) fn energy(material: &Material<'_>) -> Made {
     let spec = energies::per_item(&overlays(material), material.options.energy);
     chart(spec, || {
         let mut rows = material.after.rows().iter();
@@ -189,7 +189,7 @@ pub fn energy(material: &Material<'_>) -> Made {
 }
 
 /// The most memory of each batch.
-pub fn memory(material: &Material<'_>) -> Made {
+pub(super) fn memory(material: &Material<'_>) -> Made {
     let spec = memories::peak(&overlays(material));
     chart(spec, || {
         let name = &material.after.session.name;
@@ -198,7 +198,7 @@ pub fn memory(material: &Material<'_>) -> Made {
 }
 
 /// Memory in use while a profile was taken.
-pub fn memory_in_use(material: &Material<'_>) -> Made {
+pub(crate) fn memory_in_use(material: &Material<'_>) -> Made {
     let profile = profile(&material.after, material.profile)?;
     let mut spec = memories::over_time(&profile.memory);
     spec.title = format!("{}, {}", spec.title, profile.name);
@@ -260,7 +260,7 @@ fn titled(title: &str, session: &Session, case: &Case) -> String {
 }
 
 /// How often each time came.
-pub fn distribution(material: &Material<'_>) -> Made {
+pub(super) fn distribution(material: &Material<'_>) -> Made {
     let (case, session) = (case(material)?, material.after.session);
     let times: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let mut spec = of_case::histogram(&times, colour(session, case.setup));
@@ -269,7 +269,7 @@ pub fn distribution(material: &Material<'_>) -> Made {
 }
 
 /// The samples in their order.
-pub fn samples(material: &Material<'_>) -> Made {
+pub(super) fn samples(material: &Material<'_>) -> Made {
     let (case, session) = (case(material)?, material.after.session);
     let mut spec = of_case::strip(case, colour(session, case.setup), BUCKETS);
     spec.title = titled("Samples", session, case);
@@ -277,7 +277,7 @@ pub fn samples(material: &Material<'_>) -> Made {
 }
 
 /// What the devices did: over the whole run, or while one case was measured.
-pub fn telemetry(material: &Material<'_>) -> Made {
+pub(super) fn telemetry(material: &Material<'_>) -> Made {
     let session = material.after.session;
     let is_of_one = material.setup.is_some() || material.batch.is_some();
     let lanes = if is_of_one {
@@ -340,29 +340,29 @@ fn bars(material: &Material<'_>, level: Level) -> Made {
 }
 
 /// Bars of categories.
-pub fn categories(material: &Material<'_>) -> Made {
+pub(super) fn categories(material: &Material<'_>) -> Made {
     bars(material, Level::Category)
 }
 
 /// Bars of operators.
-pub fn operators(material: &Material<'_>) -> Made {
+pub(super) fn operators(material: &Material<'_>) -> Made {
     bars(material, Level::Operator)
 }
 
 /// Bars of kernels.
-pub fn kernels(material: &Material<'_>) -> Made {
+pub(super) fn kernels(material: &Material<'_>) -> Made {
     bars(material, Level::Kernel)
 }
 
 /// Kernels as areas.
-pub fn treemap(material: &Material<'_>) -> Made {
+pub(super) fn treemap(material: &Material<'_>) -> Made {
     let (found, title) = found(material, Level::Kernel)?;
     let tiles = drawn::tiles(&found, &found.shown(&Filter::default()));
     Ok(Drawing::Treemap(Box::new(Treemap { title, tiles })))
 }
 
 /// What ran where and when.
-pub fn timeline(material: &Material<'_>) -> Made {
+pub(super) fn timeline(material: &Material<'_>) -> Made {
     let profile = profile(&material.after, material.profile)?;
     let Some((trace, timeline)) = material.trace else {
         return Err(format!(
@@ -385,7 +385,7 @@ pub fn timeline(material: &Material<'_>) -> Made {
 }
 
 /// What makes the difference between two profiles: of two sessions, or the first two of one.
-pub fn changes(material: &Material<'_>) -> Made {
+pub(super) fn changes(material: &Material<'_>) -> Made {
     let (before, after) = if let Some(before) = &material.before {
         (
             profile(before, material.profile_before)?,
@@ -446,7 +446,7 @@ fn no_gains(material: &Material<'_>) -> String {
 }
 
 /// What each step gained over the one before.
-pub fn journey(material: &Material<'_>) -> Made {
+pub(super) fn journey(material: &Material<'_>) -> Made {
     let journey = climbed(material)?;
     let session = material.after.session;
     let spec = steps::over_before(&journey, |setup| colour(session, setup));
@@ -454,7 +454,7 @@ pub fn journey(material: &Material<'_>) -> Made {
 }
 
 /// What each step gained over the start.
-pub fn journey_start(material: &Material<'_>) -> Made {
+pub(crate) fn journey_start(material: &Material<'_>) -> Made {
     let journey = climbed(material)?;
     let session = material.after.session;
     let spec = steps::over_start(&journey, |setup| colour(session, setup));
@@ -462,7 +462,7 @@ pub fn journey_start(material: &Material<'_>) -> Made {
 }
 
 /// Speed and accuracy.
-pub fn trade_off(material: &Material<'_>) -> Made {
+pub(super) fn trade_off(material: &Material<'_>) -> Made {
     let part = &material.after;
     let session = part.session;
     let accuracies: Vec<_> = session.accuracies.iter().collect();
@@ -559,7 +559,7 @@ fn of_part<'a>(part: &'a Part<'_>, (setup, batch): (usize, Option<usize>)) -> Si
 }
 
 /// How many times as fast.
-pub fn comparison(material: &Material<'_>) -> Made {
+pub(super) fn comparison(material: &Material<'_>) -> Made {
     let (found, setup) = compared(material)?;
     let session = material.after.session;
     let mut spec = ratios::speed_ups(&found.pairs, |setup| colour(session, setup));
@@ -574,7 +574,7 @@ pub fn comparison(material: &Material<'_>) -> Made {
 }
 
 /// One case through other sessions.
-pub fn history(material: &Material<'_>) -> Made {
+pub(super) fn history(material: &Material<'_>) -> Made {
     let session = material.after.session;
     let key = case(material)?.key();
     let CaseKey { setup, batch } = key;

@@ -14,7 +14,9 @@ const DRIVERS: [(&str, &str, &[&str]); 2] = [
 ];
 
 /// Why devices of some kinds cannot be had, though the library was built for them.
-pub fn missing<'a>(built_in: impl Iterator<Item = &'a Provider>) -> BTreeMap<String, String> {
+pub(super) fn missing<'a>(
+    built_in: impl Iterator<Item = &'a Provider>,
+) -> BTreeMap<String, String> {
     if cfg!(target_os = "linux") {
         missing_below(Path::new("/dev"), built_in)
     } else {

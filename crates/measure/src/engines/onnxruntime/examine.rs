@@ -21,7 +21,10 @@ const RUNS: u32 = 5;
 const WARM_UP_RUNS: u32 = 2;
 
 /// Loads the model once more and watches a few runs of it.
-pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examination, EngineError> {
+pub(super) fn examine(
+    request: &LoadRequest<'_>,
+    inputs: &[Tensor],
+) -> Result<Examination, EngineError> {
     let told = |error: &dyn std::fmt::Display| EngineError::Failed(error.to_string());
     let folder = tempfile::tempdir().map_err(|error| told(&error))?;
     let mut original = file::load(request.model).map_err(|error| told(&error))?;
@@ -71,7 +74,7 @@ pub fn examine(request: &LoadRequest<'_>, inputs: &[Tensor]) -> Result<Examinati
 }
 
 /// Loads the model once more and keeps the profile of a few runs.
-pub fn profile(
+pub(super) fn profile(
     request: &LoadRequest<'_>,
     inputs: &[Tensor],
     folder: &Path,

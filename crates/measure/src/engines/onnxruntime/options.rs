@@ -10,7 +10,7 @@ const OPTIMISATION_LEVELS: [&str; 4] = ["none", "basic", "extended", "all"];
 const SWITCH: &str = "on, off";
 
 /// The keys of a setup.
-pub const KEYS: &[Key] = &[
+pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "opt",
         values: "none, basic, extended, all",
@@ -70,7 +70,7 @@ pub const KEYS: &[Key] = &[
 
 /// A setup as ONNX Runtime is told it.
 #[derive(Debug)]
-pub struct Options {
+pub(super) struct Options {
     level: GraphOptimizationLevel,
     /// Threads within an operator.
     pub threads: Option<usize>,
@@ -84,7 +84,7 @@ pub struct Options {
 
 impl Options {
     /// Reads a setup; what makes no sense is said.
-    pub fn of(setup: &Setup) -> Result<Self, String> {
+    pub(super) fn of(setup: &Setup) -> Result<Self, String> {
         let options = Self {
             level: level(setup)?,
             threads: positive(setup, "threads")?,
@@ -101,7 +101,7 @@ impl Options {
     }
 
     /// Tells a session that is to be.
-    pub fn tell(&self, mut builder: SessionBuilder) -> ort::Result<SessionBuilder> {
+    pub(super) fn tell(&self, mut builder: SessionBuilder) -> ort::Result<SessionBuilder> {
         builder = builder.with_optimization_level(self.level)?;
         if let Some(threads) = self.threads {
             builder = builder.with_intra_threads(threads)?;
@@ -124,7 +124,7 @@ impl Options {
 }
 
 /// What a setup asks to compute with: a provider that is built in, or one of a plug-in.
-pub enum Computes {
+pub(crate) enum Computes {
     /// One of ONNX Runtime's own.
     BuiltIn(&'static Provider, Wanted),
     /// One that a library brings.
@@ -140,7 +140,7 @@ pub enum Computes {
 
 impl Computes {
     /// What a setup asks for.
-    pub fn of(setup: &Setup) -> Result<Self, String> {
+    pub(super) fn of(setup: &Setup) -> Result<Self, String> {
         match setup.options.get("library") {
             Some(library) => Ok(Self::PlugIn {
                 library: library.clone(),

@@ -27,12 +27,12 @@ const PREFIXES: [&str; 3] = ["lib", "onnxruntime_", "providers_"];
 
 /// Places in ONNX Runtime's table of functions.
 mod place {
-    pub const REGISTER_LIBRARY: usize = 301;
-    pub const DEVICES: usize = 303;
-    pub const APPEND: usize = 304;
-    pub const DEVICE_PROVIDER: usize = 312;
-    pub const DEVICE_KIND: usize = 316;
-    pub const HARDWARE_KIND: usize = 307;
+    pub(crate) const REGISTER_LIBRARY: usize = 301;
+    pub(super) const DEVICES: usize = 303;
+    pub(crate) const APPEND: usize = 304;
+    pub(crate) const DEVICE_PROVIDER: usize = 312;
+    pub(crate) const DEVICE_KIND: usize = 316;
+    pub(crate) const HARDWARE_KIND: usize = 307;
 }
 
 type Base = extern "system" fn() -> *const BaseTable;
@@ -75,7 +75,7 @@ struct Device {
 }
 
 /// Registers a library and puts its provider before the CPU in a session's list; says what it is called.
-pub fn register(
+pub(super) fn register(
     environment: &Environment,
     builder: &mut SessionBuilder,
     runtime: &Path,
@@ -110,7 +110,7 @@ pub fn register(
 }
 
 /// What a library is registered as where the setup does not say. Some providers take it as their name.
-pub fn stem(library: &str) -> String {
+pub(super) fn stem(library: &str) -> String {
     let stem = Path::new(library).file_stem().unwrap_or_default();
     let stem = stem.to_string_lossy();
     let mut name = stem.split('.').next().unwrap_or_default();

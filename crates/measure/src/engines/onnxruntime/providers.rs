@@ -14,7 +14,7 @@ use powerband_core::domain::setup::Setup;
 const OPTION: &str = "ep.";
 
 /// One execution provider.
-pub struct Provider {
+pub(super) struct Provider {
     /// What a setup calls it.
     pub word: &'static str,
     /// What people call it.
@@ -29,7 +29,7 @@ pub struct Provider {
 
 /// What a setup asks of a provider.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub(super) struct Wanted {
     /// Which device of its kind, where the setup says.
     pub index: Option<u32>,
     /// Options that go to the provider as they are.
@@ -56,7 +56,7 @@ macro_rules! configurable {
 }
 
 /// Every provider; the first one that runs on a device is the device's own.
-pub const ALL: &[Provider] = &[
+pub(super) const ALL: &[Provider] = &[
     Provider {
         word: "cpu",
         title: "CPU",
@@ -140,7 +140,7 @@ pub const ALL: &[Provider] = &[
 ];
 
 /// The provider of a setup: the one that it names, else the one of its device.
-pub fn of(setup: &Setup) -> Result<&'static Provider, String> {
+pub(super) fn of(setup: &Setup) -> Result<&'static Provider, String> {
     let (kind, index) = device(setup)?;
     let provider = match setup.options.get("provider") {
         Some(word) => find(word)?,
@@ -165,7 +165,7 @@ pub fn of(setup: &Setup) -> Result<&'static Provider, String> {
 }
 
 /// What computes on each kind of device where a setup names no provider.
-pub fn usual() -> BTreeMap<String, String> {
+pub(super) fn usual() -> BTreeMap<String, String> {
     let mut usual = BTreeMap::new();
     for provider in ALL {
         for kind in provider.devices {
@@ -177,7 +177,7 @@ pub fn usual() -> BTreeMap<String, String> {
 }
 
 /// What a setup asks of its provider.
-pub fn wanted(setup: &Setup) -> Wanted {
+pub(super) fn wanted(setup: &Setup) -> Wanted {
     let options = setup.options.iter().filter_map(|(key, value)| {
         let name = key.strip_prefix(OPTION)?;
         Some((name.to_owned(), value.clone()))
@@ -197,12 +197,12 @@ pub fn wanted(setup: &Setup) -> Wanted {
 
 impl Provider {
     /// Whether the loaded library was built with it.
-    pub fn is_built_in(&self) -> bool {
+    pub(crate) fn is_built_in(&self) -> bool {
         (self.is_built_in)()
     }
 
     /// Why the loaded library cannot use it, and what helps.
-    pub fn lack(&self) -> String {
+    pub(super) fn lack(&self) -> String {
         let help = self.flavor.map_or_else(String::new, |flavor| {
             format!(
                 "; `powerband engines install onnxruntime --flavor {flavor}` fetches one that was, where there is one for this system, and runtime= chooses among several"
@@ -213,7 +213,7 @@ impl Provider {
 
     /// Puts it before the CPU in a session's list. A provider that the library has but that does not
     /// start, because a driver or a library of the vendor is missing, is an error and never skipped.
-    pub fn register(
+    pub(super) fn register(
         &self,
         builder: &mut SessionBuilder,
         wanted: &Wanted,

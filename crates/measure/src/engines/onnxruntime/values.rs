@@ -6,7 +6,7 @@ use crate::engines::EngineError;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 
 /// As a value that a session takes.
-pub fn to_ort(tensor: &Tensor) -> ort::Result<DynValue> {
+pub(crate) fn to_ort(tensor: &Tensor) -> ort::Result<DynValue> {
     let dims: Vec<i64> = tensor.spec.dims.iter().map(|&dim| dim as i64).collect();
     Ok(match tensor.data.clone() {
         TensorData::F32(v) => OrtTensor::from_array((dims, v))?.into_dyn(),
@@ -22,7 +22,7 @@ pub fn to_ort(tensor: &Tensor) -> ort::Result<DynValue> {
 }
 
 /// A value that a session gave.
-pub fn from_ort(name: &str, value: &ValueRef<'_>) -> Result<Tensor, EngineError> {
+pub(crate) fn from_ort(name: &str, value: &ValueRef<'_>) -> Result<Tensor, EngineError> {
     macro_rules! read_back {
         ($($element:ident: $native:ty),*) => {
             $(if let Ok((shape, data)) = value.try_extract_tensor::<$native>() {

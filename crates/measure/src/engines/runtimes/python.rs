@@ -23,14 +23,14 @@ const SITE_PACKAGES_SCRIPT: &str = "import sys; \
 pub(super) type Variable<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
 
 /// Python interpreters that exist, the likeliest first: what the user names, environments, `PATH`.
-pub fn python_candidates() -> Vec<PathBuf> {
+pub(crate) fn python_candidates() -> Vec<PathBuf> {
     python_candidates_from(&|name| env::var_os(name))
 }
 
 /// Asks an interpreter for its folders of packages; takes about a tenth of a second.
 ///
 /// Neither `-I`, `-E` nor `-s`: packages below the user's home and on `PYTHONPATH` count too.
-pub fn site_packages_query(python: &Path) -> ProcessSpec {
+pub(crate) fn site_packages_query(python: &Path) -> ProcessSpec {
     // Paths come back byte for byte, whatever the locale.
     ProcessSpec::new(python)
         .args(["-c", SITE_PACKAGES_SCRIPT])
@@ -38,7 +38,7 @@ pub fn site_packages_query(python: &Path) -> ProcessSpec {
 }
 
 /// The folders in the answer, each once; lines that are no absolute path are chatter.
-pub fn parse_site_packages(stdout: &str) -> Vec<PathBuf> {
+pub(crate) fn parse_site_packages(stdout: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for folder in stdout.lines().map(PathBuf::from) {
         if folder.is_absolute() && !folders.contains(&folder) {
@@ -49,7 +49,7 @@ pub fn parse_site_packages(stdout: &str) -> Vec<PathBuf> {
 }
 
 /// The interpreters that have a package, in their order.
-pub fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> {
+pub(crate) fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> {
     let having = places.pythons.iter().filter_map(|(python, folders)| {
         let folder = folders
             .iter()
@@ -78,7 +78,7 @@ pub fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> {
 }
 
 /// The interpreter that `python=` names, or the first one that has a package.
-pub fn choose_python(
+pub(crate) fn choose_python(
     package: &str,
     wanted: Option<&str>,
     places: &Places,

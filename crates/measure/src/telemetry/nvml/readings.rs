@@ -72,7 +72,7 @@ impl Entry {
     }
 
     /// How long after the beginning it is asked for the first time.
-    pub fn wait(&self, card: usize, cards: usize) -> Duration {
+    pub(super) fn wait(&self, card: usize, cards: usize) -> Duration {
         let Some(place) = self.slow else {
             return Duration::ZERO;
         };
@@ -80,14 +80,14 @@ impl Entry {
     }
 
     /// When it may be asked again: later by whole steps, so that what is spread stays spread.
-    pub fn next(&self, due: Instant, now: Instant) -> Instant {
+    pub(super) fn next(&self, due: Instant, now: Instant) -> Instant {
         let late = now.saturating_duration_since(due).as_nanos();
         let steps = late / self.every.as_nanos().max(1) + 1;
         due + self.every * steps as u32
     }
 
     /// Asks it.
-    pub fn ask(&self, asked: &mut Asked<'_>) -> Answer<()> {
+    pub(super) fn ask(&self, asked: &mut Asked<'_>) -> Answer<()> {
         match self.question {
             Question::One(quantity, ask) => asked.values.push((quantity, ask(asked.card)?)),
             Question::Several(ask) => ask(asked)?,

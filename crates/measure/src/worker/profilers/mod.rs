@@ -112,6 +112,15 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).to_vec()
 }
 
+/// Profilers that are programs of their own and not here, each with what to do.
+pub fn missing_profilers() -> Vec<(Profiler, String)> {
+    let missing = |wrapper: &&dyn Wrapper| {
+        let reason = program(*wrapper).err()?;
+        Some((wrapper.profiler(), reason))
+    };
+    ALL.iter().filter_map(missing).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

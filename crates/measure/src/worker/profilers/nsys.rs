@@ -8,7 +8,7 @@ use powerband_core::domain::plan::Profiler;
 
 /// The profiler.
 #[derive(Debug)]
-pub struct Nsys;
+pub(super) struct Nsys;
 
 impl Wrapper for Nsys {
     fn profiler(&self) -> Profiler {

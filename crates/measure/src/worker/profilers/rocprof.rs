@@ -8,7 +8,7 @@ use powerband_core::domain::plan::Profiler;
 
 /// The profiler.
 #[derive(Debug)]
-pub struct Rocprof;
+pub(super) struct Rocprof;
 
 impl Wrapper for Rocprof {
     fn profiler(&self) -> Profiler {

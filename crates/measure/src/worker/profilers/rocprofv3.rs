@@ -8,7 +8,7 @@ use powerband_core::domain::plan::Profiler;
 
 /// The profiler.
 #[derive(Debug)]
-pub struct Rocprofv3;
+pub(super) struct Rocprofv3;
 
 impl Wrapper for Rocprofv3 {
     fn profiler(&self) -> Profiler {
