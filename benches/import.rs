@@ -19,8 +19,8 @@ use std::time::Instant;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Limits;
-use powerband_import::watch::Watch;
 use powerband_import::{self as import, summary};
 
 /// Events of the trace that the promise is about.
@@ -64,7 +64,8 @@ fn main() {
 /// Reads a trace and adds it up.
 fn read(path: &Path) {
     let start = Instant::now();
-    let imported = import::read(path, Limits::default(), &Watch::default()).expect("a sound trace");
+    let imported =
+        import::read(path, Limits::default(), &ReadProgress::default()).expect("a sound trace");
     let read = start.elapsed();
     let profile = summary::profile(&imported, "trace");
     let whole = start.elapsed();

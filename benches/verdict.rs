@@ -408,7 +408,7 @@ fn measure(asked: Option<usize>) -> Result<()> {
         if is_planted_alone {
             continue;
         }
-        let _company = with_company.then(Company::start).transpose()?;
+        let _company = with_company.then(CpuContention::start).transpose()?;
         let network = PathBuf::from("resnet18");
         let how = How {
             setups: ["ort:cpu", "ort:cpu"],
@@ -434,7 +434,7 @@ fn measure(asked: Option<usize>) -> Result<()> {
         (false, [34, 33], 0.90, PresetName::Standard),
         (true, [33, 30], 0.95, PresetName::Quick),
     ] {
-        let _company = with_company.then(Company::start).transpose()?;
+        let _company = with_company.then(CpuContention::start).transpose()?;
         let [before, after] = [ground.stack(layers[0])?, ground.stack(layers[1])?];
         let spec = format!("ort:cpu,threads=1,model={}", after.display());
         let how = How {
@@ -464,16 +464,16 @@ fn with(company: bool) -> &'static str {
 }
 
 /// Another process that loads one core from time to time.
-struct Company(Process);
+struct CpuContention(Process);
 
-impl Company {
+impl CpuContention {
     fn start() -> Result<Self> {
         let spec = ProcessSpec::new(&env::current_exe()?).args([COMPANY]);
         Ok(Self(Process::start(&spec, 1 << 10)?))
     }
 }
 
-impl Drop for Company {
+impl Drop for CpuContention {
     fn drop(&mut self) {
         self.0.kill();
     }

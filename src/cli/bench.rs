@@ -13,7 +13,7 @@ use powerband_core::domain::plan::{Judging, Keeping, Load};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::comparison::{self, Comparison};
-use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_measure::engines;
@@ -217,7 +217,7 @@ fn takes(context: &Context, request: &RunRequest) -> String {
         .take(SESSIONS_READ)
         .filter_map(|entry| session_file::read(&entry.path).ok());
     let sessions: Vec<Session> = read.map(|read| read.session).collect();
-    let known = Experience::on(&beginning.environment.cpu, &sessions);
+    let known = PastDurations::on(&beginning.environment.cpu, &sessions);
     let refused =
         (0..plan.setups.len()).filter(|setup| matches!(request.runtimes.get(*setup), Some(Err(_))));
     plan_estimate::estimate(&plan, &refused.collect(), &known).sentence()

@@ -2,10 +2,10 @@
 
 use super::flags_text;
 use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::conditions::Difference;
-use powerband_findings::analysis::pair::OVER_ROUNDS;
 use powerband_findings::analysis::verdict::Call;
 
 /// The whole comparison.

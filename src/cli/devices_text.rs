@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::device::Cpu;
 use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
-use powerband_findings::analysis::watched;
+use powerband_findings::analysis::device_readings;
 use powerband_findings::export::json;
 
 /// The processor in lines of a name and a value.
@@ -66,7 +66,7 @@ fn device(telemetry: &Telemetry, track: &Track) -> String {
         .iter()
         .map(|(quantity, value)| {
             let title = quantity.title().to_lowercase();
-            format!("{title} {}", watched::text(*quantity, *value))
+            format!("{title} {}", device_readings::text(*quantity, *value))
         })
         .collect();
     let now = match &track.lost {
@@ -88,7 +88,7 @@ fn title(device: &WatchedDevice) -> String {
 }
 
 fn constants(device: &WatchedDevice) -> Vec<(&'static str, String)> {
-    let mhz = |mhz: f64| format!("up to {}", watched::text(Quantity::Clock, mhz));
+    let mhz = |mhz: f64| format!("up to {}", device_readings::text(Quantity::Clock, mhz));
     let mut constants = Vec::new();
     if device.kind.is_gpu() {
         constants.extend(
@@ -113,7 +113,12 @@ fn newest(telemetry: &Telemetry, track: &Track) -> Vec<(Quantity, f64)> {
     Quantity::ALL
         .into_iter()
         .filter(is_told)
-        .filter_map(|quantity| Some((quantity, watched::newest(telemetry, track, quantity)?)))
+        .filter_map(|quantity| {
+            Some((
+                quantity,
+                device_readings::newest(telemetry, track, quantity)?,
+            ))
+        })
         .collect()
 }
 
@@ -168,8 +173,11 @@ pub(super) fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
         return format!("{seconds:>7.1}s  {name:<16} gone: {}", lost.why);
     }
     let values = COLUMNS.iter().map(|(quantity, width)| {
-        let value = watched::newest(telemetry, track, *quantity);
-        let words = value.map_or_else(|| UNKNOWN.to_owned(), |v| watched::text(*quantity, v));
+        let value = device_readings::newest(telemetry, track, *quantity);
+        let words = value.map_or_else(
+            || UNKNOWN.to_owned(),
+            |v| device_readings::text(*quantity, v),
+        );
         format!("{words:>width$}")
     });
     format!("{seconds:>7.1}s  {name:<16}{}", values.collect::<String>())
@@ -188,12 +196,12 @@ pub(super) fn document(telemetry: &Telemetry) -> Value {
 
 fn values(telemetry: &Telemetry, track: &Track) -> Value {
     let read = Quantity::ALL.into_iter().filter_map(|quantity| {
-        let value = watched::newest(telemetry, track, quantity)?;
+        let value = device_readings::newest(telemetry, track, quantity)?;
         Some((quantity.key().to_owned(), Value::from(value)))
     });
     let mut values: Map<String, Value> = read.collect();
     let cores: Vec<f64> = (0..)
-        .map_while(|core| watched::newest(telemetry, track, Quantity::Core(core)))
+        .map_while(|core| device_readings::newest(telemetry, track, Quantity::Core(core)))
         .collect();
     if !cores.is_empty() {
         values.insert("cores_percent".to_owned(), Value::from(cores));

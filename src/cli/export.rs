@@ -20,8 +20,8 @@ use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Style, Theme};
 use powerband_findings::export::{json, session_table};
 use powerband_import as import;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Limits;
-use powerband_import::watch::Watch;
 use powerband_store as store;
 use powerband_store::session_file;
 
@@ -221,7 +221,7 @@ fn trace(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<(Trace, 
     let Some(path) = trace_file(args, session)?.1 else {
         return Ok(None);
     };
-    let read = import::read(&path, Limits::default(), &Watch::default());
+    let read = import::read(&path, Limits::default(), &ReadProgress::default());
     let trace = read
         .with_context(|| format!("{} cannot be read", path.display()))?
         .trace;

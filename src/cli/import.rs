@@ -14,9 +14,9 @@ use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::export::profile;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Limits;
 use powerband_import::timings::Columns;
-use powerband_import::watch::Watch;
 use powerband_measure::runner::importing::{self, Taken};
 use powerband_store::session_file;
 
@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCo
         unpacked: args.unpack_limit.saturating_mul(1_000_000),
     };
     let read = AtomicU64::new(0);
-    let watch = Watch {
+    let watch = ReadProgress {
         cancel: signals::heard()?.token(),
         progress: Some(&read),
     };

@@ -10,10 +10,10 @@ use super::output;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::accuracy;
+use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::comparison::Pair;
 use powerband_findings::analysis::journey::{self, Journey, Rung};
-use powerband_findings::analysis::pair::OVER_ROUNDS;
 use powerband_findings::export::comparison::pair;
 
 /// Prints the steps of a session.

@@ -4,7 +4,7 @@ use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::watched::{self, Watched};
+use powerband_findings::analysis::device_readings::{self, Watched};
 use powerband_findings::analysis::{batch_curve, energy, peak};
 
 /// A table of busy share, power, clock, heat, memory and energy; nothing where nobody told any of it.
@@ -56,7 +56,7 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
 }
 
 fn line(session: &Session, row: &CaseRow) -> Vec<String> {
-    let own = watched::devices_of(session, row.setup);
+    let own = device_readings::devices_of(session, row.setup);
     let mean = |quantity: Quantity| {
         let devices = row
             .watched
@@ -68,7 +68,7 @@ fn line(session: &Session, row: &CaseRow) -> Vec<String> {
     let text = |quantity: Quantity, value: Option<f64>| {
         value.map_or_else(
             || UNKNOWN.to_owned(),
-            |value| watched::text(quantity, value),
+            |value| device_readings::text(quantity, value),
         )
     };
     let energy = row.energy.as_ref().ok();

@@ -7,7 +7,9 @@ use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::claims::MARK;
 use powerband_findings::analysis::comparison::{self, Pair};
-use powerband_findings::analysis::{accuracy, examined, lint, parts, profiled, remarks, scaling};
+use powerband_findings::analysis::{
+    accuracy, examined, lint, profiled, remarks, run_phases, scaling,
+};
 
 /// So many of the things that happened to a network's nodes are told.
 const PATTERNS: usize = 5;
@@ -115,7 +117,7 @@ fn parts_of_runs(session: &Session) -> String {
     let mut text = String::new();
     for case in &session.cases {
         let name = format!("{} batch {}", session.setup_label(case.setup), case.batch);
-        for words in [parts::in_short(case), parts::learned(case)]
+        for words in [run_phases::in_short(case), run_phases::learned(case)]
             .into_iter()
             .flatten()
         {

@@ -1,11 +1,11 @@
 //! The window: the only folder that knows egui. It reads the application, and gives it actions back.
 
-mod calm;
 mod dialog_text;
 mod dialogs;
 mod icon;
 mod keyboard;
 mod portal;
+mod repaint_throttle;
 mod shell;
 mod system_theme;
 mod theme;

@@ -8,8 +8,8 @@ use eframe::egui::{
     self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
 };
 
-use super::calm::{Calm, Pace};
 use super::dialogs::Dialogs;
+use super::repaint_throttle::{Calm, Pace};
 use super::theme::{self, size, space};
 use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};

@@ -9,7 +9,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::provenance;
 use powerband_findings::chart::breakdown as drawn;
 use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
-use powerband_findings::chart::traced::Traced;
+use powerband_findings::chart::timeline_figure::Traced;
 
 /// A figure as somebody sees it.
 #[derive(Clone, Debug, PartialEq)]

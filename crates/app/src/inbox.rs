@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::Pinned;
-use super::experience_sources::Sources;
+use super::duration_sources::Sources;
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::Climbed;
@@ -23,7 +23,7 @@ use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_findings::analysis::comparison::Comparison;
-use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_store::journal::Living;
@@ -78,7 +78,7 @@ pub enum Message {
     /// The pinned case's samples as charts.
     Pinned(Box<Pinned>),
     /// What these sessions took was looked up.
-    Learned(Sources, Box<Experience>),
+    Learned(Sources, Box<PastDurations>),
     /// Two sides were compared.
     Compared(Pick, Pick, Arc<Comparison>),
     /// A case was followed through the library.

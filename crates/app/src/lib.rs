@@ -4,17 +4,16 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
-pub mod allowed;
 pub mod best;
 pub mod claims;
 pub mod command;
+pub mod command_guards;
 pub mod compare;
+pub mod concurrent_runs;
 pub mod curves;
 mod curves_drawing;
 mod curves_table;
-pub mod elsewhere;
-pub mod experience;
-mod experience_sources;
+mod duration_sources;
 pub mod figures;
 pub mod find;
 pub mod graph;
@@ -28,7 +27,8 @@ mod legend_entry;
 pub mod library;
 pub mod machine;
 pub mod notices;
-pub mod offers;
+pub mod palette_entries;
+pub mod past_durations;
 pub mod plan;
 pub mod plans;
 mod published;
@@ -66,7 +66,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{self, Side};
-use powerband_measure::runner::first;
+use powerband_measure::runner::default_benchmark;
 pub use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::wish::Wish;
@@ -188,7 +188,7 @@ pub struct App {
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
     /// What earlier sessions took.
-    learned: experience::Learned,
+    learned: past_durations::Learned,
     jobs: Jobs,
 }
 
@@ -222,7 +222,7 @@ impl App {
             jobs: Jobs::new(waker),
             examples: std::collections::BTreeMap::new(),
             opening: std::collections::BTreeMap::new(),
-            learned: experience::Learned::default(),
+            learned: past_durations::Learned::default(),
             shows_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
             window_file,
@@ -313,7 +313,7 @@ impl App {
     pub fn first_wish(&self) -> Wish {
         let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
         let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
-        first::wish(&self.machine.here(), &kinds)
+        default_benchmark::wish(&self.machine.here(), &kinds)
     }
 
     /// A wish as it would be run here, for an estimate.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::experience_sources::Sources;
+use super::duration_sources::Sources;
 use super::history::{Followed, Following};
 use super::inbox::{Message, Opened, RunOver};
 use super::jobs::Outlet;
@@ -23,7 +23,7 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::breakdown::{self, Level};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::category::{Category, Rules};
-use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{history, journey, kernel_comparison};
 use powerband_findings::chart;
 use powerband_measure::engines::install::InstallRequest;
@@ -408,12 +408,12 @@ pub(crate) fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], o
 }
 
 /// What sessions took that were measured on this processor, the first ones before the others.
-pub(crate) fn experience(from: &Sources, cpu: &Cpu) -> Experience {
+pub(crate) fn experience(from: &Sources, cpu: &Cpu) -> PastDurations {
     let read = from
         .iter()
         .filter_map(|(path, _)| session_file::read(path).ok());
     let sessions: Vec<Session> = read.map(|read| read.session).collect();
-    Experience::on(cpu, &sessions)
+    PastDurations::on(cpu, &sessions)
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.

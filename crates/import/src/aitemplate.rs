@@ -2,8 +2,8 @@
 //! time of a batch in milliseconds.
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -28,7 +28,7 @@ impl Importer for Aitemplate {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::head::Head;
 use super::json::{self, Object};
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -36,7 +36,7 @@ impl Importer for Hyperfine {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -119,7 +119,7 @@ fn parameter(reported: &mut Reported, name: &str, value: &str, into: &mut Import
 fn table(
     text: &str,
     source: &Source,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let mut rows = text.lines().filter(|line| !line.trim().is_empty());

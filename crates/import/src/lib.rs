@@ -8,17 +8,15 @@ pub mod amd;
 pub mod benchmark;
 pub mod chrome;
 pub mod chunks;
+pub mod clamp_implausible;
 pub mod google_benchmark;
 pub mod head;
 pub mod hpctraining;
 pub mod hyperfine;
 pub mod json;
-pub mod lane;
 pub mod limits;
 pub mod lines;
 pub mod loadgen;
-#[cfg(test)]
-mod made;
 pub mod migraphx_perf;
 pub mod ncu;
 pub mod nesting;
@@ -29,6 +27,9 @@ pub mod openvino_counters;
 pub mod openvino_report;
 pub mod optimum_benchmark;
 pub mod ort_perf_test;
+pub mod progress_reader;
+pub mod read_progress;
+pub mod reported_stats;
 pub mod rocpd;
 pub mod rocprof_db;
 pub mod rocprof_dispatches;
@@ -44,13 +45,14 @@ pub mod rocprofv3_memory;
 pub mod rocprofv3_summary;
 pub mod rows;
 pub mod rpd;
-pub mod settle;
+pub mod slice_buffer;
 pub mod source;
 pub mod sqlite;
 pub mod standard_input;
-pub mod stated;
 pub mod summary;
 pub mod table;
+#[cfg(test)]
+mod test_databases;
 #[cfg(test)]
 pub mod testing;
 pub mod timings;
@@ -65,8 +67,6 @@ pub mod trtexec_summary;
 pub mod trtexec_times;
 pub mod unread;
 pub mod utf16;
-pub mod watch;
-pub mod watched;
 
 use std::fs;
 use std::io;
@@ -77,8 +77,8 @@ use powerband_core::base::humanize;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::Trace;
+use read_progress::ReadProgress;
 use source::Source;
-use watch::Watch;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
@@ -150,7 +150,7 @@ pub trait Importer: Sync {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError>;
 }
@@ -348,7 +348,7 @@ pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
 pub fn read(
     path: &Path,
     limits: source::Limits,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
 ) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
     add(path, limits, watch, &mut imported)?;
@@ -359,7 +359,7 @@ pub fn read(
 pub fn add(
     path: &Path,
     limits: source::Limits,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let source = Source::open_named(path, limits, watch)?;
@@ -368,7 +368,7 @@ pub fn add(
         into.format = importer.id();
     }
     importer.read(&source, watch, into)?;
-    settle::settle(into);
+    clamp_implausible::clamp(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(
             "{} holds nothing: {} without a single row",
@@ -481,7 +481,7 @@ mod tests {
             path
         };
         let refused = |path: &Path| {
-            let read = read(path, source::Limits::default(), &Watch::default());
+            let read = read(path, source::Limits::default(), &ReadProgress::default());
             read.unwrap_err().to_string()
         };
         assert!(refused(&file("nothing.json", b"")).contains("is empty"));

@@ -3,8 +3,8 @@
 
 use super::benchmark::{self, Sums};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Total;
@@ -43,7 +43,7 @@ impl Importer for MigraphxPerf {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

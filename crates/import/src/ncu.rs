@@ -10,8 +10,8 @@ mod tests;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::{Counter, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -47,7 +47,7 @@ impl Importer for Ncu {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

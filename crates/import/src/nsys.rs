@@ -7,10 +7,10 @@
 mod tests;
 
 use super::head::Head;
-use super::lane::{self, ById, Detail, Lane, Naming, Placing, Raw};
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Cells, Query};
+use super::slice_buffer::{self, ById, Detail, Naming, Placing, Raw, SliceBuffer};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::trace::{MemoryEvent, Names, SliceKind, Track};
 
@@ -34,7 +34,7 @@ impl Importer for Nsys {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let base = Base::open(source, into)?;
@@ -64,7 +64,7 @@ impl Importer for Nsys {
 /// An open export with everything that rows are looked up in.
 struct Export<'a> {
     base: Base<'a>,
-    watch: &'a Watch<'a>,
+    watch: &'a ReadProgress<'a>,
     strings: ById<String>,
     copies: ById<String>,
     waits: ById<String>,
@@ -103,7 +103,7 @@ const NVTX: [i64; 3] = [59, 60, 34];
 impl<'a> Export<'a> {
     fn read(
         base: Base<'a>,
-        watch: &'a Watch<'a>,
+        watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
         let strings = texts(&base, watch, "StringIds", ["id", "value"], into)?;
@@ -201,10 +201,10 @@ impl<'a> Export<'a> {
         columns: &[&str],
         into: &mut Imported,
         words: (&Naming<'_>, &Placing<'_>),
-        each: impl Fn(&mut Lane, &Cells<'_, '_>) -> bool + Sync,
+        each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
     ) -> Result<usize, ImportError> {
         let query = Query::all(table, columns);
-        lane::take(&self.base, self.watch, &query, words, into, each)
+        slice_buffer::take(&self.base, self.watch, &query, words, into, each)
     }
 
     /// Kernels.
@@ -361,7 +361,7 @@ impl<'a> Export<'a> {
         const COLUMNS: [&str; 6] = ["start", "end", "globalTid", "eventType", "textId", "text"];
         // Most texts stand in the rows themselves, and the same ones over and over.
         let mut own = Names::default();
-        let mut lane = Lane::default();
+        let mut lane = SliceBuffer::default();
         let mut open = 0_u64;
         let query = Query::all("NVTX_EVENTS", &COLUMNS);
         let seen = self.base.each(&query, self.watch, |row| {
@@ -387,7 +387,7 @@ impl<'a> Export<'a> {
             })
         })?;
         seen.tell("NVTX_EVENTS", self.base.source, into);
-        lane::tell_backwards(lane.backwards, "NVTX_EVENTS", self.base.source, into);
+        slice_buffer::tell_backwards(lane.backwards, "NVTX_EVENTS", self.base.source, into);
         if open > 0 {
             into.note(format!(
                 "{open} ranges of NVTX never ended, and are left out"
@@ -490,7 +490,7 @@ fn process(global: i64) -> i64 {
 /// A table of numbers and texts.
 fn texts(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     table: &str,
     columns: [&str; 2],
     into: &mut Imported,

@@ -8,8 +8,8 @@
 mod tests;
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
@@ -38,7 +38,7 @@ impl Importer for NsysStats {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -335,7 +335,12 @@ impl Report<'_> {
         }
     }
 
-    fn read(&self, file: &str, watch: &Watch<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    fn read(
+        &self,
+        file: &str,
+        watch: &ReadProgress<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
         let mut unread = 0_u64;
         for (number, row) in self.rows.iter().enumerate() {
             if number % TICK == TICK - 1 {

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use super::head::Head;
-use super::lane::{self, ById, Detail, Lane, Naming, Placing, Raw};
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Cells, Query};
+use super::slice_buffer::{self, ById, Detail, Naming, Placing, Raw, SliceBuffer};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::trace::{SliceKind, Track};
 
@@ -41,7 +41,7 @@ impl Importer for Nvprof {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let base = Base::open(source, into)?;
@@ -92,7 +92,7 @@ fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
 
 fn work(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     strings: &ById<String>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -122,7 +122,7 @@ fn work(
     let words: (&Naming<'_>, &Placing<'_>) = (&kernel, &stream);
     for table in KERNELS {
         let query = Query::all(table, &KERNEL);
-        lane::take(base, watch, &query, words, into, |lane, row| {
+        slice_buffer::take(base, watch, &query, words, into, |lane, row| {
             let size = |column| row.int(column).unwrap_or(0);
             let detail = match row.int(6) {
                 Some(x) => Detail::Grid([x, size(7), size(8)], [size(9), size(10), size(11)]),
@@ -161,7 +161,7 @@ fn work(
     ];
     for (table, kind, name) in tables {
         let query = Query::all(table, &MOVED);
-        lane::take(base, watch, &query, (name, &stream), into, |lane, row| {
+        slice_buffer::take(base, watch, &query, (name, &stream), into, |lane, row| {
             let bytes = row.int(6).map_or(Detail::None, Detail::Bytes);
             lane.push(&raw(row, kind, row.int(5).unwrap_or(0), bytes))
         })?;
@@ -169,7 +169,11 @@ fn work(
     Ok(())
 }
 
-fn calls(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn calls(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     const COLUMNS: [&str; 6] = [
         "start",
         "end",
@@ -194,7 +198,7 @@ fn calls(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(), 
     let mut count = 0;
     for (table, name) in CALLS.into_iter().zip(names) {
         let query = Query::all(table, &COLUMNS);
-        count += lane::take(base, watch, &query, (name, &thread), into, |lane, row| {
+        count += slice_buffer::take(base, watch, &query, (name, &thread), into, |lane, row| {
             lane.push(&raw(
                 row,
                 SliceKind::Call,
@@ -212,12 +216,12 @@ fn calls(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(), 
 /// Ranges of NVTX: a row where one begins, which has its name, and one where it ends.
 fn ranges(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     strings: &ById<String>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let mut begun: HashMap<i64, (i64, i64)> = HashMap::new();
-    let mut lane = Lane::default();
+    let mut lane = SliceBuffer::default();
     let query = Query::all("CUPTI_ACTIVITY_KIND_MARKER", &["timestamp", "id", "name"]);
     let seen = base.each(&query, watch, |row| {
         let (Some(at), Some(id)) = (row.int(0), row.int(1)) else {

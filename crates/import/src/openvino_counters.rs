@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::benchmark::{self, Sums};
 use super::head::Head;
 use super::json;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -36,7 +36,7 @@ impl Importer for OpenvinoCounters {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -91,7 +91,12 @@ struct Layers {
 }
 
 impl Layers {
-    fn table(&mut self, text: &str, source: &Source, watch: &Watch<'_>) -> Result<(), ImportError> {
+    fn table(
+        &mut self,
+        text: &str,
+        source: &Source,
+        watch: &ReadProgress<'_>,
+    ) -> Result<(), ImportError> {
         let mut columns: Vec<String> = Vec::new();
         for (at, line) in text.lines().map(str::trim).enumerate() {
             if at % 4096 == 0 {

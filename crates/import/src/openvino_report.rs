@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::head::Head;
 use super::json;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -37,7 +37,7 @@ impl Importer for OpenvinoReport {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -1,8 +1,8 @@
 //! What `onnxruntime_perf_test` prints, and the rows that it writes to its result file.
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -32,7 +32,7 @@ impl Importer for OrtPerfTest {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -151,7 +151,7 @@ fn row(line: &str) -> Option<Row<'_>> {
 fn rows(
     text: &str,
     source: &Source,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let mut results: Vec<Reported> = Vec::new();

@@ -11,9 +11,9 @@ mod process_tables;
 mod tests;
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Query};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer};
 use places::Devices;
 use process_tables::Part;
@@ -46,7 +46,7 @@ impl Importer for Rocpd {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let base = Base::open(source, into)?;
@@ -128,7 +128,7 @@ fn endings(base: &Base<'_>) -> Result<Vec<String>, ImportError> {
 fn processes(
     base: &Base<'_>,
     end: &str,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
 ) -> Result<Vec<Option<String>>, ImportError> {
     let table = format!("rocpd_info_process{end}");
     let query = Query {

@@ -4,10 +4,10 @@
 //! of its counters, not what ran when.
 
 use super::head::Head;
-use super::lane::{self, Detail, Lane, Naming, Placing, Raw};
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Cells, Query};
+use super::slice_buffer::{self, Detail, Naming, Placing, Raw, SliceBuffer};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{Names, SliceKind, Track};
@@ -69,7 +69,7 @@ impl Importer for RocprofCompute {
     fn read(
         &self,
         source: &Source,
-        _watch: &Watch<'_>,
+        _watch: &ReadProgress<'_>,
         _into: &mut Imported,
     ) -> Result<(), ImportError> {
         Err(source.unusable(
@@ -95,7 +95,7 @@ impl Importer for RocprofDb {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let base = Base::open(source, into)?;
@@ -130,19 +130,19 @@ impl Importer for RocprofDb {
 /// Reads a table whose names stand in its rows.
 fn named(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     query: &Query<'_>,
     place: &Placing<'_>,
     into: &mut Imported,
     each: impl Fn(&Cells<'_, '_>, &mut Names) -> Option<Raw>,
 ) -> Result<(), ImportError> {
     let mut names = Names::default();
-    let mut lane = Lane::default();
+    let mut lane = SliceBuffer::default();
     let seen = base.each(query, watch, |row| {
         each(row, &mut names).is_some_and(|raw| lane.push(&raw))
     })?;
     seen.tell(query.table, base.source, into);
-    lane::tell_backwards(lane.backwards, query.table, base.source, into);
+    slice_buffer::tell_backwards(lane.backwards, query.table, base.source, into);
     let name = |id: i64| {
         let text = u32::try_from(id).map_or("", |id| names.get(id));
         text.to_owned()
@@ -152,7 +152,11 @@ fn named(
     Ok(())
 }
 
-fn kernels(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn kernels(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     const COLUMNS: [&str; 8] = [
         "BeginNs",
         "EndNs",
@@ -187,7 +191,11 @@ fn kernels(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<()
 }
 
 /// One column for each counter, after all others.
-fn counters(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn counters(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let columns = base.columns(KERNELS);
     let counted: Vec<&str> = columns
         .iter()
@@ -237,7 +245,7 @@ fn counters(base: &Base<'_>, watch: &Watch<'_>, into: &mut Imported) -> Result<(
 /// Copies, calls and marks.
 fn others(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     table: &str,
     kind: SliceKind,
     into: &mut Imported,

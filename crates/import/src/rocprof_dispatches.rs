@@ -3,11 +3,11 @@
 
 use super::amd::{Event, Events, Lane};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::rocprofv3_counters::Counters;
 use super::rocprofv3_kernels::Shape;
 use super::source::Source;
 use super::table::{Row, Table, plain_name};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::trace::SliceKind;
 
@@ -81,7 +81,7 @@ impl Importer for RocprofDispatches {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;

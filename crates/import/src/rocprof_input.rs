@@ -1,8 +1,8 @@
 //! `rocprof -i`: which counters to collect. It holds wishes and no results, and is recognised to say so.
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer};
 
 /// The format.
@@ -28,7 +28,7 @@ impl Importer for RocprofInput {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         _: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, _) = source.text(watch)?;
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn an_input_file_says_what_it_asks_for() {
         let path = path("rocprof-v1/counters-pmc_perf_0.txt");
-        let error = read(&path, Limits::default(), &Watch::default()).unwrap_err();
+        let error = read(&path, Limits::default(), &ReadProgress::default()).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("an input file of rocprof"), "{error}");
         assert!(

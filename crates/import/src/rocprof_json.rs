@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::amd::{Event, Events, Lane};
 use super::chunks::{Chunk, Chunks};
 use super::head::Head;
+use super::progress_reader::ProgressReader;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
-use super::watched::Watched;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
@@ -52,10 +52,10 @@ impl Importer for RocprofJson {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
-        let stream = Watched::new(source.stream()?, watch);
+        let stream = ProgressReader::new(source.stream()?, watch);
         let mut chunks = Chunks::new(BufReader::with_capacity(1 << 18, stream));
         let mut reading = Reading::default();
         let mut is_cut = false;

@@ -2,9 +2,9 @@
 
 use super::amd;
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::table::Table;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer};
 
 /// The format.
@@ -27,7 +27,7 @@ impl Importer for Rocprofv3Agents {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &["product_name"])?;

@@ -3,9 +3,9 @@
 
 use super::amd::{self, Event, Events, Lane};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::table::{Row, Table};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer};
 use powerband_core::domain::trace::SliceKind;
 
@@ -29,7 +29,7 @@ impl Importer for Rocprofv3Api {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &["function"])?;

@@ -4,10 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::amd::{self, Agent, Event, Events, Lane};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::rocprofv3_kernels::Shape;
 use super::source::Source;
 use super::table::{Row, Table};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::SliceKind;
@@ -32,7 +32,7 @@ impl Importer for Rocprofv3Counters {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &["kernel_name"])?;

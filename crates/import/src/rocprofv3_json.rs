@@ -16,12 +16,12 @@ use serde::de::DeserializeSeed as _;
 
 use super::amd::{self, Agent, Event, Events, Lane};
 use super::head::Head;
+use super::progress_reader::ProgressReader;
+use super::read_progress::ReadProgress;
 use super::rocprofv3_agents::AgentWords;
 use super::rocprofv3_counters::Counters;
 use super::rocprofv3_memory::{Allocation, Allocations, copy_lane, copy_words};
 use super::source::Source;
-use super::watch::Watch;
-use super::watched::Watched;
 use super::{ImportError, Imported, Importer, lines, rocprofv3_api};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
@@ -50,7 +50,7 @@ impl Importer for Rocprofv3Json {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut reading = Reading {
@@ -81,10 +81,10 @@ impl Importer for Rocprofv3Json {
 /// Goes through the file once; where it breaks off, in words.
 fn walk(
     source: &Source,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     reading: &mut Reading<'_>,
 ) -> Result<Option<String>, ImportError> {
-    let stream = Watched::new(source.stream()?, watch);
+    let stream = ProgressReader::new(source.stream()?, watch);
     let mut bytes = BufReader::with_capacity(1 << 18, stream);
     let mut deserializer = serde_json::Deserializer::from_reader(&mut bytes);
     let Err(error) = process::File(reading).deserialize(&mut deserializer) else {

@@ -4,9 +4,9 @@
 
 use super::amd::{self, Agent, Event, Events, Lane};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::table::{Row, Table};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::trace::SliceKind;
 
@@ -30,7 +30,7 @@ impl Importer for Rocprofv3Kernels {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &["kernel_name"])?;

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::amd::{self, Agent, Event, Events, Lane};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::table::{Row, Table};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
@@ -30,7 +30,7 @@ impl Importer for Rocprofv3Copies {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &[])?;
@@ -107,7 +107,7 @@ impl Importer for Rocprofv3Allocations {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &[])?;
@@ -237,7 +237,7 @@ impl Importer for Rocprofv3Scratch {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut table = Table::open(source, watch, ',', &[])?;

@@ -5,9 +5,9 @@
 use rustc_hash::FxHashMap;
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::rocprof_stats::is_call;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, amd, lines};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -33,7 +33,7 @@ impl Importer for Rocprofv3Summary {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -9,8 +9,8 @@ use std::thread;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported};
 use powerband_core::base::humanize;
 
@@ -125,7 +125,7 @@ impl<'a> Base<'a> {
     pub fn each(
         &self,
         query: &Query<'_>,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         mut each: impl FnMut(&Cells<'_, '_>) -> bool,
     ) -> Result<Seen, ImportError> {
         let Some(sql) = self.sql(query, None) else {
@@ -139,7 +139,7 @@ impl<'a> Base<'a> {
     pub fn parts<T: Default + Send>(
         &self,
         query: &Query<'_>,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         each: impl Fn(&mut T, &Cells<'_, '_>) -> bool + Sync,
     ) -> Result<(Vec<T>, Seen), ImportError> {
         let threads = thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));

@@ -5,10 +5,10 @@
 use std::collections::HashSet;
 
 use super::head::Head;
-use super::lane::{self, ById, Detail, Lane, Raw};
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Cells, Query};
+use super::slice_buffer::{self, ById, Detail, Raw, SliceBuffer};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::trace::{SliceKind, Track};
 
@@ -32,7 +32,7 @@ impl Importer for Rpd {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let base = Base::open(source, into)?;
@@ -62,7 +62,7 @@ impl Importer for Rpd {
 /// An open database with what rows are looked up in.
 struct Rows<'a> {
     base: Base<'a>,
-    watch: &'a Watch<'a>,
+    watch: &'a ReadProgress<'a>,
     strings: ById<String>,
     /// The call that led to an op.
     calls: ById<i64>,
@@ -74,7 +74,7 @@ const MARKER: &str = "UserMarker";
 impl<'a> Rows<'a> {
     fn read(
         base: Base<'a>,
-        watch: &'a Watch<'a>,
+        watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
         let mut strings = Vec::new();
@@ -124,7 +124,7 @@ impl<'a> Rows<'a> {
             "opType_id",
         ];
         let (strings, calls) = (&self.strings, &self.calls);
-        let each = |lane: &mut Lane, row: &Cells<'_, '_>| {
+        let each = |lane: &mut SliceBuffer, row: &Cells<'_, '_>| {
             let (text, kind) = (row.int(5).unwrap_or(0), row.int(6).unwrap_or(0));
             // Copies have an empty text.
             let name = if text_of(strings, text).is_empty() {
@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
         };
         let name = |id| lines::kernel_name(text_of(strings, id)).to_owned();
         let query = Query::all("rocpd_op", &COLUMNS);
-        lane::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
+        slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
     }
 
     /// What the host called, and what it marked.
@@ -157,7 +157,7 @@ impl<'a> Rows<'a> {
         let launching: HashSet<i64> = self.calls.iter().map(|(_, call)| *call).collect();
         const COLUMNS: [&str; 7] = ["start", "end", "id", "pid", "tid", "apiName_id", "args_id"];
         let strings = &self.strings;
-        let each = |lane: &mut Lane, row: &Cells<'_, '_>| {
+        let each = |lane: &mut SliceBuffer, row: &Cells<'_, '_>| {
             let (mut name, args) = (row.int(5).unwrap_or(0), row.int(6).unwrap_or(0));
             let kind = call_kind(text_of(strings, name));
             if text_of(strings, name) == MARKER && !text_of(strings, args).is_empty() {
@@ -180,7 +180,7 @@ impl<'a> Rows<'a> {
         };
         let name = |id| text_of(strings, id).to_owned();
         let query = Query::all("rocpd_api", &COLUMNS);
-        lane::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
+        slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
     }
 }
 

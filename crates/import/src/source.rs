@@ -11,8 +11,8 @@ use flate2::read::MultiGzDecoder;
 use rusqlite::Connection;
 
 pub use super::limits::Limits;
+use super::read_progress::ReadProgress;
 use super::utf16::Utf8;
-use super::watch::Watch;
 use super::{ImportError, head::Head, sqlite, standard_input};
 use powerband_core::base::regular_file::{self, NotRegular};
 
@@ -42,7 +42,11 @@ pub struct Source {
 
 impl Source {
     /// Opens a file, or takes in all of standard input.
-    pub fn open_named(path: &Path, limits: Limits, watch: &Watch<'_>) -> Result<Self, ImportError> {
+    pub fn open_named(
+        path: &Path,
+        limits: Limits,
+        watch: &ReadProgress<'_>,
+    ) -> Result<Self, ImportError> {
         if standard_input::is_meant(path) {
             let kept = standard_input::keep(limits, watch)?;
             return Self::look(standard_input::NAME.into(), Some(kept), limits);
@@ -185,7 +189,7 @@ impl Source {
 
     /// All of it as text; bytes that are none are replaced. A packed file that is cut off is read as
     /// far as it goes, and the second value says so.
-    pub fn text(&self, watch: &Watch<'_>) -> Result<(String, bool), ImportError> {
+    pub fn text(&self, watch: &ReadProgress<'_>) -> Result<(String, bool), ImportError> {
         let mut stream = self.stream()?;
         let mut bytes = Vec::new();
         let mut chunk = vec![0; CHUNK];
@@ -346,7 +350,7 @@ mod tests {
     fn packed_files_read_as_unpacked_ones() {
         let (_file, source) = opened(&packed(b"[1, 2]"), 100);
         assert_eq!(
-            source.text(&Watch::default()).unwrap(),
+            source.text(&ReadProgress::default()).unwrap(),
             ("[1, 2]".to_owned(), false)
         );
         assert!(source.head().unwrap().is_list());
@@ -361,14 +365,17 @@ mod tests {
         for bytes in [packed(&text), text] {
             let (_file, source) = opened(&bytes, 100);
             assert!(source.head().unwrap().has_key("µ"));
-            assert_eq!(source.text(&Watch::default()).unwrap().0, "{\"µ\": 1}");
+            assert_eq!(
+                source.text(&ReadProgress::default()).unwrap().0,
+                "{\"µ\": 1}"
+            );
         }
     }
 
     #[test]
     fn a_bomb_is_refused_with_its_limit() {
         let (_file, source) = opened(&packed(&vec![b' '; 2_000_000]), 1_000_000);
-        let error = source.text(&Watch::default()).unwrap_err();
+        let error = source.text(&ReadProgress::default()).unwrap_err();
         assert!(
             matches!(error, ImportError::TooLarge { limit_mb: 1, .. }),
             "{error}"
@@ -383,7 +390,7 @@ mod tests {
             .join(",");
         let whole = packed(text.as_bytes());
         let (_file, source) = opened(&whole[..whole.len() / 2], 100_000_000);
-        let (read, is_cut) = source.text(&Watch::default()).unwrap();
+        let (read, is_cut) = source.text(&ReadProgress::default()).unwrap();
         assert!(is_cut && !read.is_empty() && text.starts_with(&read));
     }
 }

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::ImportError;
 use super::limits::Limits;
-use super::watch::Watch;
+use super::read_progress::ReadProgress;
 
 /// What it is called in messages, and as the name of a profile.
 pub const NAME: &str = "standard input";
@@ -29,7 +29,7 @@ pub fn is_meant(path: &Path) -> bool {
 }
 
 /// Reads all of it into a temporary file.
-pub fn keep(limits: Limits, watch: &Watch<'_>) -> Result<NamedTempFile, ImportError> {
+pub fn keep(limits: Limits, watch: &ReadProgress<'_>) -> Result<NamedTempFile, ImportError> {
     let failed = |source| ImportError::Io {
         path: NAME.into(),
         source,
@@ -81,7 +81,7 @@ fn read_all(sender: &SyncSender<io::Result<Vec<u8>>>) {
 fn next(
     chunks: &Receiver<io::Result<Vec<u8>>>,
     so_far: u64,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
 ) -> Result<Option<Vec<u8>>, ImportError> {
     loop {
         watch.tick(so_far)?;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn who_waits_for_bytes_can_be_stopped() {
         let (sender, chunks) = sync_channel(1);
-        let watch = Watch::default();
+        let watch = ReadProgress::default();
         sender.send(Ok(vec![1, 2])).unwrap();
         assert_eq!(next(&chunks, 0, &watch).unwrap(), Some(vec![1, 2]));
         watch.cancel.cancel();
@@ -120,7 +120,7 @@ mod tests {
             next(&chunks, 2, &watch),
             Err(ImportError::Cancelled)
         ));
-        let watch = Watch::default();
+        let watch = ReadProgress::default();
         drop(sender);
         assert_eq!(next(&chunks, 2, &watch).unwrap(), None);
     }

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
+use super::read_progress::ReadProgress;
 use super::source::{Source, Stream};
-use super::watch::Watch;
 use super::{ImportError, Imported, lines};
 
 /// No row is longer; a file without line ends must not fill the memory.
@@ -21,7 +21,7 @@ pub struct Table<'a> {
     /// Names of the columns as they are written.
     pub titles: Vec<String>,
     source: &'a Source,
-    watch: &'a Watch<'a>,
+    watch: &'a ReadProgress<'a>,
     reader: BufReader<Stream>,
     separator: char,
     free: Option<usize>,
@@ -45,7 +45,7 @@ impl<'a> Table<'a> {
     /// marks included; no other column holds the separator.
     pub fn open(
         source: &'a Source,
-        watch: &'a Watch<'a>,
+        watch: &'a ReadProgress<'a>,
         separator: char,
         free: &[&str],
     ) -> Result<Self, ImportError> {

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::read_progress::ReadProgress;
 use super::source::{Limits, Source};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, add, read};
 use powerband_core::domain::trace::SliceKind;
 
@@ -28,7 +28,7 @@ pub fn fixtures(names: &[&str]) -> Imported {
         add(
             &path(name),
             Limits::default(),
-            &Watch::default(),
+            &ReadProgress::default(),
             &mut imported,
         )
         .unwrap();
@@ -41,7 +41,7 @@ pub fn bytes(name: &str, bytes: &[u8]) -> Result<Imported, ImportError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::File::create(&path).unwrap().write_all(bytes).unwrap();
-    read(&path, Limits::default(), &Watch::default())
+    read(&path, Limits::default(), &ReadProgress::default())
 }
 
 /// What a text with this name holds.
@@ -117,7 +117,7 @@ pub fn read_by(importer: &dyn Importer, content: &[u8]) -> Result<Imported, Impo
     fs::write(file.path(), content).unwrap();
     let source = Source::open(file.path(), Limits::default())?;
     let mut into = Imported::default();
-    importer.read(&source, &Watch::default(), &mut into)?;
+    importer.read(&source, &ReadProgress::default(), &mut into)?;
     Ok(into)
 }
 
@@ -172,7 +172,7 @@ pub fn damage(content: &[u8], times: usize, read: impl Fn(&[u8])) {
 
 /// Reads a file; what goes wrong is in words.
 pub fn at(path: &Path) -> Result<Imported, String> {
-    read(path, Limits::default(), &Watch::default()).map_err(|error| error.to_string())
+    read(path, Limits::default(), &ReadProgress::default()).map_err(|error| error.to_string())
 }
 
 /// A database made of some SQL, in a folder that goes with it.

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, benchmark, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -28,7 +28,7 @@ pub struct Columns {
 pub fn read(
     source: &Source,
     columns: &Columns,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let (text, is_cut) = source.text(watch)?;
@@ -237,7 +237,7 @@ mod tests {
         std::fs::write(file.path(), text).unwrap();
         let source = Source::open(file.path(), Limits::default())?;
         let mut into = Imported::default();
-        read(&source, columns, &Watch::default(), &mut into)?;
+        read(&source, columns, &ReadProgress::default(), &mut into)?;
         Ok(into)
     }
 

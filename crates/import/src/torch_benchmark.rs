@@ -2,8 +2,8 @@
 
 use super::benchmark;
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::reported::Reported;
 
@@ -33,7 +33,7 @@ impl Importer for TorchBenchmark {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -5,8 +5,8 @@
 
 use super::benchmark::{self, Sums};
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, lines};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -39,7 +39,7 @@ impl Importer for TorchTable {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

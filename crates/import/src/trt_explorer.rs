@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::head::Head;
 use super::json::{self, Object};
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::trtexec_summary::{self, Metric, Summary, batch_of_shape};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark};
 
 /// The format.
@@ -32,7 +32,7 @@ impl Importer for TrtExplorer {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(others.len(), 4);
         for path in others {
             let limits = crate::source::Limits::default();
-            crate::add(&path, limits, &Watch::default(), &mut all).unwrap();
+            crate::add(&path, limits, &ReadProgress::default(), &mut all).unwrap();
         }
         let found: Vec<(&str, usize, Option<usize>, Option<u64>)> = all
             .reported

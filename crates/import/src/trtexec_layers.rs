@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::head::Head;
 use super::json::{self, Object};
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, Layer, benchmark};
 
 /// Where layers of TensorRT run.
@@ -40,7 +40,7 @@ impl Importer for TrtexecLayers {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;
@@ -236,7 +236,13 @@ mod tests {
             let mut both = Imported::default();
             for name in names {
                 let path = testing::path(name);
-                crate::add(&path, Limits::default(), &Watch::default(), &mut both).unwrap();
+                crate::add(
+                    &path,
+                    Limits::default(),
+                    &ReadProgress::default(),
+                    &mut both,
+                )
+                .unwrap();
             }
             assert_eq!(both.totals.len(), 36);
             assert!(facts_of_layers(&both).is_empty());

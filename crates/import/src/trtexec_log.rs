@@ -2,11 +2,11 @@
 //! layers.
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::trtexec_layers::PLACE;
 use super::trtexec_profile;
 use super::trtexec_summary::{self, Metric, Summary, batch_of_shape};
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark, lines};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -78,7 +78,7 @@ impl Importer for TrtexecLog {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -2,10 +2,10 @@
 
 use super::head::Head;
 use super::json::{self, Object};
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::trtexec_layers;
 use super::trtexec_layers::PLACE;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -39,7 +39,7 @@ impl Importer for TrtexecProfile {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

@@ -2,9 +2,9 @@
 
 use super::head::Head;
 use super::json::{self, Object};
+use super::read_progress::ReadProgress;
 use super::source::Source;
 use super::trtexec_summary;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, benchmark};
 use powerband_core::domain::reported::Reported;
 
@@ -36,7 +36,7 @@ impl Importer for TrtexecTimes {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, is_cut) = source.text(watch)?;

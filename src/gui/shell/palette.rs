@@ -13,7 +13,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Sessions, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::library::Entry;
-use powerband_app::{find, offers};
+use powerband_app::{find, palette_entries};
 use powerband_core::base::humanize;
 
 /// Height of a line.
@@ -120,7 +120,7 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
     let others = if words.trim().is_empty() {
         Vec::new()
     } else {
-        offers::of(app)
+        palette_entries::of(app)
     };
     let others = others
         .into_iter()

@@ -13,7 +13,7 @@ use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Track};
-use powerband_findings::analysis::watched;
+use powerband_findings::analysis::device_readings;
 
 /// Devices whose load is told in the strip.
 const MOST_DEVICES: usize = 4;
@@ -179,12 +179,15 @@ fn busy_words(run: &LiveRun) -> Vec<String> {
     };
     let telemetry = &session.telemetry;
     let of_track = |track: &Track| {
-        let busy = watched::newest(telemetry, track, Quantity::Busy)?;
+        let busy = device_readings::newest(telemetry, track, Quantity::Busy)?;
         let name = match track.device.kind {
             DeviceKind::Host => "CPU".to_owned(),
             _ => track.device.short_name(),
         };
-        Some(format!("{name} {}", watched::text(Quantity::Busy, busy)))
+        Some(format!(
+            "{name} {}",
+            device_readings::text(Quantity::Busy, busy)
+        ))
     };
     let all = telemetry.tracks.iter().filter_map(of_track);
     all.take(MOST_DEVICES).collect()

@@ -18,7 +18,7 @@ use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::timeline::{self, exact};
-use powerband_findings::chart::traced::series;
+use powerband_findings::chart::timeline_figure::series;
 
 /// Width of the card at the right.
 const CARD: f32 = 272.0;

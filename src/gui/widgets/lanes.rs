@@ -8,7 +8,7 @@ use eframe::egui::{
 use super::{figure, tip};
 use crate::gui::theme::{self, Roles, space, text};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::watched;
+use powerband_findings::analysis::device_readings;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::lanes::{Lane, Lanes};
 
@@ -228,7 +228,7 @@ impl Canvas<'_> {
         let value = if is_far {
             "nothing was read here".to_owned()
         } else {
-            watched::text(lane.quantity, *value)
+            device_readings::text(lane.quantity, *value)
         };
         let case =
             self.shown.stretches.iter().find(|stretch| {

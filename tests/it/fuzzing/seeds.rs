@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use powerband_core::domain::trace::Trace;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::{Limits, Source};
-use powerband_import::watch::Watch;
 use powerband_import::{self as import, Imported};
 use powerband_store::trace_file;
 
@@ -134,7 +134,7 @@ fn own_trace(found: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let from = folder.path().join("from");
     fs::write(&from, &profile[..20_000]).unwrap();
-    let trace: Trace = import::read(&from, LIMITS, &Watch::default()).map_or_else(
+    let trace: Trace = import::read(&from, LIMITS, &ReadProgress::default()).map_or_else(
         |error| panic!("{error}"),
         |imported: Imported| imported.trace,
     );

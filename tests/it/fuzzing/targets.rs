@@ -15,9 +15,9 @@ use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::export::html;
 use powerband_findings::report;
 use powerband_findings::report::material::{Material, Source};
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Source as File;
 use powerband_import::timings::{self, Columns};
-use powerband_import::watch::Watch;
 use powerband_import::{self as import, ImportError, Imported, Importer};
 use powerband_measure::runner::importing;
 use powerband_store::{session_file, trace_file};
@@ -95,7 +95,7 @@ impl Target {
     }
 
     fn imported(&self, path: &Path) -> Result<Imported, ImportError> {
-        let (source, watch) = (File::open(path, LIMITS)?, Watch::default());
+        let (source, watch) = (File::open(path, LIMITS)?, ReadProgress::default());
         let mut into = Imported::default();
         match &self.reader {
             Reader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
@@ -110,7 +110,7 @@ impl Target {
                 timings::read(&source, &columns, &watch, &mut into)?;
             }
         }
-        import::settle::settle(&mut into);
+        import::clamp_implausible::clamp(&mut into);
         Ok(into)
     }
 }
@@ -161,7 +161,7 @@ fn use_all(imported: Imported, path: &Path) {
         }
         let beside = path.with_extension("trace.json.gz");
         trace_file::write(&beside, trace).unwrap();
-        let read = import::read(&beside, LIMITS, &Watch::default());
+        let read = import::read(&beside, LIMITS, &ReadProgress::default());
         let times = |trace: &Trace| -> Vec<(i64, u64)> {
             let slices = trace.slices();
             slices

@@ -14,8 +14,8 @@ use powerband_app::sessions::OnDisk;
 use powerband_core::base::clock;
 use powerband_core::domain::plan::{Keeping, Load};
 use powerband_core::domain::session::Session;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Limits;
-use powerband_import::watch::Watch;
 use powerband_measure::runner::importing;
 use powerband_store::session_file;
 
@@ -352,7 +352,7 @@ fn any_session_is_planned_again_as_it_was_measured() {
     shelve(&home, "loaded", &loaded);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("tests/fixtures/import/hyperfine/python-sum.json");
-    let taken = importing::take(&[file], None, Limits::default(), &Watch::default());
+    let taken = importing::take(&[file], None, Limits::default(), &ReadProgress::default());
     let foreign = taken.expect("a file of another tool").session;
     shelve(&home, "foreign", &foreign);
     let mut desk = Desk::awake(home, Vec::new());

@@ -3,9 +3,9 @@
 use powerband_app::curves::COLUMNS;
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::comparison::{self, Metric};
-use powerband_findings::analysis::pair::OVER_ROUNDS;
 use powerband_findings::report;
 use powerband_findings::report::document::{Block, Document, Table};
 use powerband_findings::report::material::{Material, Source};

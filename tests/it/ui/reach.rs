@@ -12,7 +12,7 @@ use powerband_app::command;
 use powerband_app::kernels::Pick;
 use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
-use powerband_app::offers;
+use powerband_app::palette_entries;
 use powerband_app::plan::{PlanEdit, Requests};
 use powerband_app::screen::Screen;
 use powerband_app::timeline::Reading;
@@ -221,7 +221,9 @@ ways! {
 /// What commands and offers would give now: the arm of each, and the fields that the cursor is put into.
 fn collect(app: &App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<String>) {
     let commands = command::ALL.iter().filter_map(|one| (one.act)(app).ok());
-    let offered = offers::of(app).into_iter().flat_map(|offer| offer.actions);
+    let offered = palette_entries::of(app)
+        .into_iter()
+        .flat_map(|offer| offer.actions);
     for action in commands.chain(offered) {
         arms.insert(arm(&action));
         if let Action::Shell(Shell::Cursor(field)) = action {
@@ -374,7 +376,7 @@ fn every_action_is_reached_without_a_mouse() {
 #[test]
 fn the_cursor_goes_into_every_field_that_is_offered() {
     let mut desk = everything();
-    let offered = offers::of(desk.app()).into_iter();
+    let offered = palette_entries::of(desk.app()).into_iter();
     let fields: Vec<_> = offered
         .filter_map(|offer| {
             let field = offer.actions.iter().find_map(|action| match action {

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Curves};
-use crate::allowed::{NO_SESSION, move_limit};
+use crate::command_guards::{NO_SESSION, move_limit};
 use powerband_findings::analysis::batch_curve::Efficiency;
 use powerband_findings::analysis::batch_curve::Statistic;
 use powerband_findings::analysis::energy::EnergyKind;

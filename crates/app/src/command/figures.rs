@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Compare, Curves, Figures, History, Journey, Kernels};
-use crate::allowed::figure;
+use crate::command_guards::figure;
 use crate::screen::Screen;
 
 /// These commands.

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Kernels};
-use crate::allowed::timeline_of_profile;
+use crate::command_guards::timeline_of_profile;
 use crate::kernels::Shape;
 use powerband_findings::analysis::breakdown::Level;
 

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Library, Sessions};
-use crate::allowed::{NO_SELECTION, with_selected};
+use crate::command_guards::{NO_SELECTION, with_selected};
 
 /// These commands.
 pub(super) const ALL: &[Command] = &[

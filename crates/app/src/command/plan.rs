@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Library};
-use crate::allowed::plan;
+use crate::command_guards::plan;
 use crate::plan::PlanEdit;
 use crate::screen::Screen;
 use powerband_core::domain::plan::PresetName;

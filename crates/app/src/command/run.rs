@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Run};
-use crate::allowed::{idle, running};
+use crate::command_guards::{idle, running};
 
 /// These commands.
 pub(super) const ALL: &[Command] = &[

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Sessions};
-use crate::allowed::{NO_SESSION, report, run_again, with_last};
+use crate::command_guards::{NO_SESSION, report, run_again, with_last};
 
 /// These commands.
 pub(super) const ALL: &[Command] = &[

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Timeline};
-use crate::allowed::{MOVE, SCROLL, ZOOM, hit, scroll, timeline};
+use crate::command_guards::{MOVE, SCROLL, ZOOM, hit, scroll, timeline};
 
 /// These commands.
 pub(super) const ALL: &[Command] = &[

@@ -2,7 +2,7 @@
 
 use super::{Command, command};
 use crate::action::{Action, Shell};
-use crate::allowed::shell;
+use crate::command_guards::shell;
 use crate::settings::Theme;
 
 /// These commands.

@@ -25,7 +25,7 @@ use crate::sessions::{LIVE, Pin, SessionId};
 use crate::settings::ZOOM_STEPS;
 use crate::{App, Ask, Output, plans, work};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::{far_off, parts, stated};
+use powerband_findings::analysis::{case_outliers, reported_stats, run_phases};
 use powerband_findings::chart::limit::within_reach;
 use powerband_findings::chart::{lanes, samples};
 use powerband_measure::runner::ladders;
@@ -500,9 +500,9 @@ impl App {
                     pin,
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
-                    told: stated::in_words(&session, case),
-                    outliers: far_off::sentence(case),
-                    parts: [parts::in_short(case), parts::learned(case)]
+                    told: reported_stats::in_words(&session, case),
+                    outliers: case_outliers::sentence(case),
+                    parts: [run_phases::in_short(case), run_phases::learned(case)]
                         .into_iter()
                         .flatten()
                         .collect(),

@@ -20,7 +20,7 @@ pub struct Part {
     /// What it is called.
     pub name: String,
     /// The time of each run, in nanoseconds and in the order of the round's samples.
-    #[serde(with = "crate::base::spaced")]
+    #[serde(with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
 }
 
@@ -45,11 +45,11 @@ pub struct Round {
     /// From the start of the first sample to the end of the last, in nanoseconds.
     pub spent_ns: u64,
     /// Each run's time, in nanoseconds and in order; nothing is left out.
-    #[serde(with = "crate::base::spaced")]
+    #[serde(with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
     /// What else went on meanwhile, where the system tells.
     #[serde(default)]
-    pub company: Option<Company>,
+    pub company: Option<CpuContention>,
     /// What each run consists of, where the worker tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
@@ -67,7 +67,7 @@ pub struct Round {
 /// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so
 /// that times shorter than that are mostly zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Company {
+pub struct CpuContention {
     /// Time over which this was counted, in nanoseconds.
     pub counted_ns: u64,
     /// How often the kernel took the processor from the worker, though it wanted to go on.
@@ -80,7 +80,7 @@ pub struct Company {
     pub stolen_ns: u64,
 }
 
-impl Company {}
+impl CpuContention {}
 
 /// What happened before the first measured sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ pub struct Reported {
     #[serde(default)]
     pub batch: Option<usize>,
     /// Each run's time, in nanoseconds and in order, where the file has them.
-    #[serde(default, with = "crate::base::spaced")]
+    #[serde(default, with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
     /// The time of a run that stands for all, in nanoseconds, where there are no samples: the median
     /// where the file has one, else the mean.

@@ -159,7 +159,7 @@ pub struct Channel {
     /// What was read.
     pub quantity: Quantity,
     /// One value for each of the device's times; nothing where it could not be read.
-    #[serde(with = "crate::base::gapped")]
+    #[serde(with = "crate::base::serde_optional_f64_list")]
     pub values: Vec<Option<f64>>,
 }
 
@@ -178,7 +178,7 @@ pub struct Track {
     /// The device.
     pub device: WatchedDevice,
     /// When it was read, in nanoseconds since the run began.
-    #[serde(with = "crate::base::spaced")]
+    #[serde(with = "crate::base::serde_u64_list")]
     pub times_ns: Vec<u64>,
     /// What was read.
     pub channels: Vec<Channel>,

@@ -1,7 +1,7 @@
 //! When a longer preparation has paid by faster runs.
 
+use super::case_pair::Pair;
 use super::case_rows::CaseRow;
-use super::pair::Pair;
 use super::verdict::Call;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;

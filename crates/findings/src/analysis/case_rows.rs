@@ -1,12 +1,12 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
+use super::case_outliers::{self, CaseOutliers};
+use super::device_readings::{self, Watched};
 use super::energy::{self, Energy};
-use super::far_off::{self, FarOff};
 use super::flags::{self, Flag};
 use super::memory::{self, Need};
 use super::peak;
-use super::stated;
-use super::watched::{self, Watched};
+use super::reported_stats;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey, Round};
 use powerband_core::domain::outcome::Outcome;
@@ -52,7 +52,7 @@ pub struct CaseRow {
     /// Throughput as a share of the setup's best.
     pub of_best: Option<f64>,
     /// Samples that are far from the others.
-    pub far_off: FarOff,
+    pub far_off: CaseOutliers,
     /// What is suspicious.
     pub flags: Vec<Flag>,
     /// What the devices did meanwhile.
@@ -187,15 +187,15 @@ pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
 }
 
 fn row(session: &Session, case: &Case) -> CaseRow {
-    let stated = stated::of(case);
+    let stated = reported_stats::of(case);
     let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
-        .map(|summary| stated::filled(summary, stated.as_ref()))
-        .or_else(|| stated::summary(stated.as_ref()?));
+        .map(|summary| reported_stats::filled(summary, stated.as_ref()))
+        .or_else(|| reported_stats::summary(stated.as_ref()?));
     let rounds = rounds(case);
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.batch as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
-    let watched = watched::of(&session.telemetry, case);
+    let watched = device_readings::of(&session.telemetry, case);
     let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
     CaseRow {
         setup: case.setup,
@@ -212,14 +212,14 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
             .map(|s| case.batch as f64 * 1e9 / s.median),
         of_best: None,
-        far_off: far_off::of(case),
+        far_off: case_outliers::of(case),
         flags: latency_ns
             .as_ref()
             .map(|summary| flags::of(session, case, summary))
             .unwrap_or_default(),
         latency_ns,
         stated,
-        busy: watched::busy_share(session, case.setup, &watched),
+        busy: device_readings::busy_share(session, case.setup, &watched),
         of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
         energy: energy::of(session, case),
         memory: memory::of(session, case, &watched),

@@ -1,12 +1,12 @@
 //! Two setups, of one session or of two, case by case: how much faster, how sure, and the verdict.
 
+use super::case_pair;
+pub use super::case_pair::{Pair, Ratio};
 use super::case_rows::CaseRow;
-use super::cautions;
+use super::comparison_warnings;
 use super::conditions::{self, Difference};
 use super::metrics;
 pub use super::metrics::{Better, Metric};
-use super::pair;
-pub use super::pair::{Pair, Ratio};
 pub use super::side::Side;
 use super::verdict::Call;
 use powerband_core::domain::case::CaseKey;
@@ -54,7 +54,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut pairs = Vec::new();
     for first in &mine {
         if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
-            pairs.push(pair::of(before, after, first, second));
+            pairs.push(case_pair::of(before, after, first, second));
         }
     }
     let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
@@ -64,7 +64,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
             .collect()
     };
     remarks.extend(about_itself(before, after, &pairs));
-    remarks.extend(cautions::of(&pairs));
+    remarks.extend(comparison_warnings::of(&pairs));
     let networks = conditions::different_networks(
         (before.session, before.setup),
         (after.session, after.setup),
@@ -75,7 +75,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
         nothing,
-        overall: pair::overall(&pairs),
+        overall: case_pair::overall(&pairs),
         metrics: metrics::of(before, after, &pairs),
         differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
         only_before,
@@ -110,7 +110,7 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
                 .push(format!("{label} is in the session after only."));
         }
     }
-    whole.overall = pair::overall(&whole.pairs);
+    whole.overall = case_pair::overall(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
         "The two sessions have no case in common: no setup that is spelled alike was measured at the same batch size. Pick a setup of each.".to_owned()
     });

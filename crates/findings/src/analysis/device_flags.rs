@@ -1,7 +1,7 @@
 //! What the devices' own words make suspicious about a case: they were slowed down, or had company.
 
+use super::device_readings::{self, within};
 use super::flag::{Flag, Weight};
-use super::watched::{self, within};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
@@ -18,7 +18,7 @@ const AT_LIMIT: f64 = 0.98;
 
 /// Every flag that the devices of the case's setup earn it.
 pub fn of(session: &Session, case: &Case) -> Vec<Flag> {
-    let own = watched::devices_of(session, case.setup);
+    let own = device_readings::devices_of(session, case.setup);
     let tracks = own
         .into_iter()
         .filter_map(|device| session.telemetry.tracks.get(device));
@@ -51,7 +51,7 @@ fn readings<'a>(
     case: &'a Case,
     quantity: Quantity,
 ) -> impl Iterator<Item = (u64, f64)> + 'a {
-    watched::spans(case).flat_map(move |span| within(track, quantity, span))
+    device_readings::spans(case).flat_map(move |span| within(track, quantity, span))
 }
 
 /// Readings of which something is true.
@@ -194,7 +194,7 @@ fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
 fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
     // It is read once a second, which may be more seldom than rounds come.
     let counts: Vec<(u64, f64)> = track.readings(Quantity::TooHot).collect();
-    let rise = watched::spans(case)
+    let rise = device_readings::spans(case)
         .filter_map(|span| {
             let before = counts.iter().rfind(|(at_ns, _)| *at_ns <= span.from_ns);
             let after = counts.iter().find(|(at_ns, _)| *at_ns >= span.to_ns);
@@ -247,7 +247,7 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
 
 /// The device stopped to answer before the case was over.
 fn lost(track: &Track, case: &Case) -> Option<Flag> {
-    let spans: Vec<Span> = watched::spans(case).collect();
+    let spans: Vec<Span> = device_readings::spans(case).collect();
     // Within the rounds, or before them without an end.
     let from_ns = spans.iter().map(|span| span.from_ns).min()?;
     let to_ns = spans.iter().map(|span| span.to_ns).max()?;

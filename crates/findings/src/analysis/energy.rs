@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::watched::{self, within};
+use super::device_readings::{self, within};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
@@ -156,7 +156,7 @@ pub fn of(session: &Session, case: &Case) -> Result<Energy, String> {
     if telemetry.tracks.is_empty() {
         return Err("no device was watched".to_owned());
     }
-    let own: Vec<&Track> = watched::devices_of(session, case.setup)
+    let own: Vec<&Track> = device_readings::devices_of(session, case.setup)
         .into_iter()
         .filter_map(|device| telemetry.tracks.get(device))
         .collect();
@@ -238,7 +238,7 @@ struct Counted {
 /// Adds up the rounds in which no reading is missing.
 fn count(telemetry: &Telemetry, case: &Case, tracks: &[&Track], method: Method) -> Counted {
     let mut counted = Counted::default();
-    for (round, span) in case.rounds.iter().zip(watched::spans(case)) {
+    for (round, span) in case.rounds.iter().zip(device_readings::spans(case)) {
         let parts: Option<Vec<(f64, usize)>> = tracks
             .iter()
             .map(|track| joules_within(telemetry, track, span, method))

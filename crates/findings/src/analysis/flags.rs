@@ -6,7 +6,7 @@
 pub use super::flag::{Flag, Weight};
 use super::{device_flags, examined};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::{Case, Company};
+use powerband_core::domain::case::{Case, CpuContention};
 use powerband_core::domain::session::Session;
 use powerband_core::stats::percentiles::ELIGIBLE;
 use powerband_core::stats::summary::{Summary, median};
@@ -159,8 +159,8 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
 
 /// Others were at the processors while this was measured.
 fn contended(session: &Session, case: &Case) -> Option<Flag> {
-    let company: Vec<Company> = case.rounds.iter().filter_map(|r| r.company).collect();
-    let sum = |pick: fn(&Company) -> u64| company.iter().map(pick).sum::<u64>() as f64;
+    let company: Vec<CpuContention> = case.rounds.iter().filter_map(|r| r.company).collect();
+    let sum = |pick: fn(&CpuContention) -> u64| company.iter().map(pick).sum::<u64>() as f64;
     let counted = sum(|c| c.counted_ns);
     let (own, stolen, others) = (
         sum(|c| c.own_ns),
@@ -363,9 +363,10 @@ mod tests {
 
     #[test]
     fn company_is_told_where_it_took_something() {
-        let with =
-            |company: Company| flags(&[1_000; 100], |case| case.rounds[0].company = Some(company));
-        let quiet = Company {
+        let with = |company: CpuContention| {
+            flags(&[1_000; 100], |case| case.rounds[0].company = Some(company))
+        };
+        let quiet = CpuContention {
             counted_ns: 1_000_000_000,
             switches: 9,
             own_ns: 2_000_000_000,
@@ -373,27 +374,27 @@ mod tests {
             stolen_ns: 10_000_000,
         };
         assert!(with(quiet).is_empty());
-        let busy = Company {
+        let busy = CpuContention {
             others_ns: 400_000_000,
             ..quiet
         };
         assert_eq!(with(busy), ["contended"]);
-        let robbed = Company {
+        let robbed = CpuContention {
             stolen_ns: 100_000_000,
             ..quiet
         };
         assert_eq!(with(robbed), ["contended"]);
-        let crowded = Company {
+        let crowded = CpuContention {
             switches: 900,
             ..quiet
         };
         assert_eq!(with(crowded), ["contended"]);
-        let among_its_own_threads = Company {
+        let among_its_own_threads = CpuContention {
             others_ns: 0,
             ..crowded
         };
         assert!(with(among_its_own_threads).is_empty());
-        let one_tick = Company {
+        let one_tick = CpuContention {
             counted_ns: 1_000_000,
             others_ns: 10_000_000,
             ..quiet

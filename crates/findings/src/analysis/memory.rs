@@ -1,6 +1,6 @@
 //! How much memory a case needs, and which batch would still fit.
 
-use super::watched::{self, Watched};
+use super::device_readings::{self, Watched};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
@@ -36,7 +36,7 @@ pub struct Need {
 
 /// What a case needed; nothing where nobody told.
 pub fn of(session: &Session, case: &Case, watched: &[Watched]) -> Option<Need> {
-    let own = watched::devices_of(session, case.setup);
+    let own = device_readings::devices_of(session, case.setup);
     let card = own
         .iter()
         .filter_map(|device| Some((*device, session.telemetry.tracks.get(*device)?)))
@@ -205,7 +205,11 @@ mod tests {
         session.telemetry.tracks[0].device.memory_bytes = Some(1_000);
         let of_setup = |setup: usize| {
             let case = &session.cases[setup];
-            of(&session, case, &watched::of(&session.telemetry, case))
+            of(
+                &session,
+                case,
+                &device_readings::of(&session.telemetry, case),
+            )
         };
         assert_eq!(
             of_setup(0),

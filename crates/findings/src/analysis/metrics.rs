@@ -1,11 +1,11 @@
 //! The numbers of a comparison side by side, as text: what a table of metrics shows.
 
 use super::break_even;
+use super::case_pair::Pair;
 use super::case_rows::CaseRow;
+use super::device_readings;
 use super::energy::{self, Energy};
-use super::pair::Pair;
 use super::side::Side;
-use super::watched;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::setup_report::SetupReport;
@@ -147,7 +147,7 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
     let of = |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
     let per_joule = |rate: f64| format!("{} /J", humanize::significant(rate, 3));
-    let watts = |watts: f64| watched::text(Quantity::Power, watts);
+    let watts = |watts: f64| device_readings::text(Quantity::Power, watts);
     let bytes = |bytes: f64| humanize::bytes(bytes as u64);
     let why = [&pair.before, &pair.after]
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::watched;
+use super::device_readings;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 
@@ -94,7 +94,7 @@ pub fn of(session: &Session, setup: usize) -> Result<Peak, String> {
     if spec.options.get("task").is_some_and(|task| task == "train") {
         return Err("the operations of a training step are not counted".to_owned());
     }
-    let tracks = watched::devices_of(session, setup).into_iter();
+    let tracks = device_readings::devices_of(session, setup).into_iter();
     let names: Vec<&str> = tracks
         .filter_map(|track| session.telemetry.tracks.get(track))
         .filter(|track| track.device.kind.is_gpu())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::experience::{Experience, Seen, Took};
+use super::past_durations::{PastDurations, Seen, Took};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{Plan, WAKE_UP_MS};
 use powerband_core::domain::setup::Setup;
@@ -64,7 +64,7 @@ impl fmt::Display for Estimate {
 }
 
 /// How long the plan will take where some setups, by their places, cannot run.
-pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &Experience) -> Estimate {
+pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDurations) -> Estimate {
     let mut estimate = Estimate {
         cases: 0,
         known: 0,
@@ -149,7 +149,7 @@ mod tests {
     use powerband_core::domain::case::{Opening, WarmUp};
 
     fn of(plan: &Plan) -> Estimate {
-        estimate(plan, &BTreeSet::new(), &Experience::default())
+        estimate(plan, &BTreeSet::new(), &PastDurations::default())
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         assert!((found.high_s - 230.0 - wake_ups).abs() < 1e-9, "{found:?}");
         assert_eq!(found.to_string(), "12 s to 3 min 53 s");
         let with_another = plan(&["ort:cpu", "ort:cuda", "tract:cpu"], &[1, 2, 4]);
-        let without = estimate(&with_another, &[1].into(), &Experience::default());
+        let without = estimate(&with_another, &[1].into(), &PastDurations::default());
         assert_eq!(without, found);
         let nothing = of(&plan(&["ort:cpu"], &[]));
         assert_eq!((nothing.cases, nothing.high_s), (0, 0.0));
@@ -192,7 +192,7 @@ mod tests {
             spent_ns: 1_000_000_000,
             ..WarmUp::default()
         });
-        let mut experience = Experience::default();
+        let mut experience = PastDurations::default();
         experience.learn(&session);
         let found = estimate(&session.plan, &BTreeSet::new(), &experience);
         assert_eq!(found.known, 1);

@@ -9,7 +9,7 @@ use super::breakdown::{Bar, Step, Tile};
 use super::curves::CurveOptions;
 use super::lanes::Lanes;
 use super::spec::ChartSpec;
-use super::traced::Traced;
+use super::timeline_figure::Traced;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;

@@ -2,7 +2,7 @@
 
 use super::axis;
 use super::spec::Axis;
-use crate::analysis::watched;
+use crate::analysis::device_readings;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
@@ -143,7 +143,7 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
     let place = |at_ns: u64| window.contains(at_ns).then(|| seconds(at_ns));
     let stretches = session.cases.iter().flat_map(|case| {
         let colour = colour(case.setup);
-        watched::spans(case).filter_map(move |span| {
+        device_readings::spans(case).filter_map(move |span| {
             let is_seen = span.to_ns >= window.from_ns && span.from_ns <= window.to_ns;
             is_seen.then(|| Stretch {
                 from: seconds(span.from_ns.max(window.from_ns)),
@@ -179,7 +179,7 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
 pub fn of_case(session: &Session, case: &Case) -> Lanes {
     let mut offset_ns = 0;
     let mut rounds: Vec<(Span, u64)> = Vec::new();
-    for span in watched::spans(case) {
+    for span in device_readings::spans(case) {
         rounds.push((span, offset_ns));
         offset_ns += span.length_ns();
     }
@@ -187,7 +187,7 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
         let (span, offset_ns) = rounds.iter().find(|(span, _)| span.contains(at_ns))?;
         Some((offset_ns + at_ns - span.from_ns) as f64 / 1e9)
     };
-    let own = watched::devices_of(session, case.setup);
+    let own = device_readings::devices_of(session, case.setup);
     let mut x = axis::from_zero("s of measuring", offset_ns as f64 / 1e9);
     x.high = offset_ns as f64 / 1e9;
     let end = x.high;
@@ -233,7 +233,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
         let is_within = window.contains(at_ns);
         is_within.then_some(at_ns as f64 - began_ns as f64)
     };
-    let own = watched::devices_of(session, case.setup);
+    let own = device_readings::devices_of(session, case.setup);
     let is_card = |track: &Track| track.device.kind.is_gpu();
     let tracks = telemetry.tracks.iter().enumerate();
     let (cards, rest): (Vec<_>, Vec<_>) = tracks
@@ -260,7 +260,7 @@ fn with_own_range(mut lane: Lane, length_ns: u64) -> Lane {
     let values: Vec<f64> = within.map(|(_, value)| *value).collect();
     let lowest = values.iter().copied().reduce(f64::min);
     if let Some((low, high)) = lowest.zip(values.iter().copied().reduce(f64::max)) {
-        let [low, high] = [low, high].map(|value| watched::text(lane.quantity, value));
+        let [low, high] = [low, high].map(|value| device_readings::text(lane.quantity, value));
         lane.range = range(&low, &high);
     }
     lane
@@ -309,7 +309,7 @@ fn lane(
     window: Span,
     place: &dyn Fn(u64) -> Option<f64>,
 ) -> Option<Lane> {
-    let readings: Vec<(u64, f64)> = watched::within(track, quantity, window).collect();
+    let readings: Vec<(u64, f64)> = device_readings::within(track, quantity, window).collect();
     let placed: Vec<(f64, f64)> = readings
         .iter()
         .filter_map(|(at_ns, value)| Some((place(*at_ns)?, *value)))
@@ -349,7 +349,7 @@ fn lane(
     let gaps = step
         .enumerate()
         .filter(|(index, step)| *step > longest_s.max(4.0 * usual) || is_divided(*index));
-    let text = |value: f64| watched::text(quantity, value);
+    let text = |value: f64| device_readings::text(quantity, value);
     let (low, high) = bounds(track, quantity, lowest, highest);
     Some(Lane {
         device: track.device.short_name(),

@@ -22,5 +22,5 @@ pub mod samples;
 mod series_id;
 pub mod spec;
 pub mod timeline;
-pub mod traced;
+pub mod timeline_figure;
 pub mod trade_off;

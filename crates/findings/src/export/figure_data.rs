@@ -8,7 +8,7 @@ use crate::chart::breakdown::{Bar, Step, Tile};
 use crate::chart::figure::Drawing;
 use crate::chart::lanes::Lanes;
 use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Scale};
-use crate::chart::traced::Traced;
+use crate::chart::timeline_figure::Traced;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
 const DIGITS: usize = 12;

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
+use crate::analysis::device_readings::Watched;
 use crate::analysis::energy::Energy;
 use crate::analysis::memory::{Kept, Need};
-use crate::analysis::parts;
+use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
-use crate::analysis::watched::Watched;
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::session::{Completion, Session};
@@ -73,7 +73,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
 
 /// A case with what its runs consist of and what training came to, where the worker told.
 fn with_parts(mut document: Value, case: &Case) -> Value {
-    let parts = parts::of(case);
+    let parts = run_phases::of(case);
     let Some(document_fields) = document.as_object_mut().filter(|_| !parts.is_empty()) else {
         return document;
     };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::letters::escaped;
+use super::text_metrics::escaped;
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;

@@ -10,12 +10,12 @@ mod chart;
 mod lanes;
 mod legend;
 mod marks;
-mod traced;
+mod timeline_figure;
 mod treemap;
 
 use self::canvas::{Canvas, Height, Side, Words};
-use super::letters::Type;
 use super::style::{Preset, Style};
+use super::text_metrics::Type;
 use crate::chart::area::Area;
 use crate::chart::figure::Drawing;
 
@@ -63,7 +63,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
             Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.tiles, area),
-            Drawing::Timeline(shown) => traced::draw(&mut canvas, shown, area),
+            Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
         }
     }
     canvas.finish(drawing.title(), style.width, height)
@@ -82,7 +82,7 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
         Drawing::Treemap(_) => room * share.max(0.45),
-        Drawing::Timeline(shown) => traced::height(canvas, shown, room),
+        Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
     }
 }
 
@@ -92,7 +92,7 @@ fn title(canvas: &mut Canvas, title: &str, area: Area) {
         size: canvas.measures.title,
         ..canvas.caption(canvas.colours.text)
     };
-    let clean = super::letters::clean(title);
+    let clean = super::text_metrics::clean(title);
     let short = canvas
         .letters
         .cut(&clean, words.kind, words.size, area.width());
@@ -103,7 +103,7 @@ fn title(canvas: &mut Canvas, title: &str, area: Area) {
 
 fn about(canvas: &mut Canvas, about: &str, area: Area, top: f64) {
     let words = canvas.caption(canvas.colours.quiet);
-    let clean = super::letters::clean(about);
+    let clean = super::text_metrics::clean(about);
     let short = canvas
         .letters
         .cut(&clean, words.kind, words.size, area.width());

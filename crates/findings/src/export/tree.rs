@@ -6,7 +6,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Source};
 use resvg::usvg::{Options, Tree};
 
-use super::letters::Letters;
+use super::text_metrics::TextMetrics;
 use powerband_core::base::fonts;
 
 /// Most pixels of a picture: 1 GiB of memory has no room for more.
@@ -60,7 +60,7 @@ fn tree(svg: &str) -> Result<Tree, String> {
     for font in [fonts::TEXT, fonts::TEXT_SEMIBOLD, fonts::MONO] {
         known.load_font_source(Source::Binary(Arc::new(font)));
     }
-    if !svg.is_ascii() && !Letters::new().has_all(svg) {
+    if !svg.is_ascii() && !TextMetrics::new().has_all(svg) {
         known.load_system_fonts();
     }
     known.set_sans_serif_family("Powerband Text");

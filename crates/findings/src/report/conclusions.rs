@@ -195,7 +195,7 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
             .collect();
         let size = |speed_up: Option<f64>| speed_up.map_or(0.0, |ratio| ratio.ln().abs());
         pairs.sort_by(|a, b| {
-            let of = |pair: &crate::analysis::pair::Pair| size(pair.ratio.map(|r| r.speed_up));
+            let of = |pair: &crate::analysis::case_pair::Pair| size(pair.ratio.map(|r| r.speed_up));
             of(b).total_cmp(&of(a))
         });
         pairs

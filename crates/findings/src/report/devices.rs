@@ -4,7 +4,7 @@ use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
 use super::numbers;
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::watched::{self, Watched};
+use crate::analysis::device_readings::{self, Watched};
 use crate::analysis::{accuracy, energy};
 use powerband_core::base::humanize;
 use powerband_core::domain::telemetry::Quantity;
@@ -64,7 +64,7 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 }
 
 fn line(source: &Source<'_>, row: &CaseRow) -> Vec<Cell> {
-    let own = watched::devices_of(&source.session, row.setup);
+    let own = device_readings::devices_of(&source.session, row.setup);
     let mean = |quantity: Quantity| {
         let mut devices = row
             .watched
@@ -73,7 +73,7 @@ fn line(source: &Source<'_>, row: &CaseRow) -> Vec<Cell> {
         let extent = |device: &Watched| device.extent(quantity);
         let found = devices.find_map(extent);
         Cell::known(
-            found.map(|extent| watched::text(quantity, extent.mean)),
+            found.map(|extent| device_readings::text(quantity, extent.mean)),
             "no device that it ran on tells it",
         )
     };
@@ -85,7 +85,7 @@ fn line(source: &Source<'_>, row: &CaseRow) -> Vec<Cell> {
         Cell::of(row.batch.to_string()),
         mean(Quantity::Busy),
         match found {
-            Some(found) => Cell::of(watched::text(Quantity::Power, found.mean_w())),
+            Some(found) => Cell::of(device_readings::text(Quantity::Power, found.mean_w())),
             None => mean(Quantity::Power),
         },
         mean(Quantity::Clock),

@@ -1,7 +1,7 @@
 //! Numbers as reports have them.
 
+use crate::analysis::case_pair::Pair;
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::pair::Pair;
 use powerband_core::base::humanize;
 
 /// A unit of time for a whole column.

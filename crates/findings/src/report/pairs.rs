@@ -3,8 +3,8 @@
 use super::document::{Block, Cell, Table, Text, Tone, Weight};
 use super::material::Source;
 use super::numbers;
+use crate::analysis::case_pair::OVER_ROUNDS;
 use crate::analysis::comparison::{self, Comparison, Metric, Pair, Ratio};
-use crate::analysis::pair::OVER_ROUNDS;
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 

@@ -8,7 +8,7 @@ use super::{conclusions, numbers, overview, profiles};
 use crate::analysis::breakdown::{self, Breakdown, Level};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::{Category, Rules};
-use crate::analysis::parts::{self, PartRow};
+use crate::analysis::run_phases::{self, PartRow};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 
@@ -167,7 +167,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
             batch: row.batch,
         })
     });
-    let phases: Vec<PartRow> = case.map(parts::of).unwrap_or_default();
+    let phases: Vec<PartRow> = case.map(run_phases::of).unwrap_or_default();
     let phase = |name: &str| phase(source, setup, &phases, name);
     let why = source
         .rows

@@ -4,7 +4,7 @@
 //! events apart, and no tree is built.
 
 mod event;
-mod pour;
+mod event_converter;
 mod ranges;
 mod split;
 #[cfg(test)]
@@ -20,10 +20,10 @@ use std::thread;
 use serde_json::Value;
 
 use super::head::Head;
+use super::read_progress::ReadProgress;
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported, Importer, nesting};
-use pour::Pour;
+use event_converter::EventConverter;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
 use split::Splitter;
@@ -90,7 +90,7 @@ impl Importer for PyTorch {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         if into.tool.name.is_empty() {
@@ -124,7 +124,7 @@ impl Importer for OnnxRuntime {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         if into.tool.name.is_empty() {
@@ -150,7 +150,7 @@ impl Importer for Own {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         if into.tool.name.is_empty() {
@@ -176,7 +176,7 @@ impl Importer for ChromeTrace {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         if into.tool.name.is_empty() {
@@ -195,7 +195,7 @@ struct Piece {
 
 fn read(
     source: &Source,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     dialect: Dialect,
     title: &'static str,
     into: &mut Imported,
@@ -233,7 +233,7 @@ fn read(
 /// Reads the file and cuts it into events. Says whether a packed file ended too early.
 fn cut(
     source: &Source,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     sender: &SyncSender<Piece>,
 ) -> Result<(Splitter, bool), ImportError> {
     let mut stream = source.stream()?;
@@ -284,7 +284,7 @@ fn take_apart(receiver: &Mutex<Receiver<Piece>>, gathered: &Mutex<Gathered>, dia
         let Ok(piece) = piece else {
             return;
         };
-        let mut pour = Pour::new(dialect);
+        let mut pour = EventConverter::new(dialect);
         for &(at, length) in &piece.events {
             let (at, length) = (at as usize, length as usize);
             if let Some(event) = piece.bytes.get(at..at + length) {
@@ -311,11 +311,11 @@ struct Harm {
 #[derive(Default)]
 struct Gathered {
     /// Pieces that wait for an earlier one.
-    waiting: BTreeMap<usize, Pour>,
+    waiting: BTreeMap<usize, EventConverter>,
     /// How many pieces are put together.
     pieces: usize,
     trace: Trace,
-    edges: Vec<pour::Edge>,
+    edges: Vec<event_converter::Edge>,
     names: Described,
     ranges: Ranges,
     broken: u64,
@@ -327,7 +327,7 @@ struct Gathered {
 
 impl Gathered {
     /// Takes the events of a piece in.
-    fn take(&mut self, index: usize, pour: Pour) {
+    fn take(&mut self, index: usize, pour: EventConverter) {
         self.waiting.insert(index, pour);
         while let Some(pour) = self.waiting.remove(&self.pieces) {
             self.pieces += 1;
@@ -335,7 +335,7 @@ impl Gathered {
         }
     }
 
-    fn put(&mut self, pour: Pour) {
+    fn put(&mut self, pour: EventConverter) {
         self.broken += pour.broken;
         self.timeless += pour.timeless;
         self.negative += pour.negative;
@@ -345,7 +345,7 @@ impl Gathered {
         self.names.threads.extend(pour.thread_names);
         self.ranges.extend(pour.ranges);
         let mapped = self.trace.append(pour.trace);
-        let edges = pour.edges.into_iter().map(|edge| pour::Edge {
+        let edges = pour.edges.into_iter().map(|edge| event_converter::Edge {
             slice: mapped.slice(edge.slice),
             ..edge
         });
@@ -419,7 +419,7 @@ fn collect(
 }
 
 /// Joins beginnings with the ends behind them; says how many have no partner.
-fn pair(trace: &mut Trace, edges: &[pour::Edge]) -> u64 {
+fn pair(trace: &mut Trace, edges: &[event_converter::Edge]) -> u64 {
     let mut open: rustc_hash::FxHashMap<u32, Vec<Slice>> = rustc_hash::FxHashMap::default();
     let mut alone = 0;
     for edge in edges {

@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 
 use super::super::head::Head;
+use super::super::read_progress::ReadProgress;
 use super::super::source::Source;
-use super::super::watch::Watch;
 use super::super::{ImportError, Imported, Importer};
 use super::event::Args;
 use super::{Described, Dialect, read};
@@ -47,7 +47,7 @@ impl Importer for Xla {
     fn read(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
         if into.tool.name.is_empty() {

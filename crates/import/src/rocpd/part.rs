@@ -1,7 +1,7 @@
 //! The tables of one process.
 
-use super::super::lane::{self, ById, Detail, Lane, Naming, Placing, Raw, Table};
 use super::super::rows::Cells;
+use super::super::slice_buffer::{self, ById, Detail, Naming, Placing, Raw, SliceBuffer, Table};
 use super::super::{ImportError, Imported, lines};
 use super::places::{Devices, Places, TRACK};
 use super::process_tables::Part;
@@ -57,11 +57,11 @@ impl Part<'_> {
         columns: &[&str],
         words: (&Naming<'_>, &Placing<'_>),
         into: &mut Imported,
-        each: impl Fn(&mut Lane, &Cells<'_, '_>) -> bool + Sync,
+        each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
     ) -> Result<(), ImportError> {
         let table = self.table(thing);
         let query = self.query(&table, columns);
-        lane::take(self.base, self.watch, &query, words, into, each).map(|_| ())
+        slice_buffer::take(self.base, self.watch, &query, words, into, each).map(|_| ())
     }
 
     fn known(&self, devices: &mut Devices, into: &mut Imported) -> Result<Known, ImportError> {

@@ -1,6 +1,6 @@
 //! Where things ran: devices of all processes together, and words for the streams and threads of one.
 
-use super::super::lane::ById;
+use super::super::slice_buffer::ById;
 use super::super::{ImportError, Imported};
 use super::process_tables::Part;
 use powerband_core::domain::trace::Track;

@@ -1,15 +1,15 @@
 //! The tables of one process of a database.
 
 use super::super::ImportError;
-use super::super::lane::ById;
+use super::super::read_progress::ReadProgress;
 use super::super::rows::{Base, Cells, Query, Seen};
-use super::super::watch::Watch;
+use super::super::slice_buffer::ById;
 
 /// One process of a database.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) base: &'a Base<'a>,
-    pub(super) watch: &'a Watch<'a>,
+    pub(super) watch: &'a ReadProgress<'a>,
     /// What the names of its tables end in.
     pub(super) end: &'a str,
     /// What its rows are marked with, where tables hold several processes.

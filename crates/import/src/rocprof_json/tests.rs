@@ -207,7 +207,7 @@ fn a_file_that_is_cut_anywhere_is_no_accident() {
         most = imported.trace.len();
     }
     assert_eq!(most, 8);
-    let watch = Watch::default();
+    let watch = ReadProgress::default();
     watch.cancel.cancel();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("results.json");

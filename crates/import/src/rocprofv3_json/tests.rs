@@ -332,7 +332,7 @@ fn a_file_that_is_cut_anywhere_is_no_accident() {
 
 #[test]
 fn whoever_waits_can_stop() {
-    let watch = Watch::default();
+    let watch = ReadProgress::default();
     watch.cancel.cancel();
     let error = read(&path(REAL), Limits::default(), &watch).unwrap_err();
     assert!(matches!(error, ImportError::Cancelled), "{error}");
@@ -341,7 +341,7 @@ fn whoever_waits_can_stop() {
         Limits {
             unpacked: 5_000_000,
         },
-        &Watch::default(),
+        &ReadProgress::default(),
     )
     .unwrap_err();
     assert!(matches!(small, ImportError::TooLarge { .. }), "{small}");

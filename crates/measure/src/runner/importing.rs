@@ -16,10 +16,12 @@ use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::trace::Trace;
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::{Limits, Source};
 use powerband_import::timings::{self, Columns};
-use powerband_import::watch::Watch;
-use powerband_import::{self as import, ImportError, Imported, standard_input, stated, summary};
+use powerband_import::{
+    self as import, ImportError, Imported, reported_stats, standard_input, summary,
+};
 use powerband_store::session_file::{self, WriteError};
 use powerband_store::trace_file;
 
@@ -45,7 +47,7 @@ pub fn take(
     files: &[PathBuf],
     columns: Option<&Columns>,
     limits: Limits,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
 ) -> Result<Taken, ImportError> {
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
@@ -56,7 +58,7 @@ pub fn take(
                 Some(columns) => {
                     let source = Source::open_named(file, limits, watch)?;
                     timings::read(&source, columns, watch, &mut imported)?;
-                    import::settle::settle(&mut imported);
+                    import::clamp_implausible::clamp(&mut imported);
                 }
                 None => import::add(file, limits, watch, &mut imported)?,
             }
@@ -262,7 +264,7 @@ fn fill(session: &mut Session, reported: &[Reported]) {
             setup,
             batch: batch(one),
         };
-        let stated = stated::of(one);
+        let stated = reported_stats::of(one);
         if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
             add(case, one, stated);
         } else {
@@ -310,7 +312,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
             remarks.push(objection);
         }
     }
-    let tells_spread = |one: &Reported| stated::of(one).tells_spread();
+    let tells_spread = |one: &Reported| reported_stats::of(one).tells_spread();
     let has_none = |one: &Reported| one.samples_ns.is_empty();
     let doubts = [
         (

@@ -2,11 +2,10 @@
 
 pub mod batches;
 pub mod control;
+pub mod default_benchmark;
 pub mod exporting;
-pub mod first;
 pub mod importing;
 pub mod installation;
-mod keeping;
 pub mod ladders;
 pub mod precision;
 pub mod prepare;
@@ -19,3 +18,4 @@ mod variants;
 pub mod visit;
 pub mod watching;
 pub mod wish;
+mod worker_memory_budget;

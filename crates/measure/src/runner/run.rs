@@ -3,9 +3,9 @@
 //! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
+mod device_sampling;
 mod examining;
 pub mod judging;
-mod meanwhile;
 mod profiling;
 mod workers;
 mod wrapping;
@@ -15,13 +15,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::control::Control;
+use super::schedule;
 use super::watching::{WatchRequest, Watcher};
-use super::{keeping, schedule};
 use crate::engines::EngineError;
 use crate::telemetry::process;
-use crate::worker::crew::Crew;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
+use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey, Round};
@@ -134,7 +134,7 @@ pub fn run(
 }
 
 /// The most memory that the processes of a setup had, together.
-fn peak_of_all(crew: &Crew) -> Option<u64> {
+fn peak_of_all(crew: &WorkerGroup) -> Option<u64> {
     crew.pids().map(process::peak_bytes).sum()
 }
 
@@ -154,7 +154,7 @@ struct Run<'a, 'o> {
     rounds: Rounds,
     /// Whether a worker is ended before another one is started.
     alone: bool,
-    workers: BTreeMap<usize, Crew>,
+    workers: BTreeMap<usize, WorkerGroup>,
     /// Setups that were looked at and told nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::command::CommandModel;
-use super::crew::Crew;
 use super::measure;
 use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCase};
 use super::streams::{self, Answers, Stream};
 use super::supervisor::WorkerError;
+use super::worker_group::WorkerGroup;
 use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::Opening;
@@ -70,7 +70,7 @@ struct State {
     cases: BTreeMap<WorkerCase, Box<dyn Runnable>>,
     model: Option<Box<dyn LoadedModel>>,
     /// Threads that do everything in its place, where the setup has streams.
-    streams: Option<Crew<Stream>>,
+    streams: Option<WorkerGroup<Stream>>,
 }
 
 impl Answers for State {

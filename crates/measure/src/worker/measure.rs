@@ -11,7 +11,7 @@ use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-use super::company::Counters;
+use super::cpu_contention::Counters;
 use super::protocol::{Measured, RoundRule};
 use crate::engines::{EngineError, Runnable};
 use powerband_core::base::clock;

@@ -2,8 +2,7 @@
 
 pub mod child;
 mod command;
-pub mod company;
-pub mod crew;
+pub mod cpu_contention;
 mod ending;
 pub mod fetch;
 pub mod measure;
@@ -14,3 +13,4 @@ pub mod protocol;
 pub mod share;
 mod streams;
 pub mod supervisor;
+pub mod worker_group;

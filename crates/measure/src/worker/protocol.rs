@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::engines::{EngineError, EngineInfo};
-use powerband_core::domain::case::{CaseKey, Company, Epoch, Opening, Part, WarmUp};
+use powerband_core::domain::case::{CaseKey, CpuContention, Epoch, Opening, Part, WarmUp};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::setup::Setup;
@@ -275,11 +275,11 @@ pub struct Measured {
     pub spent_ns: u64,
     /// Each run's time, in order: whole numbers divided by spaces. From the intended start where
     /// requests arrive by themselves.
-    #[serde(with = "powerband_core::base::spaced")]
+    #[serde(with = "powerband_core::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
     /// Who else used the processor meanwhile, where the system tells.
     #[serde(default)]
-    pub company: Option<Company>,
+    pub company: Option<CpuContention>,
     /// What each run consists of, where the worker tells.
     #[serde(default)]
     pub parts: Vec<Part>,

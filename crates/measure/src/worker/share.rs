@@ -5,7 +5,7 @@
 
 use super::protocol::{Measured, Reply, Request, RoundRule, WorkerCase};
 use crate::engines;
-use powerband_core::domain::case::{Company, Epoch, Opening, Part, WarmUp};
+use powerband_core::domain::case::{CpuContention, Epoch, Opening, Part, WarmUp};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
@@ -323,12 +323,12 @@ fn epochs(all: &[&Measured]) -> Vec<Epoch> {
 }
 
 /// Who else used the processor: the copies are no company to each other.
-fn company(all: &[&Measured]) -> Option<Company> {
-    let told: Vec<Company> = all.iter().map(|one| one.company).collect::<Option<_>>()?;
+fn company(all: &[&Measured]) -> Option<CpuContention> {
+    let told: Vec<CpuContention> = all.iter().map(|one| one.company).collect::<Option<_>>()?;
     let first = *told.first()?;
     let own_ns: u64 = told.iter().map(|company| company.own_ns).sum();
     let stolen = told.iter().map(|company| company.stolen_ns).max();
-    Some(Company {
+    Some(CpuContention {
         own_ns,
         others_ns: first.others_ns.saturating_sub(own_ns - first.own_ns),
         switches: told.iter().map(|company| company.switches).sum(),
@@ -407,11 +407,11 @@ mod tests {
     #[test]
     fn the_copies_are_no_company_to_each_other() {
         let one = |own, others| Measured {
-            company: Some(Company {
+            company: Some(CpuContention {
                 counted_ns: 1_000,
                 own_ns: own,
                 others_ns: others,
-                ..Company::default()
+                ..CpuContention::default()
             }),
             ..Measured::default()
         };

@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use super::crew::{Crew, Member};
 use super::protocol::{Reply, Request};
 use super::share::Sharing;
 use super::supervisor::WorkerError;
+use super::worker_group::{WorkerGroup, WorkerHandle};
 use crate::engines::EngineError;
 use powerband_core::base::cancel::CancelToken;
 
@@ -26,10 +26,10 @@ pub(super) trait Answers: Default + 'static {
 }
 
 /// Starts so many, each with a fresh `A`.
-pub(super) fn start<A: Answers>(streams: usize) -> io::Result<Crew<Stream>> {
+pub(super) fn start<A: Answers>(streams: usize) -> io::Result<WorkerGroup<Stream>> {
     let members = (1..=streams).map(Stream::start::<A>);
     let members = members.collect::<io::Result<Vec<_>>>()?;
-    Ok(Crew::of(members, Sharing::Streams))
+    Ok(WorkerGroup::of(members, Sharing::Streams))
 }
 
 impl Stream {
@@ -54,7 +54,7 @@ fn gone() -> WorkerError {
     EngineError::Failed("a stream of this worker has ended".to_owned()).into()
 }
 
-impl Member for Stream {
+impl WorkerHandle for Stream {
     fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
         let sent = self.requests.send(request.clone());
         sent.map_err(|_ended| gone())

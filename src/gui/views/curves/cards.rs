@@ -13,8 +13,8 @@ use powerband_app::best::Best;
 use powerband_app::curves::Pinned;
 use powerband_app::sessions::{LIVE, Pin};
 use powerband_core::base::humanize;
+use powerband_findings::analysis::case_outliers;
 use powerband_findings::analysis::energy::EnergyKind;
-use powerband_findings::analysis::far_off;
 use powerband_findings::chart::spec::{Axis, ChartSpec};
 
 /// Width of one setup's best.
@@ -243,7 +243,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         );
         return;
     }
-    label::quiet(ui, &charts.outliers).on_hover_text(far_off::EXPLAINED);
+    label::quiet(ui, &charts.outliers).on_hover_text(case_outliers::EXPLAINED);
     for line in &charts.parts {
         label::quiet(ui, line);
     }

@@ -7,7 +7,7 @@ use crate::gui::widgets::{label, lanes};
 use powerband_app::run::LiveRun;
 use powerband_core::base::humanize;
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
-use powerband_findings::analysis::watched;
+use powerband_findings::analysis::device_readings;
 
 /// Tiles beside each other.
 const COLUMNS: usize = 4;
@@ -71,7 +71,12 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     }
     let shown: Vec<(Quantity, f64)> = of_kind(device.kind)
         .iter()
-        .filter_map(|quantity| Some((*quantity, watched::newest(telemetry, track, *quantity)?)))
+        .filter_map(|quantity| {
+            Some((
+                *quantity,
+                device_readings::newest(telemetry, track, *quantity)?,
+            ))
+        })
         .take(COLUMNS)
         .collect();
     let width = ui.available_width() / COLUMNS as f32;
@@ -82,7 +87,7 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
                 ui.vertical(|ui| {
                     ui.set_width(width);
                     ui.spacing_mut().item_spacing.y = 0.0;
-                    label::number(ui, &watched::text(quantity, value), text::BODY);
+                    label::number(ui, &device_readings::text(quantity, value), text::BODY);
                     label::faint(ui, short_title(quantity));
                 });
             });
@@ -125,9 +130,10 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
         .channels
         .iter()
         .filter_map(|channel| match channel.quantity {
-            Quantity::Core(core) => {
-                Some((core, watched::newest(telemetry, track, channel.quantity)?))
-            }
+            Quantity::Core(core) => Some((
+                core,
+                device_readings::newest(telemetry, track, channel.quantity)?,
+            )),
             _ => None,
         })
         .collect();

@@ -7,8 +7,8 @@ use super::paint::Canvas;
 use super::{Hand, Shown};
 use crate::gui::theme::{self, text};
 use powerband_core::base::humanize;
+use powerband_findings::analysis::device_readings;
 use powerband_findings::analysis::timeline::line::Line;
-use powerband_findings::analysis::watched;
 use powerband_findings::chart::lanes::Lane;
 use powerband_findings::chart::timeline::exact;
 
@@ -76,7 +76,7 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
         .points
         .iter()
         .min_by(|a, b| apart(a).total_cmp(&apart(b)))?;
-    let value = watched::text(lane.quantity, nearest.1);
+    let value = device_readings::text(lane.quantity, nearest.1);
     Some(CardText {
         title: format!("{} {}: {value}", lane.device, lane.title.to_lowercase()),
         pairs: vec![

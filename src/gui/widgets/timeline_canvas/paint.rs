@@ -20,7 +20,7 @@ use powerband_findings::analysis::timeline::detail::{LEVELS, What};
 use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::analysis::timeline::{Place, Row, SHADES};
 use powerband_findings::chart::timeline;
-use powerband_findings::chart::traced::series;
+use powerband_findings::chart::timeline_figure::series;
 
 /// A slice has words from this width on.
 const WORDS_FROM: f32 = 42.0;

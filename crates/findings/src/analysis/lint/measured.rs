@@ -4,7 +4,7 @@
 //! that other programs report are left out too, because many of them serve several requests at a time, and
 //! then time and rate do not multiply.
 
-use crate::analysis::parts;
+use crate::analysis::run_phases;
 use powerband_core::base::humanize;
 use powerband_core::domain::accuracy::{Accuracy, Hits};
 use powerband_core::domain::case::Case;
@@ -38,7 +38,7 @@ fn about_ms(ns: f64) -> Option<Written> {
 
 fn phases(session: &Session, case: &Case) -> Option<Phases> {
     let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
-    let rows = parts::of(case);
+    let rows = run_phases::of(case);
     let whole = rows.iter().filter(|row| row.is_named());
     let portions: Option<Vec<Portion>> = whole
         .map(|row| {

@@ -6,7 +6,7 @@ use super::super::breakdown as drawn;
 use super::super::claims::{self as under, Under};
 use super::super::curves::{self, Overlay};
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
-use super::super::traced::Traced;
+use super::super::timeline_figure::Traced;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
 use super::{Bars, Changes, Drawing, Material, Part, Treemap};
@@ -17,7 +17,7 @@ use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
 use crate::analysis::kernel_comparison;
-use crate::analysis::stated;
+use crate::analysis::reported_stats;
 use crate::analysis::trade_off::{self, At, Judged};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -249,7 +249,7 @@ fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
             case.batch
         ),
         None => case
-            .and_then(|case| stated::in_words(session, case))
+            .and_then(|case| reported_stats::in_words(session, case))
             .unwrap_or_else(|| not_measured(session)),
     }
 }

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Height, Pen, Side, Words};
 use crate::chart::area::{Area, At};
 use crate::chart::spec::{Axis, ChartSpec};
-use crate::export::letters::{self, Type};
+use crate::export::text_metrics::{self, Type};
 
 /// Lines of a label below the axis.
 const LINES: usize = 3;
@@ -88,14 +88,14 @@ impl<'a> Plot<'a> {
         } else {
             canvas.colours.faint
         });
-        let y_title = letters::clean(&self.spec.y.title);
+        let y_title = text_metrics::clean(&self.spec.y.title);
         let y_title = canvas
             .letters
             .cut(&y_title, titles.kind, titles.size, area.width());
         let at = (area.left, self.inner.top - titles.size * 1.9);
         let words = titles.at(Side::Start, Height::Top).class("y-title");
         canvas.text(at, &y_title, words);
-        let x_title = letters::clean(&self.spec.x.title);
+        let x_title = text_metrics::clean(&self.spec.x.title);
         let x_title = canvas
             .letters
             .cut(&x_title, titles.kind, titles.size, area.width());
@@ -145,7 +145,7 @@ fn labels(canvas: &Canvas, axis: &Axis, room: f64, words: Words) -> Vec<Label> {
     let slot = room / axis.ticks.len().max(1) as f64 - words.size * 0.7;
     let is_broken = words.kind == Type::Words && axis.ticks.len() <= MOST_BROKEN;
     let label = |tick: &crate::chart::spec::Tick| {
-        let text = letters::clean(&tick.text);
+        let text = text_metrics::clean(&tick.text);
         let lines = if is_broken {
             let letters = &canvas.letters;
             letters.broken(&text, words.kind, words.size, slot, LINES)

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
 use crate::chart::breakdown::{Bar, Step};
-use crate::export::letters::{self, Type};
+use crate::export::text_metrics::{self, Type};
 use powerband_core::base::humanize;
 
 /// Height of a bar with the space below it, in sizes of type.
@@ -62,7 +62,7 @@ fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String
     let middle = f64::midpoint(line.row.top, line.row.bottom);
     let mut words = canvas.caption(canvas.colours.text).class("bar");
     words.size = size;
-    let clean = letters::clean(name);
+    let clean = text_metrics::clean(name);
     let short = canvas
         .letters
         .cut(&clean, words.kind, size, line.row.width() + 0.5);

@@ -6,8 +6,8 @@ use crate::chart::area::{Area, At};
 use crate::chart::colours::{Colours, Depth, Fill, Rgb};
 use crate::chart::palette;
 use crate::chart::spec::Marker;
-use crate::export::letters::{self, Letters, Type};
 use crate::export::style::{Measures, Style};
+use crate::export::text_metrics::{self, TextMetrics, Type};
 
 /// Families of the fonts, ours where nobody has the others, and anybody's last.
 const WORDS: &str = "Inter, 'Powerband Text', 'Helvetica Neue', Arial, sans-serif";
@@ -106,7 +106,7 @@ pub(super) struct Canvas {
     out: String,
     hatches: Vec<usize>,
     clips: usize,
-    pub(super) letters: Letters,
+    pub(super) letters: TextMetrics,
     pub(super) colours: &'static Colours,
     pub(super) measures: Measures,
     pub(super) is_print: bool,
@@ -118,7 +118,7 @@ impl Canvas {
             out: String::new(),
             hatches: Vec::new(),
             clips: 0,
-            letters: Letters::new(),
+            letters: TextMetrics::new(),
             colours: style.colours(),
             measures: style.measures(),
             is_print: style.preset.is_print(),
@@ -199,7 +199,7 @@ impl Canvas {
 
     /// Words on one line.
     pub(super) fn text(&mut self, (x, y): At, text: &str, words: Words) {
-        let text = letters::escaped(text);
+        let text = text_metrics::escaped(text);
         if text.is_empty() || !(x.is_finite() && y.is_finite()) {
             return;
         }
@@ -400,7 +400,7 @@ impl Canvas {
 
 fn title_text(title: &str) -> String {
     let short: String = title.chars().take(LONGEST_TITLE).collect();
-    letters::escaped(&short)
+    text_metrics::escaped(&short)
 }
 
 fn write_to(out: &mut String, what: std::fmt::Arguments<'_>) {

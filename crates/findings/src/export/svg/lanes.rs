@@ -2,10 +2,10 @@
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use super::legend::{self, Item};
-use crate::analysis::watched;
+use crate::analysis::device_readings;
 use crate::chart::area::{Area, At};
 use crate::chart::lanes::{Lane, Lanes};
-use crate::export::letters;
+use crate::export::text_metrics;
 
 /// Height of a lane, in sizes of type.
 const LANE: f64 = 2.7;
@@ -179,7 +179,7 @@ fn one(
         let at = (strip.left, strip.plot.top + name_at + 1.0);
         let words = canvas.caption(canvas.colours.text);
         let room = strip.plot.width() * 0.6;
-        let clean = letters::clean(&lane.device);
+        let clean = text_metrics::clean(&lane.device);
         let name = canvas.letters.cut(&clean, words.kind, words.size, room);
         canvas.text(at, &name, words.at(Side::Start, Height::Top));
     }
@@ -213,7 +213,10 @@ fn readings(canvas: &mut Canvas, strip: &Strip<'_>, lane: &Lane, rect: Area) {
         if lane.gap_after.contains(&index) || index + 1 == lane.points.len() {
             let points = std::mem::take(&mut part);
             if let [alone] = points[..] {
-                let title = format!("{}, {at:.3} s", watched::text(lane.quantity, *value));
+                let title = format!(
+                    "{}, {at:.3} s",
+                    device_readings::text(lane.quantity, *value)
+                );
                 canvas.group("point", &title, |canvas| {
                     canvas.circle(alone, 1.2, Some(colour), None);
                 });
@@ -238,7 +241,7 @@ fn cuts(canvas: &mut Canvas, strip: &Strip<'_>) {
             (Side::Start, 5.0, strip.plot.right - x)
         };
         let words = canvas.caption(colour).at(side, Height::Top);
-        let clean = letters::clean(text);
+        let clean = text_metrics::clean(text);
         let short = canvas
             .letters
             .cut(&clean, words.kind, words.size, room - 8.0);

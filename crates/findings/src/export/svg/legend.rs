@@ -3,14 +3,14 @@
 use super::canvas::{Canvas, HOLLOW, Height, Pen, Side, dashes};
 use crate::chart::area::Area;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
-use crate::export::letters;
+use crate::export::text_metrics;
 use powerband_core::base::humanize;
 
 /// Rows at most.
 const ROWS: usize = 4;
 /// Height of a row, in sizes of its type.
 const ROW: f64 = 1.65;
-/// Letters of a name.
+/// Characters of a name at most.
 const LONGEST: usize = 44;
 
 /// What is told apart.
@@ -114,7 +114,7 @@ fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
     let more_width = canvas.letters.width("and 99,999 more", words.kind, size);
     let (mut x, mut row) = (0.0, 0);
     for (place, item) in items.iter().enumerate() {
-        let clean = letters::clean(item.name);
+        let clean = text_metrics::clean(item.name);
         let name = humanize::shorten(&clean, LONGEST);
         let most = (room - marker).max(size);
         let name = canvas.letters.cut(&name, words.kind, size, most);

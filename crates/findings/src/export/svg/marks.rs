@@ -9,7 +9,7 @@ use crate::chart::failures::{self, Room};
 use crate::chart::mark::drop_words;
 use crate::chart::naming;
 use crate::chart::spec::{Limit, Mark, Stroke};
-use crate::export::letters;
+use crate::export::text_metrics;
 use powerband_core::base::humanize;
 
 /// Dashes of lines that only help.
@@ -20,7 +20,7 @@ const GAP: f64 = 7.0;
 const PLACES_ALONG: usize = 8;
 /// How many words of knees may stand one above the other.
 const MOST_LIFTED: u8 = 5;
-/// Letters of words on a chart.
+/// Characters of words on a chart at most.
 const LONGEST: usize = 60;
 /// Where a name may stand beside its point, the best first.
 const BESIDE: [(f64, f64, Side, Height); 6] = [
@@ -181,7 +181,7 @@ fn say(canvas: &mut Canvas, at: At, text: &str, words: Words, said: &mut Vec<Are
 }
 
 fn short(text: &str) -> String {
-    humanize::shorten(&letters::clean(text), LONGEST)
+    humanize::shorten(&text_metrics::clean(text), LONGEST)
 }
 
 /// A thin dashed horizontal with words.

@@ -4,7 +4,7 @@ use super::bars::share_words;
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
 use crate::chart::breakdown::{self, Tile};
-use crate::export::letters;
+use crate::export::text_metrics;
 
 /// Lines of a name.
 const LINES: usize = 3;
@@ -48,7 +48,7 @@ fn one(canvas: &mut Canvas, tile: &Tile, inner: Area) {
     let has_both = room.height() >= line * 2.1;
     let for_name = room.height() - if has_both { line } else { 0.0 };
     let words = canvas.caption(canvas.colours.text);
-    let clean = letters::clean(&tile.name);
+    let clean = text_metrics::clean(&tile.name);
     let most = ((for_name / line) as usize).clamp(1, LINES);
     let lines = canvas
         .letters

@@ -15,8 +15,8 @@ use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_import::read_progress::ReadProgress;
 use powerband_import::source::Limits;
-use powerband_import::watch::Watch;
 use powerband_import::{self as import, Imported, summary};
 use powerband_store::trace_file;
 
@@ -100,8 +100,13 @@ impl Run<'_, '_> {
         };
         let mut imported = Imported::default();
         for file in &seen.files {
-            import::add(file, Limits::default(), &Watch::default(), &mut imported)
-                .map_err(|error| error.to_string())?;
+            import::add(
+                file,
+                Limits::default(),
+                &ReadProgress::default(),
+                &mut imported,
+            )
+            .map_err(|error| error.to_string())?;
         }
         imported.runs = seen.runs.or(imported.runs);
         let anchor_ns = if let Some(measured) = seen.measured {

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Run, keeping, peak_of_all};
+use super::{Run, peak_of_all};
 use crate::engines;
+use crate::runner::worker_memory_budget;
 use crate::telemetry::{machine, process};
-use crate::worker::crew::Crew;
 use crate::worker::process::Ending;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
+use crate::worker::worker_group::WorkerGroup;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::outcome::{Outcome, Phase};
@@ -38,7 +39,7 @@ impl Run<'_, '_> {
         let start_limit = Duration::from_millis(limits.start_ms);
         let runtime = self.runtime(setup);
         let program = &self.request.program;
-        let crew = Crew::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
+        let crew = WorkerGroup::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
         let start_ns = crew.start_ns();
         let pids: Vec<u32> = crew.pids().collect();
         self.workers.insert(setup, crew);
@@ -113,10 +114,10 @@ impl Run<'_, '_> {
             let model_bytes = fs::metadata(self.model(setup)).map_or(0, |model| model.len());
             let need = match self.peaks.get(&setup) {
                 Some(&peak) => peak,
-                None => keeping::need(self.peaks.values().copied(), model_bytes),
+                None => worker_memory_budget::need(self.peaks.values().copied(), model_bytes),
             };
             let has_room = machine::memory()
-                .is_none_or(|memory| keeping::has_room(memory.available_bytes, need));
+                .is_none_or(|memory| worker_memory_budget::has_room(memory.available_bytes, need));
             if has_room {
                 return;
             }
@@ -129,7 +130,7 @@ impl Run<'_, '_> {
         if !self.alone {
             self.alone = true;
             self.tell(RunEvent::Warned {
-                text: keeping::SAID.to_owned(),
+                text: worker_memory_budget::SAID.to_owned(),
             });
         }
         self.end_workers();

@@ -22,7 +22,7 @@ pub(super) struct Edge {
 
 /// The events of one stretch of a file.
 #[derive(Debug)]
-pub(super) struct Pour {
+pub(super) struct EventConverter {
     dialect: Dialect,
     pub trace: Trace,
     /// Beginnings and ends, in order.
@@ -46,7 +46,7 @@ pub(super) struct Pour {
     tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
 }
 
-impl Pour {
+impl EventConverter {
     pub(super) fn new(dialect: Dialect) -> Self {
         Self {
             dialect,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use powerband_core::domain::case::Company;
+use powerband_core::domain::case::CpuContention;
 
 /// The counters at one moment.
 #[derive(Clone, Debug)]
@@ -44,13 +44,13 @@ impl Counters {
     }
 
     /// What happened since then.
-    pub fn since(&self) -> Option<Company> {
+    pub fn since(&self) -> Option<CpuContention> {
         let now = counted(&self.root)?;
         let counted_ns = self.at.elapsed().as_nanos() as u64;
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         let ticks = |after: u64, before: u64| after.saturating_sub(before);
         let own = ticks(now.own, self.counted.own);
-        Some(Company {
+        Some(CpuContention {
             counted_ns,
             switches: ticks(now.switches, self.counted.switches),
             own_ns: own * tick_ns,

@@ -159,8 +159,8 @@ mod tests {
     use std::time::Instant;
 
     use super::super::read;
+    use super::super::read_progress::ReadProgress;
     use super::super::source::Limits;
-    use super::super::watch::Watch;
     use powerband_core::domain::trace::SliceKind;
 
     /// Time that all threads took so far; the machine may be busy with other things.
@@ -183,7 +183,7 @@ mod tests {
                 let (mut times, mut cpu) = (Vec::new(), Vec::new());
                 for _ in 0..5 {
                     let (started, busy) = (Instant::now(), processor());
-                    let read = read(&path, Limits::default(), &Watch::default()).unwrap();
+                    let read = read(&path, Limits::default(), &ReadProgress::default()).unwrap();
                     times.push(started.elapsed().as_millis());
                     cpu.push(processor().saturating_sub(busy).as_millis());
                     let kernels = read.trace.kinds().iter();

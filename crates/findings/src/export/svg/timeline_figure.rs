@@ -2,12 +2,12 @@
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use super::legend::{self, Item};
-use crate::analysis::watched;
+use crate::analysis::device_readings;
 use crate::chart::area::{Area, At};
 use crate::chart::lanes::Lane;
 use crate::chart::timeline::{self, exact, ruler};
-use crate::chart::traced::{Run, Traced, TracedMemory, series};
-use crate::export::letters;
+use crate::chart::timeline_figure::{Run, Traced, TracedMemory, series};
+use crate::export::text_metrics;
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
 
@@ -185,7 +185,7 @@ fn named(canvas: &mut Canvas, field: &Field<'_>, at: At, name: &str, is_head: bo
         (canvas.colours.quiet, room)
     };
     let words = canvas.caption(colour);
-    let clean = letters::clean(name);
+    let clean = text_metrics::clean(name);
     let short = canvas.letters.cut(&clean, words.kind, words.size, room);
     canvas.group("", name, |canvas| canvas.text(at, &short, words));
 }
@@ -216,7 +216,7 @@ fn slice(canvas: &mut Canvas, field: &Field<'_>, run: &Run, (top, bottom): (f64,
     canvas.group("run", &title, |canvas| {
         canvas.rect(rect, colour, 1.0, 0.0);
         if rect.width() >= words.size * WORDS_FROM {
-            let clean = letters::clean(short);
+            let clean = text_metrics::clean(short);
             let cut = canvas.letters.cut(&clean, words.kind, words.size, room);
             canvas.text(at, &cut, words);
         }
@@ -244,7 +244,7 @@ fn aside(canvas: &mut Canvas, field: &Field<'_>, top: f64, sizes: f64, words: (&
         (at(0.28), at(0.72))
     };
     let quiet = canvas.caption(canvas.colours.quiet);
-    let clean = letters::clean(name);
+    let clean = text_metrics::clean(name);
     let cut = canvas.letters.cut(&clean, quiet.kind, quiet.size, room);
     canvas.text((field.left, name_at), &cut, quiet);
     if value_width <= room {
@@ -306,7 +306,7 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
             if within(place.0) {
                 let title = format!(
                     "{} at {}",
-                    watched::text(lane.quantity, *value),
+                    device_readings::text(lane.quantity, *value),
                     exact(*at, 1e3)
                 );
                 canvas.group("point", &title, |canvas| {

@@ -2,21 +2,21 @@
 
 use std::io::{self, Read};
 
+use super::read_progress::ReadProgress;
 use super::source::Stream;
-use super::watch::Watch;
 
 /// Bytes of a file. Stops with an error as soon as nobody wants them any longer.
 #[derive(Debug)]
-pub struct Watched<'a> {
+pub struct ProgressReader<'a> {
     stream: Stream,
-    watch: &'a Watch<'a>,
+    watch: &'a ReadProgress<'a>,
     /// Stopped by the user.
     pub is_stopped: bool,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> ProgressReader<'a> {
     /// Begins to read.
-    pub fn new(stream: Stream, watch: &'a Watch<'a>) -> Self {
+    pub fn new(stream: Stream, watch: &'a ReadProgress<'a>) -> Self {
         Self {
             stream,
             watch,
@@ -25,7 +25,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Read for Watched<'_> {
+impl Read for ProgressReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.watch.tick(self.stream.bytes_read()).is_err() {
             self.is_stopped = true;

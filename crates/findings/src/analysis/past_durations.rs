@@ -10,7 +10,7 @@ use powerband_core::stats::summary::median;
 
 /// What was seen, the newest of each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Experience {
+pub struct PastDurations {
     setups: BTreeMap<Network, BTreeMap<String, Seen>>,
 }
 
@@ -34,7 +34,7 @@ pub struct Took {
     pub run_ns: f64,
 }
 
-impl Experience {
+impl PastDurations {
     /// What sessions took that were measured on a processor, the first ones before the others.
     pub fn on<'a>(cpu: &Cpu, sessions: impl IntoIterator<Item = &'a Session>) -> Self {
         let mut known = Self::default();
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_newest_session_counts_and_other_batches_go_by_the_item() {
-        let mut known = Experience::default();
+        let mut known = PastDurations::default();
         let newest = measured(100);
         known.learn(&newest);
         known.learn(&measured(500));

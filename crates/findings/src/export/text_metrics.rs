@@ -23,13 +23,13 @@ pub(super) enum Type {
 }
 
 /// The fonts, for measuring.
-pub(super) struct Letters {
+pub(super) struct TextMetrics {
     words: Option<Face<'static>>,
     title: Option<Face<'static>>,
     numbers: Option<Face<'static>>,
 }
 
-impl Letters {
+impl TextMetrics {
     pub(super) fn new() -> Self {
         let face = |bytes: &'static [u8]| Face::parse(bytes, 0).ok();
         Self {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn widths_are_those_of_the_fonts() {
-        let letters = Letters::new();
+        let letters = TextMetrics::new();
         let width = |text: &str, kind| letters.width(text, kind, 10.0);
         // Every figure is equally wide, and every letter of the numbers' font is 0.6 em.
         assert_eq!(width("111", Type::Words), width("888", Type::Words));
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn text_is_cut_and_broken_to_its_room() {
-        let letters = Letters::new();
+        let letters = TextMetrics::new();
         let text = "a rather long name of a setup";
         let cut = letters.cut(text, Type::Words, 10.0, 60.0);
         assert!(cut.ends_with('…') && letters.width(&cut, Type::Words, 10.0) <= 60.0);

@@ -3,7 +3,7 @@
 use super::{Offered, seen_on, typed_on};
 use crate::App;
 use crate::action::{Action, Kernels};
-use crate::allowed;
+use crate::command_guards;
 use crate::kernels::words::{THRESHOLDS, least_share, name};
 use crate::kernels::{Found, picks};
 use crate::screen::Screen;
@@ -80,7 +80,7 @@ fn pauses(app: &App) -> Vec<Offered> {
     let Some(found) = &app.kernels.result else {
         return Vec::new();
     };
-    if found.comparison.is_some() || allowed::timeline_of_profile(app).is_err() {
+    if found.comparison.is_some() || command_guards::timeline_of_profile(app).is_err() {
         return Vec::new();
     }
     let pauses = found.at(app.kernels.level).gaps.iter();

@@ -10,7 +10,7 @@ pub const EXPLAINED: &str = "Mild: beyond 1.5 interquartile ranges from the quar
 
 /// A case's samples that are far from the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FarOff {
+pub struct CaseOutliers {
     /// Beyond 1.5 interquartile ranges, not beyond 3.
     pub mild: u64,
     /// Beyond 3.
@@ -24,7 +24,7 @@ pub struct FarOff {
 }
 
 /// Looks for them.
-pub fn of(case: &Case) -> FarOff {
+pub fn of(case: &Case) -> CaseOutliers {
     let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let outliers = Outliers::of(&values);
     let begins = begins_ns(case);
@@ -33,7 +33,7 @@ pub fn of(case: &Case) -> FarOff {
     let severe: Vec<(u64, u64)> = severe
         .filter_map(|outlier| begins.get(outlier.index).copied())
         .collect();
-    FarOff {
+    CaseOutliers {
         mild: outliers.n_mild(),
         severe: outliers.n_severe(),
         by_z_score: outliers.by_z_score,

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
+use super::read_progress::ReadProgress;
 use super::rows::{Base, Cells, Query};
 use super::source::Source;
-use super::watch::Watch;
 use super::{ImportError, Imported};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace, Track};
 
@@ -105,7 +105,7 @@ impl Detail {
 
 /// Slices of one table, or of a stretch of it.
 #[derive(Clone, Debug, Default)]
-pub struct Lane {
+pub struct SliceBuffer {
     slices: Vec<Slice>,
     names: Keyed<i64>,
     tracks: Keyed<[i64; 3]>,
@@ -136,7 +136,7 @@ pub(crate) type Naming<'a> = dyn Fn(i64) -> String + 'a;
 /// From what tells a track from others to the track.
 pub type Placing<'a> = dyn Fn([i64; 3]) -> Track + 'a;
 
-impl Lane {
+impl SliceBuffer {
     /// Takes a row in; false where it has no times that make sense.
     pub fn push(&mut self, raw: &Raw) -> bool {
         let (Some(start), Some(end)) = raw.times else {
@@ -195,17 +195,17 @@ impl Lane {
 /// Reads a table into a trace, and tells how many slices it had.
 pub fn take(
     base: &Base<'_>,
-    watch: &Watch<'_>,
+    watch: &ReadProgress<'_>,
     query: &Query<'_>,
     words: (&Naming<'_>, &Placing<'_>),
     into: &mut Imported,
-    each: impl Fn(&mut Lane, &Cells<'_, '_>) -> bool + Sync,
+    each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
 ) -> Result<usize, ImportError> {
     let (lanes, seen) = base.parts(query, watch, each)?;
     seen.tell(query.table, base.source, into);
     let backwards = lanes.iter().map(|lane| lane.backwards).sum();
     tell_backwards(backwards, query.table, base.source, into);
-    let count = lanes.iter().map(Lane::len).sum();
+    let count = lanes.iter().map(SliceBuffer::len).sum();
     for lane in lanes {
         lane.pour(words.0, words.1, &mut into.trace);
     }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn times_that_make_no_sense_are_told() {
-        let mut lane = Lane::default();
+        let mut lane = SliceBuffer::default();
         let mut push = |start, end| {
             lane.push(&Raw {
                 kind: SliceKind::Kernel,

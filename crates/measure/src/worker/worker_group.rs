@@ -23,7 +23,7 @@ const NOTICE: Duration = Duration::from_millis(20);
 const QUOTED: usize = 80;
 
 /// One of a crew: is asked, and answers later.
-pub trait Member {
+pub trait WorkerHandle {
     /// Asks without waiting for the answer.
     fn say(&mut self, request: &Request) -> Result<(), WorkerError>;
 
@@ -36,7 +36,7 @@ pub trait Member {
     ) -> Result<Reply, WorkerError>;
 }
 
-impl Member for Worker {
+impl WorkerHandle for Worker {
     fn say(&mut self, request: &Request) -> Result<(), WorkerError> {
         Self::say(self, request)
     }
@@ -53,7 +53,7 @@ impl Member for Worker {
 
 /// Those who run one setup.
 #[derive(Debug)]
-pub(crate) struct Crew<M = Worker> {
+pub(crate) struct WorkerGroup<M = Worker> {
     workers: Vec<M>,
     sharing: Sharing,
     /// Cases that the first worker has to itself, because their inputs are given.
@@ -61,7 +61,7 @@ pub(crate) struct Crew<M = Worker> {
     threads: usize,
 }
 
-impl Crew {
+impl WorkerGroup {
     /// Starts as many workers as the setup has copies.
     pub(crate) fn start(
         setup: &Setup,
@@ -110,7 +110,7 @@ impl Crew {
     }
 }
 
-impl<M: Member> Crew<M> {
+impl<M: WorkerHandle> WorkerGroup<M> {
     /// These, who are there already.
     pub(crate) fn of(workers: Vec<M>, sharing: Sharing) -> Self {
         Self {

@@ -7,7 +7,7 @@ use super::Imported;
 const MOST: u64 = 1 << 57;
 
 /// Cuts numbers that cannot be, and says so.
-pub fn settle(imported: &mut Imported) {
+pub fn clamp(imported: &mut Imported) {
     let mut cut = imported.trace.cut();
     let mut times = Budget::default();
     let mut calls = Budget::default();

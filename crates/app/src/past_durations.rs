@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::App;
-use super::experience_sources::Sources;
+use super::duration_sources::Sources;
 use super::inbox::Message;
 use super::work;
 use powerband_core::domain::plan::Plan;
-use powerband_findings::analysis::experience::Experience;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::plan_estimate::{self, Estimate};
 
 /// So many sessions of a network are looked into, the newest ones.
@@ -17,7 +17,7 @@ const SESSIONS: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     from: Sources,
-    known: Experience,
+    known: PastDurations,
 }
 
 impl App {
@@ -44,7 +44,7 @@ impl App {
         });
     }
 
-    pub(super) fn learned(&mut self, from: &Sources, known: Experience) {
+    pub(super) fn learned(&mut self, from: &Sources, known: PastDurations) {
         if *from == self.learned.from {
             self.learned.known = known;
         }

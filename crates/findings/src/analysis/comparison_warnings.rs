@@ -1,8 +1,8 @@
 //! What to keep in mind about pairs of cases: batches that differ, and medians that say something else than
 //! the rounds do.
 
+use super::case_pair::Pair;
 use super::case_rows::CaseRow;
-use super::pair::Pair;
 use powerband_core::stats::bootstrap::Interval;
 
 /// A ratio of the medians this near to the speed-up is called the same, whatever the interval.
