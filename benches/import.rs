@@ -19,9 +19,10 @@ use std::time::Instant;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
-use powerband_import::{self as import, summary};
+use powerband_import as import;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
+use powerband_import::records::summary;
 
 /// Events of the trace that the promise is about.
 const EVENTS: usize = 1_000_000;

@@ -20,8 +20,8 @@ use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Style, Theme};
 use powerband_findings::export::{json, session_table};
 use powerband_import as import;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
 use powerband_store as store;
 use powerband_store::session_file;
 

@@ -14,9 +14,9 @@ use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::export::profile;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
-use powerband_import::timings::Columns;
+use powerband_import::benchmarks::timings::Columns;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
 use powerband_measure::runner::importing::{self, Taken};
 use powerband_store::session_file;
 

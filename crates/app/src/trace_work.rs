@@ -15,8 +15,8 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
 use powerband_import::{self as import, ImportError, Imported};
 use powerband_measure::runner::importing;
 

@@ -3,133 +3,81 @@
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
 
-pub mod aitemplate;
 pub mod amd;
-pub mod benchmark;
+pub mod benchmarks;
 pub mod chrome;
-pub mod chunks;
-pub mod clamp_implausible;
-pub mod google_benchmark;
-pub mod head;
-pub mod hpctraining;
-pub mod hyperfine;
-pub mod json;
-pub mod limits;
-pub mod lines;
-pub mod loadgen;
-pub mod migraphx_perf;
-pub mod ncu;
-pub mod nesting;
-pub mod nsys;
-pub mod nsys_stats;
-pub mod nvprof;
-pub mod openvino_counters;
-pub mod openvino_report;
-pub mod optimum_benchmark;
-pub mod ort_perf_test;
-pub mod progress_reader;
-pub mod read_progress;
-pub mod reported_stats;
-pub mod rocpd;
-pub mod rocprof_db;
-pub mod rocprof_dispatches;
-pub mod rocprof_input;
-pub mod rocprof_json;
-pub mod rocprof_stats;
-pub mod rocprofv3_agents;
-pub mod rocprofv3_api;
-pub mod rocprofv3_counters;
-pub mod rocprofv3_json;
-pub mod rocprofv3_kernels;
-pub mod rocprofv3_memory;
-pub mod rocprofv3_summary;
-pub mod rows;
-pub mod rpd;
-pub mod slice_buffer;
-pub mod source;
-pub mod sqlite;
-pub mod standard_input;
-pub mod summary;
-pub mod table;
+pub mod nvidia;
+pub mod pytorch;
+pub mod reading;
+pub mod records;
 #[cfg(test)]
 mod test_databases;
 #[cfg(test)]
 pub mod testing;
-pub mod timings;
-pub mod torch_benchmark;
-pub mod torch_table;
-pub mod triton_perf_analyzer;
-pub mod trt_explorer;
-pub mod trtexec_layers;
-pub mod trtexec_log;
-pub mod trtexec_profile;
-pub mod trtexec_summary;
-pub mod trtexec_times;
 pub mod unread;
-pub mod utf16;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use head::Head;
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::Trace;
-use read_progress::ReadProgress;
-use source::Source;
+use reading::head::Head;
+use reading::read_progress::ReadProgress;
+use reading::source::Source;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
 pub const ALL: &[&dyn Importer] = &[
     // Databases.
-    &rocpd::Rocpd,
-    &rpd::Rpd,
-    &nsys::Nsys,
-    &nvprof::Nvprof,
-    &rocprof_db::RocprofDb,
-    &rocprof_db::RocprofCompute,
+    &amd::rocpd::Rocpd,
+    &amd::rpd::Rpd,
+    &nvidia::nsys::Nsys,
+    &nvidia::nvprof::Nvprof,
+    &amd::rocprof_db::RocprofDb,
+    &amd::rocprof_db::RocprofCompute,
     // Events and records in JSON: first our own, which have names of any tool in them.
     &chrome::Own,
-    &rocprofv3_json::Rocprofv3Json,
-    &rocprof_json::RocprofJson,
+    &amd::rocprofv3_json::Rocprofv3Json,
+    &amd::rocprof_json::RocprofJson,
     &chrome::OnnxRuntime,
     &chrome::Xla,
     &chrome::PyTorch,
     // Tables.
-    &rocprof_input::RocprofInput,
-    &rocprof_stats::RocprofStats,
-    &rocprofv3_counters::Rocprofv3Counters,
-    &rocprofv3_kernels::Rocprofv3Kernels,
-    &rocprofv3_api::Rocprofv3Api,
-    &rocprof_dispatches::RocprofDispatches,
-    &rocprofv3_memory::Rocprofv3Copies,
-    &rocprofv3_memory::Rocprofv3Allocations,
-    &rocprofv3_memory::Rocprofv3Scratch,
-    &rocprofv3_agents::Rocprofv3Agents,
-    &rocprofv3_summary::Rocprofv3Summary,
-    &ncu::Ncu,
-    &nsys_stats::NsysStats,
+    &amd::rocprof_input::RocprofInput,
+    &amd::rocprof_stats::RocprofStats,
+    &amd::rocprofv3_counters::Rocprofv3Counters,
+    &amd::rocprofv3_kernels::Rocprofv3Kernels,
+    &amd::rocprofv3_api::Rocprofv3Api,
+    &amd::rocprof_dispatches::RocprofDispatches,
+    &amd::rocprofv3_memory::Rocprofv3Copies,
+    &amd::rocprofv3_memory::Rocprofv3Allocations,
+    &amd::rocprofv3_memory::Rocprofv3Scratch,
+    &amd::rocprofv3_agents::Rocprofv3Agents,
+    &amd::rocprofv3_summary::Rocprofv3Summary,
+    &nvidia::ncu::Ncu,
+    &nvidia::nsys_stats::NsysStats,
     // What benchmarks report.
-    &trtexec_times::TrtexecTimes,
-    &trtexec_profile::TrtexecProfile,
-    &trtexec_layers::TrtexecLayers,
-    &trt_explorer::TrtExplorer,
-    &trtexec_log::TrtexecLog,
-    &migraphx_perf::MigraphxPerf,
-    &hyperfine::Hyperfine,
-    &google_benchmark::GoogleBenchmark,
-    &triton_perf_analyzer::TritonPerfAnalyzer,
-    &openvino_report::OpenvinoReport,
-    &openvino_counters::OpenvinoCounters,
-    &optimum_benchmark::OptimumBenchmark,
-    &torch_table::TorchTable,
-    &torch_benchmark::TorchBenchmark,
-    &loadgen::Loadgen,
-    &hpctraining::Hpctraining,
-    &ort_perf_test::OrtPerfTest,
-    &aitemplate::Aitemplate,
+    &nvidia::trtexec_times::TrtexecTimes,
+    &nvidia::trtexec_profile::TrtexecProfile,
+    &nvidia::trtexec_layers::TrtexecLayers,
+    &nvidia::trt_explorer::TrtExplorer,
+    &nvidia::trtexec_log::TrtexecLog,
+    &amd::migraphx_perf::MigraphxPerf,
+    &benchmarks::hyperfine::Hyperfine,
+    &benchmarks::google_benchmark::GoogleBenchmark,
+    &nvidia::triton_perf_analyzer::TritonPerfAnalyzer,
+    &benchmarks::openvino_report::OpenvinoReport,
+    &benchmarks::openvino_counters::OpenvinoCounters,
+    &benchmarks::optimum_benchmark::OptimumBenchmark,
+    &pytorch::torch_table::TorchTable,
+    &pytorch::torch_benchmark::TorchBenchmark,
+    &benchmarks::loadgen::Loadgen,
+    &benchmarks::hpctraining::Hpctraining,
+    &benchmarks::ort_perf_test::OrtPerfTest,
+    &benchmarks::aitemplate::Aitemplate,
     // Whatever else is a list of events.
     &chrome::ChromeTrace,
 ];
@@ -347,7 +295,7 @@ pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
 /// Reads one file.
 pub fn read(
     path: &Path,
-    limits: source::Limits,
+    limits: reading::source::Limits,
     watch: &ReadProgress<'_>,
 ) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
@@ -358,7 +306,7 @@ pub fn read(
 /// Reads one more file of the same run.
 pub fn add(
     path: &Path,
-    limits: source::Limits,
+    limits: reading::source::Limits,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -368,7 +316,7 @@ pub fn add(
         into.format = importer.id();
     }
     importer.read(&source, watch, into)?;
-    clamp_implausible::clamp(into);
+    records::clamp_implausible::clamp(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(
             "{} holds nothing: {} without a single row",
@@ -481,7 +429,11 @@ mod tests {
             path
         };
         let refused = |path: &Path| {
-            let read = read(path, source::Limits::default(), &ReadProgress::default());
+            let read = read(
+                path,
+                reading::source::Limits::default(),
+                &ReadProgress::default(),
+            );
             read.unwrap_err().to_string()
         };
         assert!(refused(&file("nothing.json", b"")).contains("is empty"));

@@ -28,7 +28,7 @@ fn name(number: i64) -> String {
 /// A database of rocprofv3 with so many kernels, each with an event, and with a call each if wanted.
 pub(super) fn rocpd(path: &Path, kernels: i64, with_calls: bool) {
     let database = create(path);
-    let schema = include_str!("rocpd/tables.sql").replace("{{uuid}}", ID);
+    let schema = include_str!("amd/rocpd/tables.sql").replace("{{uuid}}", ID);
     database.execute_batch(&schema).unwrap();
     let run = |sql: &str| database.execute(&sql.replace("{}", ID), []).unwrap();
     run("insert into rocpd_metadata{}(tag, value) values ('schema_version', '3')");
@@ -100,7 +100,7 @@ pub(super) fn rocpd(path: &Path, kernels: i64, with_calls: bool) {
 pub(super) fn nsys(path: &Path, kernels: i64, with_calls: bool) {
     let database = create(path);
     database
-        .execute_batch(include_str!("nsys/tables.sql"))
+        .execute_batch(include_str!("nvidia/nsys/tables.sql"))
         .unwrap();
     for number in 0..NAMES {
         database
@@ -159,8 +159,8 @@ mod tests {
     use std::time::Instant;
 
     use super::super::read;
-    use super::super::read_progress::ReadProgress;
-    use super::super::source::Limits;
+    use crate::reading::read_progress::ReadProgress;
+    use crate::reading::source::Limits;
     use powerband_core::domain::trace::SliceKind;
 
     /// Time that all threads took so far; the machine may be busy with other things.

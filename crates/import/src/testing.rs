@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::read_progress::ReadProgress;
-use super::source::{Limits, Source};
 use super::{ImportError, Imported, Importer, add, read};
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::{Limits, Source};
 use powerband_core::domain::trace::SliceKind;
 
 /// Where a fixture is.

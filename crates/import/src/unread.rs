@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use super::head::Head;
-use super::{ImportError, standard_input};
+use super::ImportError;
+use crate::reading::head::Head;
+use crate::reading::standard_input;
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use powerband_core::domain::trace::Trace;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::{Limits, Source};
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::{Limits, Source};
 use powerband_import::{self as import, Imported};
 use powerband_store::trace_file;
 

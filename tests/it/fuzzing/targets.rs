@@ -15,9 +15,10 @@ use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::export::html;
 use powerband_findings::report;
 use powerband_findings::report::material::{Material, Source};
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Source as File;
-use powerband_import::timings::{self, Columns};
+use powerband_import::benchmarks::timings;
+use powerband_import::benchmarks::timings::Columns;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Source as File;
 use powerband_import::{self as import, ImportError, Imported, Importer};
 use powerband_measure::runner::importing;
 use powerband_store::{session_file, trace_file};
@@ -110,7 +111,7 @@ impl Target {
                 timings::read(&source, &columns, &watch, &mut into)?;
             }
         }
-        import::clamp_implausible::clamp(&mut into);
+        import::records::clamp_implausible::clamp(&mut into);
         Ok(into)
     }
 }

@@ -14,8 +14,8 @@ use powerband_app::sessions::OnDisk;
 use powerband_core::base::clock;
 use powerband_core::domain::plan::{Keeping, Load};
 use powerband_core::domain::session::Session;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
 use powerband_measure::runner::importing;
 use powerband_store::session_file;
 

@@ -19,10 +19,11 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::head::Head;
-use super::read_progress::ReadProgress;
-use super::source::Source;
-use super::{ImportError, Imported, Importer, nesting};
+use super::{ImportError, Imported, Importer};
+use crate::reading::head::Head;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::Source;
+use crate::records::nesting;
 use event_converter::EventConverter;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;

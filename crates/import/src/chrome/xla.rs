@@ -6,12 +6,12 @@
 
 use std::cmp::Reverse;
 
-use super::super::head::Head;
-use super::super::read_progress::ReadProgress;
-use super::super::source::Source;
 use super::super::{ImportError, Imported, Importer};
 use super::event::Args;
 use super::{Described, Dialect, read};
+use crate::reading::head::Head;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::Source;
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// What names of devices have in them.
@@ -241,7 +241,7 @@ fn holders(trace: &Trace, is_meant: impl Fn(u32) -> bool) -> Vec<usize> {
 mod tests {
     use super::super::super::testing::{bytes, fixture, sum, sums, survives, text, unpacked};
     use super::*;
-    use crate::summary;
+    use crate::records::summary;
 
     const GPU: &str = "xla/jax-gpu.trace.json";
     const TPU: &str = "xla/jax-tpu.trace.json";

@@ -320,7 +320,7 @@ pub trait Engine: Sync {
     }
 
     /// Runs a model a few times, watched, and leaves what was seen in a folder: files that importers
-    /// know. The first [`PROFILE_WARM_UP`] runs of those that are seen warm up. Called in a worker that
+    /// know. The first `PROFILE_WARM_UP` runs of those that are seen warm up. Called in a worker that
     /// measures nothing.
     fn profile(
         &self,

@@ -16,12 +16,14 @@ use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::trace::Trace;
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::{Limits, Source};
-use powerband_import::timings::{self, Columns};
-use powerband_import::{
-    self as import, ImportError, Imported, reported_stats, standard_input, summary,
-};
+use powerband_import as import;
+use powerband_import::benchmarks::timings;
+use powerband_import::benchmarks::timings::Columns;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::{Limits, Source};
+use powerband_import::reading::standard_input;
+use powerband_import::records::{reported_stats, summary};
+use powerband_import::{ImportError, Imported};
 use powerband_store::session_file::{self, WriteError};
 use powerband_store::trace_file;
 
@@ -58,7 +60,7 @@ pub fn take(
                 Some(columns) => {
                     let source = Source::open_named(file, limits, watch)?;
                     timings::read(&source, columns, watch, &mut imported)?;
-                    import::clamp_implausible::clamp(&mut imported);
+                    import::records::clamp_implausible::clamp(&mut imported);
                 }
                 None => import::add(file, limits, watch, &mut imported)?,
             }

@@ -1,6 +1,6 @@
 //! What a worker and its supervisor say to each other: one JSON document a line.
 //!
-//! The worker speaks first, with a [`Hello`]. After that each [`Request`] has exactly one [`Reply`].
+//! The worker speaks first, with a `Hello`. After that each [`Request`] has exactly one [`Reply`].
 //! Any program that keeps to this page can be a worker. Times are whole nanoseconds; points in time
 //! are on the system's monotonic clock, which both sides share.
 

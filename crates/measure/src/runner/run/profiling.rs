@@ -15,9 +15,11 @@ use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::{SliceKind, Trace};
-use powerband_import::read_progress::ReadProgress;
-use powerband_import::source::Limits;
-use powerband_import::{self as import, Imported, summary};
+use powerband_import as import;
+use powerband_import::Imported;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
+use powerband_import::records::summary;
 use powerband_store::trace_file;
 
 /// What was left by who watched.

@@ -1,0 +1,332 @@
+//! Databases that old rocprof leaves (`results.db`), with the same columns as its `results.csv`.
+//!
+//! The database of rocprof-compute is recognised here too, and refused: it holds what that program made
+//! of its counters, not what ran when.
+
+use crate::reading::head::Head;
+use crate::reading::lines;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::rows::{Base, Cells, Query};
+use crate::reading::source::Source;
+use crate::records::slice_buffer;
+use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
+use crate::{ImportError, Imported, Importer};
+use powerband_core::domain::profile::Counter;
+use powerband_core::domain::trace::{Names, SliceKind, Track};
+
+/// The format.
+#[derive(Debug)]
+pub(crate) struct RocprofDb;
+
+/// A database of rocprof-compute.
+#[derive(Debug)]
+pub(crate) struct RocprofCompute;
+
+/// Kernels.
+const KERNELS: &str = "KERN";
+/// Columns of kernels that are no counters.
+const ABOUT: [&str; 26] = [
+    "index",
+    "kernelname",
+    "gpu-id",
+    "queue-id",
+    "queue-index",
+    "pid",
+    "tid",
+    "grd",
+    "wgr",
+    "lds",
+    "scr",
+    "vgpr",
+    "arch_vgpr",
+    "accum_vgpr",
+    "sgpr",
+    "fbar",
+    "wave_size",
+    "sig",
+    "obj",
+    "dispatchns",
+    "beginns",
+    "endns",
+    "completens",
+    "durationns",
+    "__section",
+    "__lane",
+];
+
+impl Importer for RocprofCompute {
+    fn id(&self) -> &'static str {
+        "rocprof-compute"
+    }
+
+    fn title(&self) -> &'static str {
+        "a database of rocprof-compute"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        matches!(head, Head::Sqlite(tables)
+            if tables.iter().any(|table| table.starts_with("compute_")))
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        _watch: &ReadProgress<'_>,
+        _into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        Err(source.unusable(
+            self.title(),
+            "it holds what rocprof-compute worked out and no kernels with their times. Profile with rocprofv3 --kernel-trace, and read what that writes",
+        ))
+    }
+}
+
+impl Importer for RocprofDb {
+    fn id(&self) -> &'static str {
+        "rocprof-db"
+    }
+
+    fn title(&self) -> &'static str {
+        "a database of rocprof"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.has_table(KERNELS)
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &ReadProgress<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        let base = Base::open(source, into)?;
+        if !base.has(KERNELS, "KernelName") {
+            return Err(source.unusable(self.title(), "its table KERN lacks the column KernelName"));
+        }
+        if into.tool.name.is_empty() {
+            "rocprof".clone_into(&mut into.tool.name);
+        }
+        if base.has(KERNELS, "BeginNs") {
+            kernels(&base, watch, into)?;
+        } else {
+            into.note(format!(
+                "{} has no times, since rocprof was run without --timestamp on: only its counters were read",
+                source.name()
+            ));
+        }
+        counters(&base, watch, into)?;
+        for (table, kind) in [
+            ("COPY", SliceKind::Copy),
+            ("HIP", SliceKind::Call),
+            ("HSA", SliceKind::Call),
+            ("KFD", SliceKind::Call),
+            ("rocTX", SliceKind::Range),
+        ] {
+            others(&base, watch, table, kind, into)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a table whose names stand in its rows.
+fn named(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    query: &Query<'_>,
+    place: &Placing<'_>,
+    into: &mut Imported,
+    each: impl Fn(&Cells<'_, '_>, &mut Names) -> Option<Raw>,
+) -> Result<(), ImportError> {
+    let mut names = Names::default();
+    let mut lane = SliceBuffer::default();
+    let seen = base.each(query, watch, |row| {
+        each(row, &mut names).is_some_and(|raw| lane.push(&raw))
+    })?;
+    seen.tell(query.table, base.source, into);
+    slice_buffer::tell_backwards(lane.backwards, query.table, base.source, into);
+    let name = |id: i64| {
+        let text = u32::try_from(id).map_or("", |id| names.get(id));
+        text.to_owned()
+    };
+    let naming: &Naming<'_> = &name;
+    lane.pour(naming, place, &mut into.trace);
+    Ok(())
+}
+
+fn kernels(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    const COLUMNS: [&str; 8] = [
+        "BeginNs",
+        "EndNs",
+        "KernelName",
+        "gpu-id",
+        "queue-id",
+        "grd",
+        "wgr",
+        "Index",
+    ];
+    let place = |[device, queue, _]: [i64; 3]| Track {
+        device: u32::try_from(device).ok(),
+        group: format!("GPU {device}"),
+        name: format!("Queue {queue}"),
+    };
+    let query = Query::all(KERNELS, &COLUMNS);
+    named(base, watch, &query, &place, into, |row, names| {
+        let name = row.text(2)?;
+        let size = |column| row.int(column).unwrap_or(0);
+        Some(Raw {
+            kind: SliceKind::Kernel,
+            name: i64::from(names.number(lines::kernel_name(name.trim_matches('"')))),
+            track: [size(3), size(4), 0],
+            times: (row.int(0), row.int(1)),
+            link: 0,
+            detail: match row.int(5) {
+                Some(grid) => Detail::Grid([grid, 1, 1], [size(6), 1, 1]),
+                None => Detail::None,
+            },
+        })
+    })
+}
+
+/// One column for each counter, after all others.
+fn counters(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let columns = base.columns(KERNELS);
+    let counted: Vec<&str> = columns
+        .iter()
+        .map(String::as_str)
+        .filter(|column| !ABOUT.contains(&column.to_lowercase().as_str()))
+        .collect();
+    if counted.is_empty() {
+        return Ok(());
+    }
+    let mut wanted = vec!["KernelName"];
+    wanted.extend(&counted);
+    let mut names = Names::default();
+    let mut sums: Vec<Vec<(u64, f64)>> = Vec::new();
+    base.each(&Query::all(KERNELS, &wanted), watch, |row| {
+        let Some(name) = row.text(0) else {
+            return false;
+        };
+        let number = names.number(lines::kernel_name(name.trim_matches('"'))) as usize;
+        if sums.len() <= number {
+            sums.resize(number + 1, vec![(0, 0.0); counted.len()]);
+        }
+        let of_kernel = sums.get_mut(number).into_iter().flatten();
+        for (column, sum) in of_kernel.enumerate() {
+            if let Some(value) = row.real(column + 1) {
+                *sum = (sum.0 + 1, sum.1 + value);
+            }
+        }
+        true
+    })?;
+    for (number, of_kernel) in sums.iter().enumerate() {
+        for (counter, (launches, sum)) in counted.iter().zip(of_kernel) {
+            if *launches > 0 {
+                into.counters.push(Counter {
+                    kernel: names.get(number as u32).to_owned(),
+                    name: (*counter).to_owned(),
+                    unit: String::new(),
+                    launches: *launches,
+                    sum: *sum,
+                });
+            }
+        }
+    }
+    into.note("kernels ran one after another while their counters were read: their times are longer than in a run without counters");
+    Ok(())
+}
+
+/// Copies, calls and marks.
+fn others(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    table: &str,
+    kind: SliceKind,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let place = |[process, thread, _]: [i64; 3]| Track {
+        // Copies are told without a device.
+        device: (kind == SliceKind::Copy).then_some(0),
+        group: if kind == SliceKind::Copy {
+            "Copies".to_owned()
+        } else {
+            format!("process {process}")
+        },
+        name: format!("thread {thread}"),
+    };
+    let query = Query::all(table, &["BeginNs", "EndNs", "Name", "pid", "tid"]);
+    named(base, watch, &query, &place, into, |row, names| {
+        let name = row.text(2)?;
+        let is_fill = kind == SliceKind::Copy && name.contains("Fill");
+        Some(Raw {
+            kind: if is_fill { SliceKind::Set } else { kind },
+            name: i64::from(names.number(name.trim())),
+            track: [row.int(3).unwrap_or(0), row.int(4).unwrap_or(0), 0],
+            times: (row.int(0), row.int(1)),
+            link: 0,
+            detail: Detail::None,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{at, database, sum, sums, survives_as};
+
+    const TABLES: &str = r#"
+        create table KERN ("Index" integer, "KernelName" text, "gpu-id" integer, "queue-id" integer, "queue-index" integer, "pid" integer, "tid" integer, "grd" integer, "wgr" integer, "sig" text, "DispatchNs" integer, "BeginNs" integer, "EndNs" integer, "CompleteNs" integer, "SQ_WAVES" integer);
+        insert into KERN values (0, '"f(int, float) [clone .kd]"', 1, 0, 0, 5, 6, 256, 64, '0x0', 1, 100, 300, 310, '4.0000'), (1, '"f(int, float) [clone .kd]"', 1, 0, 1, 5, 6, 256, 64, '0x0', 1, 400, 500, 510, '6.0000');
+        create table HIP ("BeginNs" integer, "EndNs" integer, "pid" integer, "tid" integer, "Name" text, "args" text, "Index" integer);
+        insert into HIP values (50, 70, 5, 6, 'hipLaunchKernel', '( x)', 1);
+        create table COPY ("BeginNs" integer, "EndNs" integer, "pid" integer, "tid" integer, "Name" text);
+        insert into COPY values (10, 40, 5, 6, 'hcMemcpyHostToDevice');"#;
+
+    #[test]
+    fn kernels_and_counters_are_read() {
+        let (_folder, path) = database(TABLES);
+        let read = at(&path).unwrap();
+        assert_eq!(read.format, "rocprof-db");
+        assert_eq!(
+            sums(&read, SliceKind::Kernel),
+            [("f(int, float)".to_owned(), 2, 300)]
+        );
+        assert_eq!(sum(&read, SliceKind::Call), (1, 20));
+        assert_eq!(sum(&read, SliceKind::Copy), (1, 30));
+        let counter = &read.counters[0];
+        assert_eq!(
+            (counter.name.as_str(), counter.launches, counter.sum),
+            ("SQ_WAVES", 2, 10.0)
+        );
+        assert_eq!(read.counters.len(), 1);
+        survives_as("results.db", &std::fs::read(&path).unwrap(), 20);
+    }
+
+    #[test]
+    fn files_without_times_say_so() {
+        let (_folder, path) = database(
+            r#"create table KERN ("Index" integer, "KernelName" text, "SQ_WAVES" integer); insert into KERN values (0, 'f.kd', 3);"#,
+        );
+        let read = at(&path).unwrap();
+        assert!(read.trace.is_empty() && read.counters[0].kernel == "f");
+        assert!(read.notes[0].contains("--timestamp on"), "{:?}", read.notes);
+    }
+
+    #[test]
+    fn another_program_s_database_is_refused_in_words() {
+        let (_folder, path) = database("create table compute_kernel (id integer, name text);");
+        let refused = at(&path).unwrap_err();
+        assert!(
+            refused.contains("rocprof-compute") && refused.contains("--kernel-trace"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,296 @@
+//! `rocprof`'s `results.csv`: one row a launch, with times, with counters, or with both; also with the
+//! names that rocprofiler-compute gives to the columns.
+
+use crate::amd::common::{Event, Events, Lane};
+use crate::amd::rocprofv3_counters::Counters;
+use crate::amd::rocprofv3_kernels::Shape;
+use crate::reading::head::Head;
+use crate::reading::lines;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::Source;
+use crate::reading::table::{Row, Table, plain_name};
+use crate::{ImportError, Imported, Importer};
+use powerband_core::domain::trace::SliceKind;
+
+/// The format.
+#[derive(Debug)]
+pub(crate) struct RocprofDispatches;
+
+/// Columns of every release that are no counters.
+const PLAIN: [&str; 44] = [
+    "index",
+    "dispatch_id",
+    "kernelname",
+    "kernel_name",
+    "kernel_id",
+    "gpu_id",
+    "queue_id",
+    "queue_index",
+    "pid",
+    "tid",
+    "grd",
+    "grid_size",
+    "wgr",
+    "workgroup_size",
+    "lds",
+    "lds_per_workgroup",
+    "scr",
+    "scratch_per_workitem",
+    "vgpr",
+    "arch_vgpr",
+    "accum_vgpr",
+    "sgpr",
+    "fbar",
+    "wave_size",
+    "sig",
+    "obj",
+    "dispatchns",
+    "beginns",
+    "endns",
+    "completens",
+    "durationns",
+    "dispatch_timestamp",
+    "start_timestamp",
+    "end_timestamp",
+    "complete_timestamp",
+    "correlation_id",
+    "node",
+    "xcc_id",
+    "process_id",
+    "thread_id",
+    "agent_id",
+    "stream_id",
+    "guid",
+    "",
+];
+
+impl Importer for RocprofDispatches {
+    fn id(&self) -> &'static str {
+        "rocprof-dispatches"
+    }
+
+    fn title(&self) -> &'static str {
+        "launches of rocprof"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
+        let has = |name: &str| columns.iter().any(|column| column == name);
+        (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &ReadProgress<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        let mut table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
+        let places = Places::of(&table);
+        let tool = if table.place(&["correlation_id"]).is_some() {
+            "rocprofv3"
+        } else {
+            "rocprof"
+        };
+        if table.place(&["kernelname"]).is_none() {
+            into.note(format!(
+                "the columns of {} have the names that rocprofiler-compute gives them",
+                source.name()
+            ));
+        }
+        let has_times = places.start.is_some() && places.end.is_some();
+        let mut counters = Counters::default();
+        let mut events = Events::of(tool, into);
+        let (mut unread, mut launches) = (0, 0_u64);
+        while let Some(row) = table.next_row()? {
+            let name = row.name(places.name);
+            let kernel = lines::kernel_name(&name);
+            if kernel.is_empty() || row.whole(places.gpu).is_none() {
+                unread += 1;
+                continue;
+            }
+            launches += 1;
+            for (place, counter) in &places.counters {
+                if let Some(value) = lines::number(row.text(Some(*place))) {
+                    counters.add(kernel, counter, value);
+                }
+            }
+            if has_times && places.launch(&row, kernel, &mut events).is_none() {
+                unread += 1;
+            }
+        }
+        events.finish(&source.name());
+        table.finish(unread, into);
+        if !has_times && launches > 0 {
+            into.note(format!(
+                "{} has no times: how long its {launches} launches took is not known",
+                source.name()
+            ));
+        }
+        counters.finish(into);
+        Ok(())
+    }
+}
+
+/// Where the columns are.
+struct Places {
+    name: Option<usize>,
+    gpu: Option<usize>,
+    queue: Option<usize>,
+    start: Option<usize>,
+    end: Option<usize>,
+    counters: Vec<(usize, String)>,
+    shape: Shape,
+}
+
+impl Places {
+    fn of(table: &Table<'_>) -> Self {
+        let titles = table.columns.iter().zip(&table.titles).enumerate();
+        let counters = titles
+            .filter(|(_, (column, _))| !PLAIN.contains(&column.as_str()))
+            .map(|(place, (_, title))| (place, title.trim().to_owned()))
+            .collect();
+        Self {
+            name: table.place(&["kernelname", "kernel_name"]),
+            gpu: table.place(&["gpu_id"]),
+            queue: table.place(&["queue_id"]),
+            start: table.place(&["beginns", "start_timestamp"]),
+            end: table.place(&["endns", "end_timestamp"]),
+            counters,
+            shape: Shape::of(table),
+        }
+    }
+
+    fn launch(&self, row: &Row<'_>, kernel: &str, events: &mut Events<'_>) -> Option<()> {
+        let (start, end) = (row.whole(self.start)?, row.whole(self.end)?);
+        // A number that is cut off is smaller than it was.
+        if row.is_open && end < start {
+            return None;
+        }
+        events.push(&Event {
+            kind: SliceKind::Kernel,
+            name: kernel,
+            lane: Lane::Queue(row.whole(self.gpu)?, row.whole(self.queue).unwrap_or(0)),
+            start,
+            end,
+            link: 0,
+            detail: &self.shape.words(row),
+        });
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{cut_everywhere, fixture, fixtures, sums, text};
+
+    #[test]
+    fn launches_give_the_figures_of_the_file() {
+        let imported = fixture("rocprof-v1/llamacpp-results.csv");
+        let sums = sums(&imported, SliceKind::Kernel);
+        assert_eq!((imported.trace.len(), sums.len()), (1963, 20));
+        let time: u64 = sums.iter().map(|sum| sum.2).sum();
+        assert_eq!(time, 662_138_329);
+        assert!(
+            sums[0]
+                .0
+                .starts_with("void mul_mat_q<(ggml_type)2, 128, false>(char const*")
+        );
+        assert!(sums[0].0.ends_with("int)"));
+        assert_eq!((sums[0].1, sums[0].2), (442, 598_069_423));
+        let (first, last) = imported.trace.extent().unwrap();
+        assert_eq!(last - first, 1_469_813_799);
+        assert!(
+            imported
+                .trace
+                .tracks
+                .iter()
+                .all(|track| track.device == Some(2))
+        );
+        assert_eq!(imported.trace.tracks[0].name, "queue 0");
+        assert_eq!(imported.tool.name, "rocprof");
+        assert!(imported.counters.is_empty() && imported.notes.is_empty());
+        let slice = imported.trace.slice(0);
+        assert_eq!(
+            imported.trace.names.get(slice.detail),
+            "grid 256, workgroup 256, VGPR 16, SGPR 128"
+        );
+    }
+
+    #[test]
+    fn sums_of_the_same_run_are_left_out() {
+        let both = fixtures(&[
+            "rocprof-v1/llamacpp-results.stats.csv",
+            "rocprof-v1/llamacpp-results.csv",
+        ]);
+        assert_eq!(
+            (both.trace.len(), both.totals.len(), both.notes.len()),
+            (1963, 0, 1)
+        );
+    }
+
+    #[test]
+    fn columns_may_have_other_names_and_counters_their_own() {
+        let imported = fixture("rocprof-v1/counters-SQ_IFETCH_LEVEL.csv");
+        let kernel = "vecCopy(double*, double*, double*, int, int)";
+        assert_eq!(
+            sums(&imported, SliceKind::Kernel),
+            [(kernel.to_owned(), 3, 20640 + 15520 + 16480)]
+        );
+        let counters: Vec<(&str, u64, f64)> = imported
+            .counters
+            .iter()
+            .map(|counter| (counter.name.as_str(), counter.launches, counter.sum))
+            .collect();
+        assert_eq!(
+            counters,
+            [
+                ("GRBM_COUNT", 3, 28399.0 + 41854.0 + 42687.0),
+                ("GRBM_GUI_ACTIVE", 3, 112_940.0),
+                ("SQ_WAVES", 3, 49152.0),
+                ("SQ_IFETCH", 3, 196_608.0),
+                ("SQ_IFETCH_LEVEL", 3, 35134.0),
+                ("SQ_ACCUM_PREV_HIRES", 3, 3_957_120.0),
+            ]
+        );
+        assert_eq!(imported.tool.name, "rocprof");
+        assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
+    }
+
+    #[test]
+    fn a_counter_run_without_times_has_no_launches_of_no_length() {
+        let imported = text(
+            "results.csv",
+            "Index,KernelName,gpu-id,queue-id,queue-index,pid,tid,grd,wgr,lds,scr,vgpr,sgpr,fbar,sig,obj,SQ_WAVES,TCP_HIT_sum\n\
+             0,\"f(int, int) [clone .kd]\",0,0,0,1,1,64,64,0,0,8,16,0,0x0,0x7f,100.0000000000,2.5\n\
+             1,\"f(int, int) [clone .kd]\",0,0,0,1,1,64,64,0,0,8,16,0,0x0,0x7f,100.0000000000,nan\n\
+             2,\"f(int, int) [clone .kd]\",0,0\n",
+        );
+        assert!(imported.trace.is_empty());
+        let counters: Vec<(&str, u64, f64)> = imported
+            .counters
+            .iter()
+            .map(|counter| (counter.name.as_str(), counter.launches, counter.sum))
+            .collect();
+        assert_eq!(counters, [("SQ_WAVES", 2, 200.0), ("TCP_HIT_sum", 1, 2.5)]);
+        assert!(
+            imported.notes[0].starts_with("1 row"),
+            "{:?}",
+            imported.notes
+        );
+        assert!(
+            imported.notes[1].contains("its 2 launches"),
+            "{:?}",
+            imported.notes
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_cut_anywhere_is_read_up_to_there() {
+        let lengths = cut_everywhere("rocprof-v1/counters-SQ_IFETCH_LEVEL.csv", 1, |imported| {
+            imported.trace.len()
+        });
+        assert!(lengths.is_sorted() && lengths.contains(&3));
+    }
+}

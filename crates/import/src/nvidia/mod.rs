@@ -1,0 +1,13 @@
+//! Files of NVIDIA's tools: Nsight, TensorRT, Triton.
+
+pub mod ncu;
+pub mod nsys;
+pub mod nsys_stats;
+pub mod nvprof;
+pub mod triton_perf_analyzer;
+pub mod trt_explorer;
+pub mod trtexec_layers;
+pub mod trtexec_log;
+pub mod trtexec_profile;
+pub mod trtexec_summary;
+pub mod trtexec_times;

@@ -1,0 +1,282 @@
+//! `trtexec --exportLayerInfo`: what each layer of an engine is. It has no times: they come from a
+//! profile of the same run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use crate::benchmarks::common;
+use crate::reading::head::Head;
+use crate::reading::json;
+use crate::reading::json::Object;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::Source;
+use crate::{ImportError, Imported, Importer, Layer};
+
+/// Where layers of TensorRT run.
+pub(crate) const PLACE: &str = "TensorRT";
+/// The format.
+#[derive(Debug)]
+pub(crate) struct TrtexecLayers;
+
+impl Importer for TrtexecLayers {
+    fn id(&self) -> &'static str {
+        "trtexec-layers"
+    }
+
+    fn title(&self) -> &'static str {
+        "layers of a TensorRT engine"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let is_first = |key: &str| {
+            head.json()
+                .and_then(|text| text.trim_start().strip_prefix('{'))
+                .is_some_and(|rest| rest.trim_start().starts_with(key))
+        };
+        !head.is_list()
+            && head.has_key("Layers")
+            && (is_first("\"Layers\"") || is_first("\"Bindings\"") || head.has_key("LayerType"))
+    }
+
+    fn read(
+        &self,
+        source: &Source,
+        watch: &ReadProgress<'_>,
+        into: &mut Imported,
+    ) -> Result<(), ImportError> {
+        let (text, is_cut) = source.text(watch)?;
+        let (value, is_damaged) = json::lenient(&text)
+            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; write it once more"))?;
+        common::tool(into, "trtexec");
+        common::cut(into, source, is_cut || is_damaged);
+        let empty = Vec::new();
+        let layers = value
+            .get("Layers")
+            .and_then(Value::as_array)
+            .unwrap_or(&empty);
+        watch.tick(source.bytes())?;
+        into.fact("layers", layers.len().to_string());
+        let mut types: BTreeMap<String, u64> = BTreeMap::new();
+        let mut bare = 0;
+        for layer in layers.iter().filter_map(layer_of) {
+            if layer.kind.is_empty() {
+                bare += 1;
+            } else {
+                *types.entry(layer.kind.clone()).or_default() += 1;
+            }
+            into.layers.push(layer);
+        }
+        for (kind, count) in types {
+            into.fact(&format!("layers of type {kind}"), count.to_string());
+        }
+        if bare > 0 {
+            into.note(format!(
+                "{bare} layers of {} have names alone; an engine that is built with --profilingVerbosity=detailed tells their types",
+                source.name()
+            ));
+        }
+        bindings(&value, layers, into);
+        join(into);
+        if into.totals.is_empty() {
+            into.note(format!(
+                "{} has no times: its layers are listed without them. Read it together with the file of --exportProfile",
+                source.name()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// One layer: an object, or a name alone.
+fn layer_of(value: &Value) -> Option<Layer> {
+    if let Some(name) = value.as_str() {
+        return Some(Layer {
+            name: name.to_owned(),
+            ..Layer::default()
+        });
+    }
+    let layer = value.as_object()?;
+    let outputs = layer.get("Outputs").and_then(Value::as_array);
+    let outputs: Vec<String> = outputs
+        .into_iter()
+        .flatten()
+        .filter_map(|tensor| shape_of(tensor.as_object()?))
+        .collect();
+    Some(Layer {
+        name: json::text_of(layer, "Name")?.to_owned(),
+        kind: json::text_of(layer, "LayerType")
+            .unwrap_or_default()
+            .to_owned(),
+        outputs: outputs.join(" and "),
+    })
+}
+
+/// Shape and format of a tensor: `[32, 3, 224, 224] Row major linear FP32`.
+fn shape_of(tensor: &Object) -> Option<String> {
+    let dims = json::words(tensor.get("Dimensions")?);
+    let kind = json::text_of(tensor, "Format/Datatype").unwrap_or_default();
+    Some(format!("[{dims}] {kind}").trim().to_owned())
+}
+
+/// Inputs and outputs of the engine, with their shapes where a layer tells them.
+fn bindings(value: &Value, layers: &[Value], into: &mut Imported) {
+    let mut shapes: HashMap<&str, String> = HashMap::new();
+    for tensor in layers.iter().flat_map(tensors) {
+        if let (Some(name), Some(shape)) = (json::text_of(tensor, "Name"), shape_of(tensor)) {
+            shapes.entry(name).or_insert(shape);
+        }
+    }
+    let names = value.get("Bindings").and_then(Value::as_array);
+    for name in names.into_iter().flatten().filter_map(Value::as_str) {
+        let shape = shapes.get(name).map_or("", |shape| shape.as_str());
+        into.fact("binding", format!("{name} {shape}").trim());
+    }
+}
+
+/// All that goes into a layer and comes out of it.
+fn tensors(layer: &Value) -> impl Iterator<Item = &Object> {
+    ["Inputs", "Outputs"]
+        .into_iter()
+        .filter_map(|key| layer.get(key)?.as_array())
+        .flatten()
+        .filter_map(Value::as_object)
+}
+
+/// What a profile says of layers that no time is known of: name, type and outputs of each.
+pub(crate) fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
+    let has_times = imported.totals.iter().any(|total| total.place == PLACE);
+    let layers = imported.layers.iter().filter(|_| !has_times);
+    let fact = |layer: &Layer| {
+        let told = [layer.kind.as_str(), layer.outputs.as_str()];
+        let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
+        let told = match told.as_slice() {
+            [] => "type not told".to_owned(),
+            told => told.join(", "),
+        };
+        (format!("layer {}", layer.name), told)
+    };
+    layers.map(fact).collect()
+}
+
+/// Gives layers whose times are known the types that another file of the run tells.
+pub fn join(into: &mut Imported) {
+    let mut types: HashMap<&str, &str> = HashMap::new();
+    let mut is_double = false;
+    let told = into.layers.iter().filter(|layer| !layer.kind.is_empty());
+    for Layer { name, kind, .. } in told {
+        is_double |= *types.entry(name).or_insert(kind) != kind;
+    }
+    if types.is_empty() {
+        return;
+    }
+    let mut without = 0;
+    for total in into.totals.iter_mut().filter(|total| total.place == PLACE) {
+        match types.get(total.name.as_str()) {
+            Some(kind) => (*kind).clone_into(&mut total.op),
+            None => without += 1,
+        }
+    }
+    if without > 0 {
+        into.note(format!(
+            "{without} layers of the profile are not among those of the engine; the two files may be of different engines"
+        ));
+    }
+    if is_double {
+        into.note("some layers of different types have one name; they count as the first of them");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::source::Limits;
+    use crate::testing;
+
+    const FILE: &str = "tensorrt/resnet-a100-fp16.graph.json";
+    const PROFILE: &str = "tensorrt/resnet-a100-fp16.profile.json";
+
+    fn fact<'a>(imported: &'a Imported, name: &str) -> Vec<&'a str> {
+        let facts = imported.facts.iter().filter(|fact| fact.0 == name);
+        facts.map(|fact| fact.1.as_str()).collect()
+    }
+
+    #[test]
+    fn alone_it_tells_what_there_is_and_no_times() {
+        let imported = testing::fixture(FILE);
+        assert!(imported.totals.is_empty());
+        assert_eq!(fact(&imported, "layers"), ["36"]);
+        let types = [
+            "CaskConvolution",
+            "NoOp",
+            "Reformat",
+            "CudaPooling",
+            "CaskPooling",
+        ];
+        let counts = types.map(|kind| fact(&imported, &format!("layers of type {kind}")).concat());
+        assert_eq!(counts, ["21", "11", "2", "1", "1"]);
+        let bindings = fact(&imported, "binding");
+        assert_eq!(
+            bindings[0],
+            "input.1 [32, 3, 224, 224] Row major linear FP32"
+        );
+        assert!(bindings[1].starts_with("191"));
+        assert!(imported.notes[0].contains("--exportProfile"));
+        let facts = facts_of_layers(&imported);
+        assert_eq!(facts.len(), 36);
+        let expected = (
+            "layer MaxPool_2".to_owned(),
+            "CudaPooling, [32, 64, 56, 56] Channel major FP16 format where channel % 8 == 0"
+                .to_owned(),
+        );
+        assert_eq!(facts[2], expected);
+    }
+
+    #[test]
+    fn with_a_profile_layers_have_types_in_either_order() {
+        for names in [[FILE, PROFILE], [PROFILE, FILE]] {
+            let mut both = Imported::default();
+            for name in names {
+                let path = testing::path(name);
+                crate::add(
+                    &path,
+                    Limits::default(),
+                    &ReadProgress::default(),
+                    &mut both,
+                )
+                .unwrap();
+            }
+            assert_eq!(both.totals.len(), 36);
+            assert!(facts_of_layers(&both).is_empty());
+            let of = |op: &str| -> Vec<u64> {
+                let some = both.totals.iter().filter(|total| total.op == op);
+                some.map(|total| total.total_ns).collect()
+            };
+            assert_eq!(
+                (of("CaskConvolution").len(), of("NoOp").len(), of("").len()),
+                (21, 11, 0)
+            );
+            assert_eq!(of("NoOp").iter().sum::<u64>(), 0);
+        }
+    }
+
+    #[test]
+    fn names_alone_are_said_to_be_names_alone() {
+        let imported =
+            testing::imported(r#"{"Layers": ["conv1", "conv2"], "Bindings": ["x", "y"]}"#).unwrap();
+        assert_eq!(fact(&imported, "layers"), ["2"]);
+        assert!(imported.notes[0].contains("--profilingVerbosity=detailed"));
+        assert_eq!(fact(&imported, "binding"), ["x", "y"]);
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic() {
+        testing::survives(&TrtexecLayers, &testing::raw(FILE)[..4000]);
+        assert!(
+            testing::imported("{\"Layers\": []}")
+                .unwrap()
+                .totals
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! How files are read: streams, numbers, text, tables, databases.
+
+pub mod chunks;
+pub mod head;
+pub mod json;
+pub mod limits;
+pub mod lines;
+pub mod progress_reader;
+pub mod read_progress;
+pub mod rows;
+pub mod source;
+pub mod sqlite;
+pub mod standard_input;
+pub mod table;
+pub mod utf16;

@@ -1,0 +1,28 @@
+//! How somebody who waits follows a file being read, and stops it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::ImportError;
+use powerband_core::base::cancel::CancelToken;
+
+/// Reading, as seen from outside.
+#[derive(Debug, Default)]
+pub struct ReadProgress<'a> {
+    /// Raised by whoever does not want to wait any longer.
+    pub cancel: CancelToken,
+    /// Where the bytes that were read are counted; of the file itself, not of what it unpacks to.
+    pub progress: Option<&'a AtomicU64>,
+}
+
+impl ReadProgress<'_> {
+    /// Tells how far reading came, and asks whether it should go on.
+    pub fn tick(&self, bytes: u64) -> Result<(), ImportError> {
+        if let Some(progress) = self.progress {
+            progress.store(bytes, Ordering::Relaxed);
+        }
+        if self.cancel.is_cancelled() {
+            return Err(ImportError::Cancelled);
+        }
+        Ok(())
+    }
+}

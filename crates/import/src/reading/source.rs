@@ -1,0 +1,398 @@
+//! A file to be imported: opened, unpacked where it is packed, made UTF-8 where it is UTF-16, and held to a limit.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use rusqlite::Connection;
+
+use crate::ImportError;
+use crate::reading::head::Head;
+pub use crate::reading::limits::Limits;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::utf16::Utf8;
+use crate::reading::{sqlite, standard_input};
+use powerband_core::base::regular_file::{self, NotRegular};
+
+/// As much of a file is looked at to recognise it.
+const HEAD_BYTES: u64 = 256 * 1024;
+/// What packed files begin with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// What databases begin with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// What Git LFS leaves in place of a file.
+const LFS: &[u8] = b"version https://git-lfs";
+/// Read at once.
+const CHUNK: usize = 1 << 20;
+
+/// A file that is there and has something in it.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    /// What was read from standard input.
+    kept: Option<tempfile::NamedTempFile>,
+    bytes: u64,
+    packed: bool,
+    limits: Limits,
+    /// A packed database has to be unpacked into a file.
+    unpacked: OnceCell<tempfile::NamedTempFile>,
+}
+
+impl Source {
+    /// Opens a file, or takes in all of standard input.
+    pub fn open_named(
+        path: &Path,
+        limits: Limits,
+        watch: &ReadProgress<'_>,
+    ) -> Result<Self, ImportError> {
+        if standard_input::is_meant(path) {
+            let kept = standard_input::keep(limits, watch)?;
+            return Self::look(standard_input::NAME.into(), Some(kept), limits);
+        }
+        Self::open(path, limits)
+    }
+
+    /// Opens a file.
+    pub fn open(path: &Path, limits: Limits) -> Result<Self, ImportError> {
+        Self::look(path.to_path_buf(), None, limits)
+    }
+
+    /// Looks whether there is something that can be read.
+    fn look(
+        path: PathBuf,
+        kept: Option<tempfile::NamedTempFile>,
+        limits: Limits,
+    ) -> Result<Self, ImportError> {
+        let mut new = Self {
+            path,
+            kept,
+            bytes: 0,
+            packed: false,
+            limits,
+            unpacked: OnceCell::new(),
+        };
+        let file = regular_file::open(new.place()).map_err(|error| new.io(error))?;
+        new.bytes = file.metadata().map_err(|error| new.io(error))?.len();
+        let mut first = Vec::new();
+        file.take(LFS.len() as u64)
+            .read_to_end(&mut first)
+            .map_err(|error| new.io(error))?;
+        if first.is_empty() {
+            return Err(ImportError::Empty { path: new.path });
+        }
+        if first == LFS {
+            return Err(ImportError::LfsPointer { path: new.path });
+        }
+        new.packed = first.starts_with(&GZIP);
+        Ok(new)
+    }
+
+    /// Where its bytes lie.
+    fn place(&self) -> &Path {
+        self.kept.as_ref().map_or(&self.path, |kept| kept.path())
+    }
+
+    /// Where it is, in words for people: what was read from standard input has no path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Bytes on disk.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether it is packed.
+    pub fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// Its first bytes, unpacked.
+    pub fn beginning(&self) -> Result<Vec<u8>, ImportError> {
+        let mut bytes = Vec::new();
+        let read = self.stream()?.take(HEAD_BYTES).read_to_end(&mut bytes);
+        // A file that is cut off has a beginning.
+        if let (Err(error), true) = (read, bytes.is_empty()) {
+            return Err(self.io(error));
+        }
+        if bytes.is_empty() {
+            return Err(ImportError::Empty {
+                path: self.path.clone(),
+            });
+        }
+        Ok(bytes)
+    }
+
+    /// Opens it as a database, as it stands. What another program may be writing at this moment is not waited for.
+    pub(crate) fn open_database(&self) -> Result<Connection, ImportError> {
+        sqlite::open(self.database()?).map_err(|error| self.refused(&error))
+    }
+
+    /// What `SQLite` says about it.
+    pub fn refused(&self, error: &rusqlite::Error) -> ImportError {
+        self.unusable(
+            sqlite::TITLE,
+            format!(
+                "{error}. It may be cut off or still being written: copy it once its program has ended"
+            ),
+        )
+    }
+
+    /// What its first bytes are.
+    pub fn head_of(&self, beginning: &[u8]) -> Result<Head, ImportError> {
+        if beginning.starts_with(SQLITE) {
+            let names = sqlite::tables(self.database()?);
+            return names
+                .map(Head::Sqlite)
+                .map_err(|error| self.refused(&error));
+        }
+        Ok(Head::of(beginning))
+    }
+
+    /// Its beginning, unpacked.
+    pub fn head(&self) -> Result<Head, ImportError> {
+        self.head_of(&self.beginning()?)
+    }
+
+    /// Its bytes from the beginning, unpacked. Text is UTF-8.
+    pub fn stream(&self) -> Result<Stream, ImportError> {
+        let file = regular_file::open(self.place()).map_err(|error| self.io(error))?;
+        let read = Arc::new(AtomicU64::new(0));
+        let counted = Counted {
+            file,
+            read: Arc::clone(&read),
+        };
+        let bytes: Box<dyn Read + Send> = if self.packed {
+            let packed = io::BufReader::with_capacity(CHUNK / 4, counted);
+            Box::new(Utf8::new(MultiGzDecoder::new(packed)))
+        } else {
+            Box::new(Utf8::new(counted))
+        };
+        Ok(Stream {
+            bytes,
+            read,
+            left: if self.packed {
+                self.limits.unpacked
+            } else {
+                u64::MAX
+            },
+        })
+    }
+
+    /// All of it as text; bytes that are none are replaced. A packed file that is cut off is read as
+    /// far as it goes, and the second value says so.
+    pub fn text(&self, watch: &ReadProgress<'_>) -> Result<(String, bool), ImportError> {
+        let mut stream = self.stream()?;
+        let mut bytes = Vec::new();
+        let mut chunk = vec![0; CHUNK];
+        let mut is_cut = false;
+        loop {
+            watch.tick(stream.bytes_read())?;
+            match stream.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if self.is_cut(&error) && !bytes.is_empty() => {
+                    is_cut = true;
+                    break;
+                }
+                Err(error) => return Err(self.io(error)),
+            }
+        }
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok((text, is_cut))
+    }
+
+    /// A path where a database can be opened: the file itself, or an unpacked copy.
+    pub fn database(&self) -> Result<&Path, ImportError> {
+        if !self.packed {
+            return Ok(self.place());
+        }
+        if let Some(file) = self.unpacked.get() {
+            return Ok(file.path());
+        }
+        let mut file = tempfile::NamedTempFile::new().map_err(|error| self.io(error))?;
+        let mut stream = self.stream()?;
+        io::copy(&mut stream, &mut file).map_err(|error| self.io(error))?;
+        file.flush().map_err(|error| self.io(error))?;
+        file.seek(SeekFrom::Start(0))
+            .map_err(|error| self.io(error))?;
+        Ok(self.unpacked.get_or_init(|| file).path())
+    }
+
+    /// Whether an error only means that a packed file ends too early.
+    pub fn is_cut(&self, error: &io::Error) -> bool {
+        self.packed
+            && matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof
+                    | io::ErrorKind::InvalidInput
+                    | io::ErrorKind::InvalidData
+            )
+            && error.get_ref().is_none_or(|inner| !inner.is::<OverLimit>())
+    }
+
+    /// The system's word about this file.
+    pub fn io(&self, source: io::Error) -> ImportError {
+        if source
+            .get_ref()
+            .is_some_and(|inner| inner.is::<OverLimit>())
+        {
+            return ImportError::TooLarge {
+                path: self.path.clone(),
+                how: "unpacks to",
+                limit_mb: self.limits.unpacked / 1_000_000,
+            };
+        }
+        let path = self.path.clone();
+        match NotRegular::in_error(&source) {
+            Some(NotRegular { what: "a folder" }) => ImportError::Folder { path },
+            Some(NotRegular { what }) => ImportError::NotRegular { path, what },
+            None => ImportError::Io { path, source },
+        }
+    }
+
+    /// It is of a format and cannot be used.
+    pub(crate) fn unusable(&self, title: &'static str, reason: impl Into<String>) -> ImportError {
+        ImportError::Unusable {
+            path: self.path.clone(),
+            title,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Bytes of a file, unpacked, up to the limit.
+pub struct Stream {
+    bytes: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+    left: u64,
+}
+
+impl Stream {
+    /// Bytes taken from the file itself so far.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.bytes.read(into)?;
+        self.left = self
+            .left
+            .checked_sub(n as u64)
+            .ok_or_else(|| io::Error::other(OverLimit))?;
+        Ok(n)
+    }
+}
+
+/// More came out than is allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("more comes out than is allowed")]
+struct OverLimit;
+
+/// A file whose bytes are counted.
+struct Counted {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(into)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn opened(bytes: &[u8], unpacked: u64) -> (tempfile::NamedTempFile, Source) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let source = Source::open(file.path(), Limits { unpacked }).unwrap();
+        (file, source)
+    }
+
+    #[test]
+    fn packed_files_read_as_unpacked_ones() {
+        let (_file, source) = opened(&packed(b"[1, 2]"), 100);
+        assert_eq!(
+            source.text(&ReadProgress::default()).unwrap(),
+            ("[1, 2]".to_owned(), false)
+        );
+        assert!(source.head().unwrap().is_list());
+    }
+
+    #[test]
+    fn text_in_utf16_reads_as_utf8_packed_or_not() {
+        let text: Vec<u8> = std::iter::once(0xfeff)
+            .chain("{\"µ\": 1}".encode_utf16())
+            .flat_map(u16::to_be_bytes)
+            .collect();
+        for bytes in [packed(&text), text] {
+            let (_file, source) = opened(&bytes, 100);
+            assert!(source.head().unwrap().has_key("µ"));
+            assert_eq!(
+                source.text(&ReadProgress::default()).unwrap().0,
+                "{\"µ\": 1}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_with_its_limit() {
+        let (_file, source) = opened(&packed(&vec![b' '; 2_000_000]), 1_000_000);
+        let error = source.text(&ReadProgress::default()).unwrap_err();
+        assert!(
+            matches!(error, ImportError::TooLarge { limit_mb: 1, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_cut_file_is_read_up_to_the_cut() {
+        let text = (0..50_000)
+            .map(|n| n.to_string())
+            .collect::<Vec<_>>()
+            .join(",");
+        let whole = packed(text.as_bytes());
+        let (_file, source) = opened(&whole[..whole.len() / 2], 100_000_000);
+        let (read, is_cut) = source.text(&ReadProgress::default()).unwrap();
+        assert!(is_cut && !read.is_empty() && text.starts_with(&read));
+    }
+}

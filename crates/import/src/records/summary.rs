@@ -1,0 +1,512 @@
+//! A trace added up: each name with its times, each device with its pauses, launches, memory.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use crate::Imported;
+use crate::nvidia::trtexec_layers::facts_of_layers;
+use crate::records::nesting;
+use powerband_core::base::humanize;
+use powerband_core::domain::profile::{DeviceTime, Launches, MemoryUse, Profile, Total};
+use powerband_core::domain::trace::{SliceKind, Trace};
+
+/// Pauses that are told of each device.
+const GAPS: usize = 10;
+/// Allocations that are told.
+const LARGEST: usize = 20;
+/// Points that a curve of memory has at most.
+const POINTS: usize = 1000;
+/// Names with times of their own that a profile has at most; the others are added up.
+const NAMES: usize = 20_000;
+
+/// Where the time went in what was read.
+pub fn profile(imported: &Imported, name: &str) -> Profile {
+    let trace = &imported.trace;
+    let (mut totals, left_out) = totals(trace, NAMES);
+    let mut notes = imported.notes.clone();
+    notes.extend(left_out.note(NAMES));
+    totals.extend(imported.totals.iter().cloned());
+    totals.sort_by(|a, b| {
+        b.total_ns
+            .cmp(&a.total_ns)
+            .then_with(|| a.name.cmp(&b.name))
+    });
+    let mut memory = memory(trace);
+    memory.extend(imported.memory.iter().cloned());
+    Profile {
+        name: name.to_owned(),
+        format: imported.format.to_owned(),
+        tool: imported.tool.clone(),
+        case: None,
+        runs: imported.runs,
+        totals,
+        span_ns: trace.extent().map(|(first, last)| last.abs_diff(first)),
+        devices: devices(trace),
+        launches: launches(trace),
+        counters: imported.counters.clone(),
+        memory,
+        facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
+        notes,
+        trace_file: None,
+        began_ns: None,
+    }
+}
+
+/// Whether a kind is added up: scripts and spans over everything say nothing as a sum.
+fn is_added_up(kind: SliceKind) -> bool {
+    !matches!(kind, SliceKind::Script | SliceKind::Other)
+}
+
+/// Times of one name, one operator and one place, by their numbers.
+#[derive(Clone, Copy)]
+struct Sum {
+    kind: SliceKind,
+    name: u32,
+    op: u32,
+    place: u32,
+    /// How many names are in it.
+    names: u64,
+    calls: u64,
+    total_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.names += other.names;
+        self.calls += other.calls;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+/// What has no row of its own, because there are too many names.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct LeftOut {
+    names: u64,
+    total_ns: u64,
+}
+
+impl LeftOut {
+    fn note(&self, most: usize) -> Option<String> {
+        (self.names > 0).then(|| {
+            format!(
+                "{} have no rows of their own, since a profile lists the {} with most time: {} in all are added up in rows that say how many they stand for. The timeline has every name",
+                humanize::of_many(self.names, "further name"),
+                humanize::count(most as u64),
+                humanize::duration_ns(self.total_ns as f64)
+            )
+        })
+    }
+}
+
+/// Every name with its times, at most so many, and one row for each kind and place of those left out.
+fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
+    // Tracks of one device or one process are one place.
+    let mut places: Vec<&str> = Vec::new();
+    let place_of: Vec<u32> = trace
+        .tracks
+        .iter()
+        .map(|track| {
+            let found = places.iter().position(|place| *place == track.group);
+            found.unwrap_or_else(|| {
+                places.push(&track.group);
+                places.len() - 1
+            }) as u32
+        })
+        .collect();
+    let mut sums = sums(trace, &place_of);
+    let (left_out, rest) = fold(&mut sums, most);
+    let total = |sum: &Sum| Total {
+        kind: sum.kind,
+        name: match sum.names {
+            1 => trace.names.get(sum.name).to_owned(),
+            names => humanize::of_many(names, &format!("other {}", sum.kind.title())),
+        },
+        op: trace.names.get(sum.op).to_owned(),
+        place: places
+            .get(sum.place as usize)
+            .map_or_else(String::new, |place| (*place).to_owned()),
+        calls: sum.calls,
+        total_ns: sum.total_ns,
+        min_ns: Some(sum.min_ns),
+        max_ns: Some(sum.max_ns),
+    };
+    let mut totals: Vec<Total> = sums.iter().chain(&rest).map(total).collect();
+    // The order of a table of numbers by chance is the order of nothing.
+    totals.sort_by(|a, b| {
+        (&a.name, &a.op, &a.place, a.kind).cmp(&(&b.name, &b.op, &b.place, b.kind))
+    });
+    (totals, left_out)
+}
+
+/// Slices added up.
+fn sums(trace: &Trace, place_of: &[u32]) -> Vec<Sum> {
+    let own = [SliceKind::Operator, SliceKind::Kernel].map(|kind| nesting::self_times(trace, kind));
+    let mut rows: FxHashMap<(SliceKind, u32, u32, u32), u32> = FxHashMap::default();
+    let mut sums: Vec<Sum> = Vec::new();
+    for (index, slice) in trace.slices().enumerate() {
+        if !is_added_up(slice.kind) {
+            continue;
+        }
+        let index = index as u32;
+        let time = match slice.kind {
+            SliceKind::Operator => own[0].get(&index),
+            SliceKind::Kernel => own[1].get(&index),
+            _ => None,
+        };
+        let time = time.copied().unwrap_or(slice.duration_ns);
+        let place = place_of.get(slice.track as usize).copied();
+        let place = place.unwrap_or_default();
+        let sum = Sum {
+            kind: slice.kind,
+            name: slice.name,
+            op: slice.op,
+            place,
+            names: 1,
+            calls: 1,
+            total_ns: time,
+            min_ns: time,
+            max_ns: time,
+        };
+        let row = *rows
+            .entry((slice.kind, slice.name, slice.op, place))
+            .or_insert(sums.len() as u32);
+        match sums.get_mut(row as usize) {
+            Some(known) => {
+                known.add(&sum);
+                known.names = 1;
+            }
+            None => sums.push(sum),
+        }
+    }
+    sums
+}
+
+/// Leaves the sums with most time, at most so many, and adds up the others by kind and place, and by operator
+/// too where operators are few.
+fn fold(sums: &mut Vec<Sum>, most: usize) -> (LeftOut, Vec<Sum>) {
+    if sums.len() <= most {
+        return (LeftOut::default(), Vec::new());
+    }
+    let rank = |sum: &Sum| (Reverse(sum.total_ns), sum.name, sum.op, sum.place, sum.kind);
+    sums.select_nth_unstable_by_key(most, rank);
+    let others = sums.split_off(most);
+    sums.shrink_to_fit();
+    let by = |tells_op: bool| {
+        let mut rest: FxHashMap<(SliceKind, u32, u32), Sum> = FxHashMap::default();
+        for other in &others {
+            let op = if tells_op { other.op } else { 0 };
+            let sum = Sum { op, ..*other };
+            rest.entry((sum.kind, op, sum.place))
+                .and_modify(|known| known.add(&sum))
+                .or_insert(sum);
+        }
+        rest
+    };
+    let mut rest = by(true);
+    if rest.len() > most {
+        rest = by(false);
+    }
+    let left_out = LeftOut {
+        names: others.len() as u64,
+        total_ns: others
+            .iter()
+            .filter(|sum| sum.kind.is_work())
+            .fold(0, |sum, other| sum.saturating_add(other.total_ns)),
+    };
+    (left_out, rest.into_values().collect())
+}
+
+/// What one device did: from when to when, kernels and all.
+#[derive(Default)]
+struct Spans<'a> {
+    device: &'a str,
+    kernels: Vec<(i64, i64)>,
+    all: Vec<(i64, i64)>,
+}
+
+/// How busy each device was, and the processor in place of one where nodes ran there.
+fn devices(trace: &Trace) -> Vec<DeviceTime> {
+    let origin = trace.extent().map_or(0, |(first, _)| first);
+    let mut devices: Vec<Spans<'_>> = Vec::new();
+    let mut place_of: Vec<Option<usize>> = vec![None; trace.tracks.len()];
+    for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
+        let at = slice.track as usize;
+        let (Some(track), Some(place)) = (trace.tracks.get(at), place_of.get_mut(at)) else {
+            continue;
+        };
+        let place = *place.get_or_insert_with(|| {
+            let found = devices.iter().position(|spans| spans.device == track.group);
+            found.unwrap_or_else(|| {
+                devices.push(Spans {
+                    device: &track.group,
+                    ..Spans::default()
+                });
+                devices.len() - 1
+            })
+        });
+        if let Some(spans) = devices.get_mut(place) {
+            let span = (slice.start_ns, slice.end_ns());
+            spans.all.push(span);
+            if slice.kind == SliceKind::Kernel {
+                spans.kernels.push(span);
+            }
+        }
+    }
+    devices.sort_by_key(|spans| spans.device);
+    devices
+        .into_iter()
+        .map(|spans| spans.time(origin))
+        .collect()
+}
+
+impl Spans<'_> {
+    fn time(self, origin: i64) -> DeviceTime {
+        let length = |spans: &[(i64, i64)]| spans.iter().map(|(from, to)| to.abs_diff(*from)).sum();
+        let all = union(self.all);
+        let between = all.windows(2).filter_map(|pair| match pair {
+            [(_, end), (start, _)] => Some((end.abs_diff(origin), start.abs_diff(*end))),
+            _ => None,
+        });
+        let mut gaps: Vec<(u64, u64)> = between.collect();
+        gaps.sort_by_key(|(at, length)| (Reverse(*length), *at));
+        gaps.truncate(GAPS);
+        let ends = all.first().zip(all.last());
+        DeviceTime {
+            device: self.device.to_owned(),
+            busy_ns: length(&all),
+            kernels_ns: length(&union(self.kernels)),
+            span_ns: ends.map_or(0, |((first, _), (_, last))| last.abs_diff(*first)),
+            gaps,
+        }
+    }
+}
+
+/// Spans that neither touch nor lie over each other, in order.
+fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    if !spans.is_sorted() {
+        spans.sort_unstable();
+    }
+    let mut union: Vec<(i64, i64)> = Vec::new();
+    for (start, end) in spans {
+        match union.last_mut() {
+            Some((_, last)) if start <= *last => *last = end.max(*last),
+            _ => union.push((start, end)),
+        }
+    }
+    union
+}
+
+/// Launches with what they launched.
+fn launches(trace: &Trace) -> Option<Launches> {
+    let calls: FxHashMap<u64, (i64, u64)> = trace
+        .slices()
+        .filter(|slice| slice.kind == SliceKind::Call && slice.link != 0)
+        .map(|slice| (slice.link, (slice.start_ns, slice.duration_ns)))
+        .collect();
+    if calls.is_empty() {
+        return None;
+    }
+    let mut first_starts: FxHashMap<u64, i64> = FxHashMap::default();
+    for slice in trace.slices() {
+        if slice.kind == SliceKind::Kernel && slice.link != 0 && calls.contains_key(&slice.link) {
+            let start = first_starts.entry(slice.link).or_insert(slice.start_ns);
+            *start = slice.start_ns.min(*start);
+        }
+    }
+    let launched: Vec<(u64, u64)> = first_starts
+        .into_iter()
+        .filter_map(|(link, start)| {
+            let (called, duration) = calls.get(&link)?;
+            Some((start.saturating_sub(*called).max(0) as u64, *duration))
+        })
+        .collect();
+    let mut delays: Vec<u64> = launched.iter().map(|(delay, _)| *delay).collect();
+    let calls_ns = launched.iter().map(|(_, duration)| duration).sum();
+    let middle = delays.len() / 2;
+    if delays.is_empty() {
+        return None;
+    }
+    let (_, delay_ns, _) = delays.select_nth_unstable(middle);
+    Some(Launches {
+        delay_ns: *delay_ns,
+        count: launched.len() as u64,
+        calls_ns,
+    })
+}
+
+/// Memory, each device for itself.
+fn memory(trace: &Trace) -> Vec<MemoryUse> {
+    let mut devices: Vec<Option<u32>> = trace.memory.iter().map(|event| event.device).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    devices
+        .into_iter()
+        .map(|device| memory_of(trace, device))
+        .collect()
+}
+
+fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
+    let origin = trace.extent().map_or(0, |(first, _)| first);
+    let mut events: Vec<_> = trace
+        .memory
+        .iter()
+        .filter(|event| event.device == device)
+        .collect();
+    events.sort_by_key(|event| event.at_ns);
+    let mut in_use = 0_i64;
+    let mut points = Vec::with_capacity(events.len());
+    let mut by_op: FxHashMap<u32, u64> = FxHashMap::default();
+    for event in &events {
+        in_use = match event.total {
+            Some(total) => total as i64,
+            None => in_use.saturating_add(event.change),
+        };
+        let at_ns = event.at_ns.saturating_sub(origin).max(0) as u64;
+        points.push((at_ns, in_use.max(0) as u64));
+        if event.change > 0 {
+            *by_op.entry(event.op).or_default() += event.change as u64;
+        }
+    }
+    let name = |op: u32| match trace.names.get(op) {
+        "" => "elsewhere".to_owned(),
+        name => name.to_owned(),
+    };
+    let mut largest: Vec<(String, u64)> = events
+        .iter()
+        .filter(|event| event.change > 0)
+        .map(|event| (name(event.op), event.change as u64))
+        .collect();
+    largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    largest.truncate(LARGEST);
+    let mut by_op: Vec<(String, u64)> = by_op
+        .into_iter()
+        .map(|(op, bytes)| (name(op), bytes))
+        .collect();
+    by_op.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    MemoryUse {
+        device: device.map_or_else(|| "host".to_owned(), |device| format!("GPU {device}")),
+        peak_bytes: points
+            .iter()
+            .map(|(_, bytes)| *bytes)
+            .max()
+            .unwrap_or_default(),
+        over_time: thinned(&points),
+        largest,
+        by_op,
+    }
+}
+
+/// Fewer points, with the highest of each stretch.
+fn thinned(points: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let stretch = points.len().div_ceil(POINTS).max(1);
+    let highest = |points: &[(u64, u64)]| points.iter().copied().max_by_key(|(_, bytes)| *bytes);
+    points.chunks(stretch).filter_map(highest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::fixture;
+    use powerband_core::domain::trace::Slice;
+
+    #[test]
+    fn pauses_lie_between_the_unions() {
+        let time = Spans {
+            device: "GPU 0",
+            kernels: vec![(100, 200), (150, 180)],
+            all: vec![(100, 200), (150, 180), (500, 510), (190, 300)],
+        }
+        .time(40);
+        assert_eq!(
+            (time.busy_ns, time.kernels_ns, time.span_ns),
+            (210, 100, 410)
+        );
+        assert_eq!(time.gaps, [(260, 200)]);
+        assert_eq!(Spans::default().time(0), DeviceTime::default());
+    }
+
+    #[test]
+    fn the_sums_are_those_of_the_trace() {
+        let imported = fixture("kineto/resnet50-v100-train.pt.trace.json.gz");
+        let profile = profile(&imported, "resnet50");
+        assert_eq!(profile.summed_ns(SliceKind::Kernel), 649_808_000);
+        assert_eq!(
+            profile.totals[0].kind,
+            SliceKind::Range.min(profile.totals[0].kind)
+        );
+        let device = &profile.devices[0];
+        assert_eq!(device.device, "GPU 0");
+        assert!(device.busy_ns <= device.span_ns && device.gaps[0].1 >= device.gaps[1].1);
+        let launches = profile.launches.unwrap();
+        assert_eq!(launches.count, 8712);
+    }
+
+    #[test]
+    fn operators_count_without_those_within_them() {
+        let imported = fixture("kineto/torch113-autograd-profiler-legacy.json");
+        let trace = &imported.trace;
+        let summed = profile(&imported, "").summed_ns(SliceKind::Operator);
+        let (first, last) = trace.extent().unwrap();
+        assert!(summed <= last.abs_diff(first), "{summed}");
+    }
+
+    #[test]
+    fn names_beyond_the_most_are_added_up_and_counted() {
+        let mut trace = Trace::default();
+        let track = trace.track(powerband_core::domain::trace::Track {
+            device: Some(0),
+            group: "GPU 0".to_owned(),
+            name: "stream 7".to_owned(),
+        });
+        for number in 0..10_u32 {
+            let name = trace.names.number(&format!("kernel_{number}"));
+            let time = 100 + u64::from(number);
+            trace.push(Slice::new(SliceKind::Kernel, name, track, 0, time));
+        }
+        let whole = 1_045;
+        let summed = |totals: &[Total]| totals.iter().map(|total| total.total_ns).sum::<u64>();
+        let (all, left_out) = totals(&trace, 10);
+        assert_eq!((all.len(), summed(&all)), (10, whole));
+        assert_eq!((left_out.note(10), left_out), (None, LeftOut::default()));
+        let (some, left_out) = totals(&trace, 4);
+        assert_eq!((some.len(), summed(&some)), (5, whole));
+        let rest = some.iter().find(|total| total.name == "6 other kernels");
+        let rest = rest.map(|rest| (rest.calls, rest.total_ns, rest.min_ns, rest.max_ns));
+        assert_eq!(rest, Some((6, 615, Some(100), Some(105))));
+        assert!(some.iter().any(|total| total.name == "kernel_9"));
+        let note = left_out.note(4).unwrap();
+        assert!(note.starts_with("6 further names have no rows"), "{note}");
+    }
+
+    #[test]
+    fn memory_is_told_by_device() {
+        let profile = profile(&fixture("kineto/mi300-vit-nsfw-inference.json.gz"), "vit");
+        let gpu = profile
+            .memory
+            .iter()
+            .find(|memory| memory.device == "GPU 0")
+            .unwrap();
+        assert!(gpu.peak_bytes > 180_000_000 && gpu.largest[0].1 >= gpu.largest[1].1);
+        assert!(gpu.by_op.iter().any(|(op, _)| op.starts_with("aten::")));
+    }
+
+    #[test]
+    fn nodes_of_a_processor_have_a_place() {
+        let profile = profile(
+            &fixture("onnxruntime/squeezenet-cpu-ort1.31.json"),
+            "squeezenet",
+        );
+        assert_eq!(profile.devices[0].device, "CPUExecutionProvider");
+        assert_eq!(profile.memory[0].device, "host");
+        let slowest = profile.of_kind(SliceKind::Kernel).next().unwrap();
+        assert_eq!(
+            (slowest.name.as_str(), slowest.total_ns),
+            ("r30_nchwc", 9_788_000)
+        );
+    }
+}
