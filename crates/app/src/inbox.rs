@@ -30,9 +30,32 @@ use powerband_store::journal::Living;
 use powerband_store::library::{Scanned, Stamp};
 use powerband_store::trash::Discarded;
 
-/// One report.
+/// One report, by its subject. Each subject is taken in by one function that knows all of its variants.
 #[derive(Debug)]
 pub enum Message {
+    /// What this machine has, and fetching what it lacks.
+    Machine(MachineMessage),
+    /// About what is to be measured.
+    Plan(PlanMessage),
+    /// About files of sessions, open and in the library, and about journals.
+    Session(SessionMessage),
+    /// What was found in sessions.
+    Finding(FindingMessage),
+    /// About timelines.
+    Trace(TraceMessage),
+    /// About the run of this program.
+    Run(RunMessage),
+    /// The picture of a figure, for the clipboard.
+    Picture(Arc<Picture>),
+    /// Something was done; the words say what.
+    Done(String),
+    /// Something was not done; the words say why.
+    Failed(String),
+}
+
+/// What this machine has, and fetching what it lacks.
+#[derive(Debug)]
+pub enum MachineMessage {
     /// Processor, memory, system.
     Environment(Box<Environment>),
     /// Devices that can be watched, and who tells of none.
@@ -47,10 +70,22 @@ pub enum Message {
     InstallStep(String, Option<f32>),
     /// Fetching is over, with what was installed.
     Installed(Result<String, String>),
+}
+
+/// About what is to be measured.
+#[derive(Debug)]
+pub enum PlanMessage {
     /// The plan of a session, to be run again; or why there is none.
-    PlanFound(Result<Box<Draft>, String>),
+    Found(Result<Box<Draft>, String>),
     /// What is known of a model.
     Model(String, Result<Box<ModelSummary>, String>),
+    /// Plans that are kept.
+    Saved(Vec<(PathBuf, Draft)>),
+}
+
+/// About files of sessions, open and in the library, and about journals.
+#[derive(Debug)]
+pub enum SessionMessage {
     /// The library was looked through.
     Library(Result<BTreeMap<PathBuf, Scanned>, String>),
     /// Files of open sessions, as they are now; nothing for one that is gone.
@@ -61,20 +96,23 @@ pub enum Message {
     NotOpened(PathBuf, String),
     /// A change of a session's file was made, and what the file is now.
     Edited(PathBuf, Result<Stamp, String>),
-    /// The picture of a figure, for the clipboard.
-    Picture(Arc<Picture>),
-    /// Something was done; the words say what.
-    Done(String),
-    /// Something was not done; the words say why.
-    Failed(String),
     /// A session went to the trash, or did not.
     Discarded(PathBuf, String, Result<Discarded, String>),
     /// A session came back from the trash, or did not.
     Restored(String, Result<Option<String>, (Discarded, String)>),
     /// A file was written, and is the session's own from now on.
     SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
-    /// Plans that are kept.
-    Plans(Vec<(PathBuf, Draft)>),
+    /// What interrupted runs left behind: a few words for each journal.
+    Abandoned(Vec<String>),
+    /// What an interrupted run had measured was saved: the session's name, and its file.
+    Recovered(String, PathBuf),
+    /// Runs that go on, by their journals; this program's own among them.
+    Living(Vec<Living>),
+}
+
+/// What was found in sessions.
+#[derive(Debug)]
+pub enum FindingMessage {
     /// The pinned case's samples as charts.
     Pinned(Box<Pinned>),
     /// What these sessions took was looked up.
@@ -89,34 +127,38 @@ pub enum Message {
     AddedUp(Box<Found>),
     /// The user's rules for categories were changed, or were not.
     RulesChanged(Result<(), String>),
+}
+
+/// About timelines.
+#[derive(Debug)]
+pub enum TraceMessage {
     /// A trace was read, or why not; nothing where the user stopped it.
-    TraceRead(TraceId, Result<Box<OpenTrace>, Option<String>>),
+    Read(TraceId, Result<Box<OpenTrace>, Option<String>>),
     /// Reading these traces broke off, and why.
-    TracesNotRead(Vec<TraceId>, String),
+    NotRead(Vec<TraceId>, String),
     /// A file was read that has no times; what it holds is shown elsewhere.
     WithoutTimes(TraceId, Screen),
     /// Slices of a trace were looked for by name.
     Found(TraceId, Box<Hits>),
     /// What ran in a stretch of a trace was added up.
     Summed(TraceId, Measured, Box<Statistics>),
+}
+
+/// About the run of this program.
+#[derive(Debug)]
+pub enum RunMessage {
     /// The run's plan is prepared.
-    RunBegan(Box<Beginning>),
+    Began(Box<Beginning>),
     /// A run that was over goes on, with so many rounds more.
-    RunWentOn(Box<Session>, u32),
+    WentOn(Box<Session>, u32),
     /// The run could not begin.
-    RunRefused(String),
+    Refused(String),
     /// The run broke off by a fault of this program.
-    RunBroke(String),
+    Broke(String),
     /// Something happened in the run.
-    RunEvent(Box<(Stamped, Option<Findings>)>),
+    Event(Box<(Stamped, Option<Findings>)>),
     /// The run is over: where it was saved, and what else is to be said.
-    RunOver(Box<RunOver>),
-    /// What interrupted runs left behind: a few words for each journal.
-    Abandoned(Vec<String>),
-    /// What an interrupted run had measured was saved: the session's name, and its file.
-    Recovered(String, PathBuf),
-    /// Runs that go on, by their journals; this program's own among them.
-    Living(Vec<Living>),
+    Over(Box<RunOver>),
 }
 
 /// A session that was read.

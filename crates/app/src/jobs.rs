@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::inbox::Message;
+use super::inbox::{Message, RunMessage, SessionMessage};
 use powerband_core::domain::event::RunEvent;
 use powerband_store::journal::{self, Living};
 use powerband_store::library::{self, Scanned, Stamp};
@@ -38,10 +38,13 @@ pub enum Urgency {
 fn urgency(message: &Message) -> Urgency {
     match message {
         // Readings of devices come twice a second, and a frame takes something from what is measured.
-        Message::RunEvent(event) if matches!(event.0.event, RunEvent::Read { .. }) => {
+        Message::Run(RunMessage::Event(event))
+            if matches!(event.0.event, RunEvent::Read { .. }) =>
+        {
             Urgency::Whenever
         }
-        Message::RunEvent(_) | Message::OnDisk(..) | Message::Living(_) => Urgency::Soon,
+        Message::Run(RunMessage::Event(_))
+        | Message::Session(SessionMessage::OnDisk(..) | SessionMessage::Living(_)) => Urgency::Soon,
         _ => Urgency::Now,
     }
 }
@@ -221,7 +224,7 @@ impl Known {
     fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
         let now = journal::living(journals, &self.living);
         if now != self.living {
-            outlet.send(Message::Living(now.clone()));
+            outlet.send(Message::Session(SessionMessage::Living(now.clone())));
             self.living = now;
         }
     }
@@ -256,14 +259,17 @@ impl Known {
         };
         let mut is_heard = true;
         if is_new || is_wanted {
-            is_heard = outlet.try_send(Message::Library(now.clone()));
+            is_heard = outlet.try_send(Message::Session(SessionMessage::Library(now.clone())));
             self.library = Some(now);
         }
         self.files.retain(|path, _| files.contains(path));
         for path in files {
             let stamp = Stamp::of(path).ok();
             if self.files.get(path).is_some_and(|before| *before != stamp) {
-                outlet.send(Message::OnDisk(path.clone(), stamp));
+                outlet.send(Message::Session(SessionMessage::OnDisk(
+                    path.clone(),
+                    stamp,
+                )));
             }
             self.files.insert(path.clone(), stamp);
         }
@@ -296,11 +302,13 @@ mod tests {
     fn work_that_breaks_off_says_so_to_whoever_waits() {
         let jobs = Jobs::new(Arc::new(|_| {}));
         let count = 3;
-        jobs.spawn_or("count", Message::RunBroke, move |_| {
-            panic!("{count} is odd")
-        });
+        jobs.spawn_or(
+            "count",
+            |why| Message::Run(RunMessage::Broke(why)),
+            move |_| panic!("{count} is odd"),
+        );
         let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
-        let Ok(Message::RunBroke(words)) = told else {
+        let Ok(Message::Run(RunMessage::Broke(words))) = told else {
             panic!("{told:?}");
         };
         assert!(

@@ -551,7 +551,11 @@ impl App {
                 comparison::of
             };
             let result = compare(&as_side(&first), &as_side(&second));
-            outlet.send(inbox::Message::Compared(before, after, Arc::new(result)));
+            outlet.send(inbox::Message::Finding(inbox::FindingMessage::Compared(
+                before,
+                after,
+                Arc::new(result),
+            )));
         });
     }
 }

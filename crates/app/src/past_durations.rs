@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::App;
 use super::duration_sources::Sources;
-use super::inbox::Message;
+use super::inbox::{FindingMessage, Message};
 use super::work;
 use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::past_durations::PastDurations;
@@ -40,7 +40,10 @@ impl App {
         let cpu = environment.cpu.clone();
         self.jobs.spawn("estimate", move |outlet| {
             let known = work::experience(&from, &cpu);
-            outlet.send(Message::Learned(from, Box::new(known)));
+            outlet.send(Message::Finding(FindingMessage::Learned(
+                from,
+                Box::new(known),
+            )));
         });
     }
 

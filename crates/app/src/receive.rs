@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::action::{Action, Library, Machine, Run, Sessions};
 use super::history::Followed;
-use super::inbox::{Message, Opened, RunOver};
+use super::inbox::{
+    FindingMessage, MachineMessage, Message, Opened, PlanMessage, RunMessage, RunOver,
+    SessionMessage, TraceMessage,
+};
 use super::notices::Weight;
 use super::plan::ModelFacts;
 use super::run::Stage;
@@ -41,61 +44,12 @@ impl App {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Devices(devices, missing) => {
-                self.machine.devices = Some((devices, missing));
-            }
-            Message::Environment(environment) => {
-                self.machine.environment = Some(*environment);
-                self.learn_if_wanted();
-            }
-            Message::Engines(engines) => {
-                self.machine.engines = Some(engines);
-                self.survey_is_over();
-            }
-            Message::NotSurveyed(why) => {
-                self.survey_is_over();
-                self.say(Weight::Trouble, why);
-            }
-            Message::MissingProfilers(missing) => self.machine.missing_profilers = missing,
-            Message::InstallStep(step, share) => {
-                if let Some(installing) = &mut self.machine.installing {
-                    installing.step = step;
-                    installing.share = share;
-                }
-            }
-            Message::Installed(result) => self.installed(result),
-            Message::Model(name, facts) => {
-                if name == self.planner.draft.model.trim() {
-                    self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
-                }
-            }
-            Message::PlanFound(found) => self.plan_found(found.map(|draft| *draft)),
-            Message::Plans(plans) => self.planner.kept = plans,
-            Message::Compared(before, after, comparison) => {
-                if self.compare.busy == Some((before, after)) {
-                    self.compare.busy = None;
-                }
-                self.compare.result = Some((before, after, comparison));
-                self.compare_if_wanted();
-                self.compare.redraw(&self.sessions, &self.curves.options);
-            }
-            Message::Learned(from, known) => self.learned(&from, *known),
-            Message::Followed(found) => self.followed(found),
-            Message::Climbed(found) => self.climbed(*found),
-            Message::AddedUp(found) => self.added_up(*found),
-            Message::RulesChanged(changed) => self.rules_changed(changed),
-            Message::TraceRead(id, read) => self.trace_read(id, read),
-            Message::TracesNotRead(ids, why) => self.traces_not_read(&ids, why),
-            Message::WithoutTimes(id, screen) => self.without_times(id, screen),
-            Message::Found(id, hits) => self.timeline_found(id, *hits),
-            Message::Summed(id, measured, statistics) => {
-                self.timeline_summed(id, &measured, *statistics);
-            }
-            Message::Pinned(pinned) => {
-                if self.curves.pin == Some(pinned.pin) {
-                    self.curves.pinned = Some(Arc::from(pinned));
-                }
-            }
+            Message::Machine(message) => self.machine_message(message),
+            Message::Plan(message) => self.plan_message(message),
+            Message::Session(message) => self.session_message(message),
+            Message::Finding(message) => self.finding_message(message),
+            Message::Trace(message) => self.trace_message(message),
+            Message::Run(message) => self.run_message(message),
             Message::Picture(picture) => {
                 self.outputs.push(Output::CopyPicture(picture));
                 self.say(Weight::Done, "Copied the picture to the clipboard");
@@ -105,14 +59,161 @@ impl App {
                 self.jobs.rescan_library();
             }
             Message::Failed(text) => self.say(Weight::Trouble, text),
-            Message::Abandoned(runs) => self.abandoned(&runs),
-            Message::Recovered(name, path) => {
+        }
+    }
+
+    fn machine_message(&mut self, message: MachineMessage) {
+        match message {
+            MachineMessage::Devices(devices, missing) => {
+                self.machine.devices = Some((devices, missing));
+            }
+            MachineMessage::Environment(environment) => {
+                self.machine.environment = Some(*environment);
+                self.learn_if_wanted();
+            }
+            MachineMessage::Engines(engines) => {
+                self.machine.engines = Some(engines);
+                self.survey_is_over();
+            }
+            MachineMessage::NotSurveyed(why) => {
+                self.survey_is_over();
+                self.say(Weight::Trouble, why);
+            }
+            MachineMessage::MissingProfilers(missing) => self.machine.missing_profilers = missing,
+            MachineMessage::InstallStep(step, share) => {
+                if let Some(installing) = &mut self.machine.installing {
+                    installing.step = step;
+                    installing.share = share;
+                }
+            }
+            MachineMessage::Installed(result) => self.installed(result),
+        }
+    }
+
+    fn plan_message(&mut self, message: PlanMessage) {
+        match message {
+            PlanMessage::Model(name, facts) => {
+                if name == self.planner.draft.model.trim() {
+                    self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
+                }
+            }
+            PlanMessage::Found(found) => self.plan_found(found.map(|draft| *draft)),
+            PlanMessage::Saved(plans) => self.planner.kept = plans,
+        }
+    }
+
+    fn session_message(&mut self, message: SessionMessage) {
+        match message {
+            SessionMessage::Abandoned(runs) => self.abandoned(&runs),
+            SessionMessage::Recovered(name, path) => {
                 let open = Action::Sessions(Sessions::Open(vec![path]));
                 self.offer(Weight::Done, format!("Recovered {name}"), "Open it", open);
                 self.jobs.rescan_library();
             }
-            Message::Living(living) => self.living(living),
-            message => self.take_of_sessions(message),
+            SessionMessage::Living(living) => self.living(living),
+            SessionMessage::Library(Ok(found)) => {
+                self.library.trouble = None;
+                self.library.take(found);
+                self.learn_if_wanted();
+            }
+            SessionMessage::Library(Err(trouble)) => {
+                self.library.trouble = Some(trouble.clone());
+                self.library.take(BTreeMap::new());
+                self.say(Weight::Trouble, trouble);
+            }
+            SessionMessage::OnDisk(path, stamp) => self.on_disk(&path, stamp),
+            SessionMessage::Opened(opened) => self.opened(*opened),
+            SessionMessage::NotOpened(path, reason) => {
+                self.opening.retain(|_, opening| *opening != path);
+                let path = path.display().to_string();
+                let which = if reason.contains(&path) {
+                    String::new()
+                } else {
+                    format!("{path}: ")
+                };
+                self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
+            }
+            SessionMessage::Edited(path, Ok(stamp)) => self.edited(&path, stamp),
+            SessionMessage::Edited(path, Err(reason)) => {
+                self.say(
+                    Weight::Trouble,
+                    format!("{} was not changed: {reason}", path.display()),
+                );
+            }
+            SessionMessage::SavedAs(id, path, stamp, session) => {
+                if let Some(open) = self.sessions.get_mut(id) {
+                    open.session = session;
+                    open.path = Some(path.clone());
+                    open.stamp = Some(stamp);
+                    open.on_disk = OnDisk::Same;
+                }
+                self.say(Weight::Done, format!("Saved to {}", path.display()));
+                self.sessions_changed();
+                self.jobs.rescan_library();
+            }
+            SessionMessage::Discarded(path, name, Ok(discarded)) => {
+                let undo = Library::RestoreThis(discarded.original().to_path_buf());
+                self.library.discarded.push((discarded, name.clone()));
+                self.library.found.remove(&path);
+                let left = std::mem::take(&mut self.library.found);
+                self.library.take(left);
+                if let Some(id) = self.sessions.by_path(&path).map(|open| open.id) {
+                    self.act(Action::Sessions(Sessions::Close(id)));
+                }
+                self.offer(Weight::Done, in_trash(&name), "Undo", Action::Library(undo));
+                self.jobs.rescan_library();
+            }
+            SessionMessage::Discarded(_, name, Err(reason)) => {
+                self.say(
+                    Weight::Trouble,
+                    format!("{name} was not moved to the trash: {reason}"),
+                );
+            }
+            SessionMessage::Restored(name, Ok(left)) => {
+                self.restored(&name, left);
+            }
+            SessionMessage::Restored(name, Err((discarded, reason))) => {
+                self.library.discarded.push((discarded, name.clone()));
+                self.say(
+                    Weight::Trouble,
+                    format!("{name} was not brought back: {reason}"),
+                );
+            }
+        }
+    }
+
+    fn finding_message(&mut self, message: FindingMessage) {
+        match message {
+            FindingMessage::Compared(before, after, comparison) => {
+                if self.compare.busy == Some((before, after)) {
+                    self.compare.busy = None;
+                }
+                self.compare.result = Some((before, after, comparison));
+                self.compare_if_wanted();
+                self.compare.redraw(&self.sessions, &self.curves.options);
+            }
+            FindingMessage::Learned(from, known) => self.learned(&from, *known),
+            FindingMessage::Followed(found) => self.followed(found),
+            FindingMessage::Climbed(found) => self.climbed(*found),
+            FindingMessage::AddedUp(found) => self.added_up(*found),
+            FindingMessage::RulesChanged(changed) => self.rules_changed(changed),
+            FindingMessage::Pinned(pinned) => {
+                if self.curves.pin == Some(pinned.pin) {
+                    self.curves.pinned = Some(Arc::from(pinned));
+                }
+            }
+        }
+    }
+
+    fn trace_message(&mut self, message: TraceMessage) {
+        match message {
+            TraceMessage::Read(id, read) => self.trace_read(id, read),
+            TraceMessage::NotRead(ids, why) => self.traces_not_read(&ids, why),
+            TraceMessage::WithoutTimes(id, screen) => self.without_times(id, screen),
+            TraceMessage::Found(id, hits) => self.timeline_found(id, *hits),
+            TraceMessage::Summed(id, measured, statistics) => {
+                self.timeline_summed(id, &measured, *statistics);
+            }
         }
     }
 
@@ -150,80 +251,6 @@ impl App {
         self.follow_if_wanted();
     }
 
-    fn take_of_sessions(&mut self, message: Message) {
-        match message {
-            Message::Library(Ok(found)) => {
-                self.library.trouble = None;
-                self.library.take(found);
-                self.learn_if_wanted();
-            }
-            Message::Library(Err(trouble)) => {
-                self.library.trouble = Some(trouble.clone());
-                self.library.take(BTreeMap::new());
-                self.say(Weight::Trouble, trouble);
-            }
-            Message::OnDisk(path, stamp) => self.on_disk(&path, stamp),
-            Message::Opened(opened) => self.opened(*opened),
-            Message::NotOpened(path, reason) => {
-                self.opening.retain(|_, opening| *opening != path);
-                let path = path.display().to_string();
-                let which = if reason.contains(&path) {
-                    String::new()
-                } else {
-                    format!("{path}: ")
-                };
-                self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
-            }
-            Message::Edited(path, Ok(stamp)) => self.edited(&path, stamp),
-            Message::Edited(path, Err(reason)) => {
-                self.say(
-                    Weight::Trouble,
-                    format!("{} was not changed: {reason}", path.display()),
-                );
-            }
-            Message::SavedAs(id, path, stamp, session) => {
-                if let Some(open) = self.sessions.get_mut(id) {
-                    open.session = session;
-                    open.path = Some(path.clone());
-                    open.stamp = Some(stamp);
-                    open.on_disk = OnDisk::Same;
-                }
-                self.say(Weight::Done, format!("Saved to {}", path.display()));
-                self.sessions_changed();
-                self.jobs.rescan_library();
-            }
-            Message::Discarded(path, name, Ok(discarded)) => {
-                let undo = Library::RestoreThis(discarded.original().to_path_buf());
-                self.library.discarded.push((discarded, name.clone()));
-                self.library.found.remove(&path);
-                let left = std::mem::take(&mut self.library.found);
-                self.library.take(left);
-                if let Some(id) = self.sessions.by_path(&path).map(|open| open.id) {
-                    self.act(Action::Sessions(Sessions::Close(id)));
-                }
-                self.offer(Weight::Done, in_trash(&name), "Undo", Action::Library(undo));
-                self.jobs.rescan_library();
-            }
-            Message::Discarded(_, name, Err(reason)) => {
-                self.say(
-                    Weight::Trouble,
-                    format!("{name} was not moved to the trash: {reason}"),
-                );
-            }
-            Message::Restored(name, Ok(left)) => {
-                self.restored(&name, left);
-            }
-            Message::Restored(name, Err((discarded, reason))) => {
-                self.library.discarded.push((discarded, name.clone()));
-                self.say(
-                    Weight::Trouble,
-                    format!("{name} was not brought back: {reason}"),
-                );
-            }
-            message => self.take_of_run(message),
-        }
-    }
-
     fn restored(&mut self, name: &str, left: Option<String>) {
         self.notices.withdraw(&in_trash(name));
         self.list_plans();
@@ -237,16 +264,16 @@ impl App {
         self.jobs.rescan_library();
     }
 
-    fn take_of_run(&mut self, message: Message) {
+    fn run_message(&mut self, message: RunMessage) {
         let Some(run) = &mut self.run else {
             return;
         };
         match message {
-            Message::RunBegan(beginning) => run.begin(*beginning, clock::monotonic_ns()),
-            Message::RunWentOn(session, rounds) => {
+            RunMessage::Began(beginning) => run.begin(*beginning, clock::monotonic_ns()),
+            RunMessage::WentOn(session, rounds) => {
                 run.go_on(*session, rounds, clock::monotonic_ns());
             }
-            Message::RunRefused(reason) => {
+            RunMessage::Refused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
                 self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
@@ -254,18 +281,17 @@ impl App {
                     self.outputs.push(Output::Close);
                 }
             }
-            Message::RunBroke(why) => {
+            RunMessage::Broke(why) => {
                 // Its journal is free from now on: what was measured is there.
                 run.stage = Stage::NotSaved(why.clone());
                 run.current = None;
                 self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
             }
-            Message::RunEvent(event) => {
+            RunMessage::Event(event) => {
                 let (stamped, findings) = *event;
                 self.run_event(stamped, findings);
             }
-            Message::RunOver(over) => self.run_over(*over),
-            _ => {}
+            RunMessage::Over(over) => self.run_over(*over),
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::inbox::{Message, Opened};
+use super::inbox::{Message, Opened, SessionMessage, TraceMessage};
 use super::jobs::Outlet;
 use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
@@ -33,9 +33,9 @@ pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
             read
         };
         outlet.send(match read {
-            Ok(Some(open)) => Message::TraceRead(reading.id, Ok(open)),
+            Ok(Some(open)) => Message::Trace(TraceMessage::Read(reading.id, Ok(open))),
             Ok(None) => continue,
-            Err(reason) => Message::TraceRead(reading.id, Err(reason)),
+            Err(reason) => Message::Trace(TraceMessage::Read(reading.id, Err(reason))),
         });
     }
 }
@@ -73,16 +73,18 @@ fn read_one(
     } else {
         Screen::Kernels
     };
-    outlet.send(Message::Opened(Box::new(Opened {
+    outlet.send(Message::Session(SessionMessage::Opened(Box::new(Opened {
         id: reading.session,
         findings: Findings::of(&taken.session),
         session: Arc::new(taken.session),
         path: None,
         stamp: None,
         newer: None,
-    })));
+    }))));
     if trace.is_empty() {
-        outlet.send(Message::WithoutTimes(reading.id, screen));
+        outlet.send(Message::Trace(TraceMessage::WithoutTimes(
+            reading.id, screen,
+        )));
         return Ok(None);
     }
     let open = opened(reading, (reading.session, 0), notes, trace);
@@ -139,11 +141,15 @@ fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportErr
 /// Looks for names.
 pub(crate) fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
     let hits = Hits::of(&open.trace, &open.timeline, text);
-    outlet.send(Message::Found(id, Box::new(hits)));
+    outlet.send(Message::Trace(TraceMessage::Found(id, Box::new(hits))));
 }
 
 /// Adds up what ran in a stretch of time.
 pub(crate) fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
     let statistics = Statistics::of(&open.timeline, measured.stretch, measured.rows.clone());
-    outlet.send(Message::Summed(id, measured, Box::new(statistics)));
+    outlet.send(Message::Trace(TraceMessage::Summed(
+        id,
+        measured,
+        Box::new(statistics),
+    )));
 }

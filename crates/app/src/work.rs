@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use super::duration_sources::Sources;
 use super::history::{Followed, Following};
-use super::inbox::{Message, Opened, RunOver};
+use super::inbox::{
+    FindingMessage, MachineMessage, Message, Opened, PlanMessage, RunMessage, RunOver,
+    SessionMessage,
+};
 use super::jobs::Outlet;
 use super::journey::{Climbed, Looking};
 use super::kernels::{Found, Wanted};
@@ -44,12 +47,15 @@ use powerband_store::{examples, journal, session_file, settings};
 
 /// Looks up what this machine has.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
-    outlet.send(Message::Environment(Box::new(
+    outlet.send(Message::Machine(MachineMessage::Environment(Box::new(
         telemetry_machine::environment(),
-    )));
+    ))));
     if let Some(watch) = &place.watch {
         let found = survey::survey(&watch.places);
-        outlet.send(Message::Devices(found.devices, found.missing));
+        outlet.send(Message::Machine(MachineMessage::Devices(
+            found.devices,
+            found.missing,
+        )));
     }
     let found = probe::survey(
         &place.paths,
@@ -58,8 +64,12 @@ pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
         &place.program,
         &place.environment_roots,
     );
-    outlet.send(Message::MissingProfilers(profilers::missing_profilers()));
-    outlet.send(Message::Engines(machine::describe(&found)));
+    outlet.send(Message::Machine(MachineMessage::MissingProfilers(
+        profilers::missing_profilers(),
+    )));
+    outlet.send(Message::Machine(MachineMessage::Engines(
+        machine::describe(&found),
+    )));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
@@ -71,7 +81,7 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         };
         let mut tell = |step: FetchStep| {
             let (words, share) = step_words(&step);
-            outlet.send(Message::InstallStep(words, share));
+            outlet.send(Message::Machine(MachineMessage::InstallStep(words, share)));
         };
         let python = place.python.clone();
         fetch::install(
@@ -90,9 +100,9 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         )));
         installed = fetch(EVERYWHERE);
     }
-    outlet.send(Message::Installed(
+    outlet.send(Message::Machine(MachineMessage::Installed(
         installed.map(|installed| installed.version),
-    ));
+    )));
 }
 
 fn step_words(step: &FetchStep) -> (String, Option<f32>) {
@@ -115,22 +125,25 @@ pub(crate) fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
     let summary = facts::of(&name, &paths.cache)
         .map(Box::new)
         .map_err(|error| error.to_string());
-    outlet.send(Message::Model(name, summary));
+    outlet.send(Message::Plan(PlanMessage::Model(name, summary)));
 }
 
 /// Reads a session and finds what is in it.
 pub(crate) fn open(id: SessionId, path: PathBuf, outlet: &Outlet) {
     let stamp = Stamp::of(&path).ok();
     match session_file::read(&path) {
-        Ok(read) => outlet.send(Message::Opened(Box::new(Opened {
+        Ok(read) => outlet.send(Message::Session(SessionMessage::Opened(Box::new(Opened {
             id,
             findings: Findings::of(&read.session),
             session: Arc::new(read.session),
             path: Some(path),
             stamp,
             newer: read.newer,
-        }))),
-        Err(error) => outlet.send(Message::NotOpened(path, error.to_string())),
+        })))),
+        Err(error) => outlet.send(Message::Session(SessionMessage::NotOpened(
+            path,
+            error.to_string(),
+        ))),
     }
 }
 
@@ -139,7 +152,7 @@ pub(crate) fn plan_of(path: &Path, outlet: &Outlet) {
     let draft = session_file::read(path)
         .map_err(|error| error.to_string())
         .and_then(|read| Draft::again(&read.session));
-    outlet.send(Message::PlanFound(draft.map(Box::new)));
+    outlet.send(Message::Plan(PlanMessage::Found(draft.map(Box::new))));
 }
 
 /// Opens one of the built-in examples.
@@ -148,15 +161,18 @@ pub(crate) fn open_example(id: SessionId, place: usize, outlet: &Outlet) {
         return;
     };
     match example.open() {
-        Ok(read) => outlet.send(Message::Opened(Box::new(Opened {
+        Ok(read) => outlet.send(Message::Session(SessionMessage::Opened(Box::new(Opened {
             id,
             findings: Findings::of(&read.session),
             session: Arc::new(read.session),
             path: None,
             stamp: None,
             newer: read.newer,
-        }))),
-        Err(error) => outlet.send(Message::NotOpened(example.file.into(), error.to_string())),
+        })))),
+        Err(error) => outlet.send(Message::Session(SessionMessage::NotOpened(
+            example.file.into(),
+            error.to_string(),
+        ))),
     }
 }
 
@@ -179,7 +195,7 @@ pub(crate) fn save_as(
             Ok((stamp, Arc::new(session)))
         });
     outlet.send(match saved {
-        Ok((stamp, session)) => Message::SavedAs(id, path, stamp, session),
+        Ok((stamp, session)) => Message::Session(SessionMessage::SavedAs(id, path, stamp, session)),
         Err(error) => Message::Failed(format!("The session was not saved: {error}")),
     });
 }
@@ -192,7 +208,7 @@ pub(crate) fn edit(
     outlet: &Outlet,
 ) {
     let edited = library::edit(&path, expected, change).map_err(|error| error.to_string());
-    outlet.send(Message::Edited(path, edited));
+    outlet.send(Message::Session(SessionMessage::Edited(path, edited)));
 }
 
 /// Makes a copy of a session beside it.
@@ -206,13 +222,15 @@ pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
 /// To the trash.
 pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
     let discarded = move_to_trash(paths, &path);
-    outlet.send(Message::Discarded(path, name, discarded));
+    outlet.send(Message::Session(SessionMessage::Discarded(
+        path, name, discarded,
+    )));
 }
 
 /// Back from the trash.
 pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
     let restored = bring_back(&discarded).map_err(|error| (discarded, error));
-    outlet.send(Message::Restored(name, restored));
+    outlet.send(Message::Session(SessionMessage::Restored(name, restored)));
 }
 
 /// Journals that nobody holds any more, and what each of them is.
@@ -220,7 +238,7 @@ pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
     let abandoned = journal::abandoned(&library::journals(paths));
     if !abandoned.is_empty() {
         let words = abandoned.iter().map(|path| interrupted_words(path));
-        outlet.send(Message::Abandoned(words.collect()));
+        outlet.send(Message::Session(SessionMessage::Abandoned(words.collect())));
     }
 }
 
@@ -256,7 +274,7 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
                 Ok((session.name, target))
             });
         outlet.send(match saved {
-            Ok((name, target)) => Message::Recovered(name, target),
+            Ok((name, target)) => Message::Session(SessionMessage::Recovered(name, target)),
             Err(error) => Message::Failed(format!(
                 "{} could not be recovered: {error}",
                 path.display()
@@ -269,7 +287,7 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
 pub(crate) fn run(place: &Installation, wish: &Wish, control: &Control, outlet: &Outlet) {
     match prepare::prepare(place, wish) {
         Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
-        Err(error) => outlet.send(Message::RunRefused(error.to_string())),
+        Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
     }
 }
 
@@ -290,7 +308,7 @@ pub(crate) fn add_rounds(
             let target = Target::Again { path, stamp };
             carry_out(place, request, &target, control, outlet);
         }
-        Err(reason) => outlet.send(Message::RunRefused(reason)),
+        Err(reason) => outlet.send(Message::Run(RunMessage::Refused(reason))),
     }
 }
 
@@ -302,15 +320,15 @@ fn carry_out(
     outlet: &Outlet,
 ) {
     if control.is_cancelled() {
-        return outlet.send(Message::RunRefused(
+        return outlet.send(Message::Run(RunMessage::Refused(
             "stopped before anything was measured".to_owned(),
-        ));
+        )));
     }
     outlet.send(match &request.earlier {
-        None => Message::RunBegan(Box::new(request.beginning.clone())),
+        None => Message::Run(RunMessage::Began(Box::new(request.beginning.clone()))),
         Some(earlier) => {
             let session = earlier.session.clone().reopened(&earlier.created);
-            Message::RunWentOn(Box::new(session), earlier.rounds)
+            Message::Run(RunMessage::WentOn(Box::new(session), earlier.rounds))
         }
     });
     let mut rows = Vec::new();
@@ -320,14 +338,14 @@ fn carry_out(
         target,
         control,
         &mut |stamped, session| {
-            outlet.send(Message::RunEvent(Box::new((
+            outlet.send(Message::Run(RunMessage::Event(Box::new((
                 stamped.clone(),
                 findings_after(stamped, session, &mut rows),
-            ))));
+            )))));
         },
     );
     let findings = Findings::of(&recorded.session);
-    outlet.send(Message::RunOver(Box::new(RunOver {
+    outlet.send(Message::Run(RunMessage::Over(Box::new(RunOver {
         session: Arc::new(recorded.session),
         findings,
         saved: recorded.saved.map(|path| {
@@ -335,7 +353,7 @@ fn carry_out(
             (path, stamp)
         }),
         notes: recorded.notes,
-    })));
+    }))));
 }
 
 /// Where a case is looked for.
@@ -388,23 +406,27 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
         .zip(rows.iter().map(Vec::as_slice))
         .collect();
     let history = history::of(&case, &pairs);
-    outlet.send(Message::Followed(Box::new(Followed {
-        following: search.following,
-        chart: chart::history::medians(&history, search.colour),
-        history,
-        files,
-        troubles,
-    })));
+    outlet.send(Message::Finding(FindingMessage::Followed(Box::new(
+        Followed {
+            following: search.following,
+            chart: chart::history::medians(&history, search.colour),
+            history,
+            files,
+            troubles,
+        },
+    ))));
 }
 
 /// Compares the steps of a session.
 pub(crate) fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
     let journey = Arc::new(journey::of(&session, rows, looking.batch));
-    outlet.send(Message::Climbed(Box::new(Climbed {
-        looking,
-        session,
-        journey,
-    })));
+    outlet.send(Message::Finding(FindingMessage::Climbed(Box::new(
+        Climbed {
+            looking,
+            session,
+            journey,
+        },
+    ))));
 }
 
 /// What sessions took that were measured on this processor, the first ones before the others.
@@ -434,7 +456,7 @@ pub(crate) fn add_up(
     let other = wanted.before.zip(before.as_ref());
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
     let comparison = other.map(|other| kernel_comparison::of(other, profile, &rules));
-    outlet.send(Message::AddedUp(Box::new(Found {
+    outlet.send(Message::Finding(FindingMessage::AddedUp(Box::new(Found {
         wanted,
         breakdowns,
         comparison,
@@ -442,7 +464,7 @@ pub(crate) fn add_up(
         objections: rules.objections,
         session,
         before,
-    })));
+    }))));
 }
 
 /// A change of the user's rules for categories.
@@ -468,7 +490,7 @@ pub(crate) fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
         }
         settings::write(&paths.settings, &settings)
     });
-    outlet.send(Message::RulesChanged(changed));
+    outlet.send(Message::Finding(FindingMessage::RulesChanged(changed)));
 }
 
 /// Keeps in the settings where something is that engines need.

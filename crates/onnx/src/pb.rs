@@ -392,7 +392,7 @@ pub mod tensor_proto {
     /// Where the numbers of a tensor are.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
     #[repr(i32)]
-    pub(crate) enum DataLocation {
+    pub enum DataLocation {
         /// In the message.
         Default = 0,
         /// In another file.

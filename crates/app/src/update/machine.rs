@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::action::Machine;
-use crate::inbox::Message;
+use crate::inbox::{MachineMessage, Message};
 use crate::machine::{Installing, Pointed};
 use crate::notices::Weight;
 use crate::{App, Ask, Output, work};
@@ -35,7 +35,7 @@ impl App {
             cancel: cancel.clone(),
         });
         let (place, flavor) = (self.place.clone(), self.machine.flavor());
-        let broken = |why| Message::Installed(Err(why));
+        let broken = |why| Message::Machine(MachineMessage::Installed(Err(why)));
         self.jobs.spawn_or("install", broken, move |outlet| {
             work::install(&place, flavor, &cancel, outlet);
         });
@@ -49,10 +49,13 @@ impl App {
         }
         self.machine.is_looking = true;
         let place = self.place.clone();
-        self.jobs
-            .spawn_or("survey", Message::NotSurveyed, move |outlet| {
+        self.jobs.spawn_or(
+            "survey",
+            |why| Message::Machine(MachineMessage::NotSurveyed(why)),
+            move |outlet| {
                 work::survey(&place, outlet);
-            });
+            },
+        );
     }
 
     /// What is to be used from now on, and at later starts; nothing for what is found.

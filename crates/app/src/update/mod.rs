@@ -17,7 +17,7 @@ use crate::action::{
 };
 use crate::compare::CompareState;
 use crate::curves::Pinned;
-use crate::inbox::Message;
+use crate::inbox::{FindingMessage, Message, PlanMessage, SessionMessage};
 use crate::notices::Weight;
 use crate::plan::{Draft, ModelFacts, PlanEdit};
 use crate::screen::Screen;
@@ -220,7 +220,9 @@ impl App {
                 let title = kept.map_or_else(String::new, |(_, draft)| plans::title(draft));
                 self.jobs.spawn("forget-plan", move |outlet| {
                     work::discard(&paths, path, format!("The plan {title}"), outlet);
-                    outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));
+                    outlet.send(Message::Plan(PlanMessage::Saved(plans::list(
+                        &plans::folder(&paths),
+                    ))));
                 });
             }
             _ => {}
@@ -258,14 +260,16 @@ impl App {
                 Ok(done) => Message::Done(done),
                 Err(error) => Message::Failed(format!("The plan is not kept: {error}")),
             });
-            outlet.send(Message::Plans(plans::list(&plans::folder(&paths))));
+            outlet.send(Message::Plan(PlanMessage::Saved(plans::list(
+                &plans::folder(&paths),
+            ))));
         });
     }
 
     pub(super) fn list_plans(&self) {
         let folder = plans::folder(&self.place.paths);
         self.jobs.spawn("plans", move |outlet| {
-            outlet.send(Message::Plans(plans::list(&folder)));
+            outlet.send(Message::Plan(PlanMessage::Saved(plans::list(&folder))));
         });
     }
 
@@ -372,7 +376,7 @@ impl App {
 
     fn read_session(&self, id: SessionId, path: PathBuf) {
         let file = path.clone();
-        let broken = move |why| Message::NotOpened(file.clone(), why);
+        let broken = move |why| Message::Session(SessionMessage::NotOpened(file.clone(), why));
         self.jobs.spawn_or("open", broken, move |outlet| {
             work::open(id, path, outlet);
         });
@@ -496,7 +500,7 @@ impl App {
         self.jobs.spawn("pin", move |outlet| {
             if let Some(case) = session.case(pin.case) {
                 let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
-                outlet.send(Message::Pinned(Box::new(Pinned {
+                outlet.send(Message::Finding(FindingMessage::Pinned(Box::new(Pinned {
                     pin,
                     histogram: samples::histogram(&values, colour),
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
@@ -507,7 +511,7 @@ impl App {
                         .flatten()
                         .collect(),
                     lanes: lanes::of_case(&session, case),
-                })));
+                }))));
             }
         });
     }

@@ -1,7 +1,7 @@
 //! What wishes about a run do.
 
 use crate::action::{Action, Run};
-use crate::inbox::Message;
+use crate::inbox::{Message, RunMessage};
 use crate::jobs::Outlet;
 use crate::notices::Weight;
 use crate::plan::ModelFacts;
@@ -121,9 +121,13 @@ impl App {
         self.n_runs += 1;
         self.run = Some(LiveRun::new(title, control.clone()));
         self.screen = Screen::Run;
-        self.jobs.spawn_or("run", Message::RunBroke, move |outlet| {
-            work(&control, outlet);
-        });
+        self.jobs.spawn_or(
+            "run",
+            |why| Message::Run(RunMessage::Broke(why)),
+            move |outlet| {
+                work(&control, outlet);
+            },
+        );
     }
 
     fn steer(&mut self, wish: &Run) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::{Action, Kernels, Timeline};
-use crate::inbox::Message;
+use crate::inbox::{Message, TraceMessage};
 use crate::kernels::{self, Pick};
 use crate::notices::Weight;
 use crate::screen::Screen;
@@ -231,7 +231,7 @@ impl App {
 
     fn read_traces(&self, wanted: Vec<Reading>) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
-        let broken = move |why| Message::TracesNotRead(ids.clone(), why);
+        let broken = move |why| Message::Trace(TraceMessage::NotRead(ids.clone(), why));
         self.jobs.spawn_or("read-trace", broken, move |outlet| {
             trace_work::read(&wanted, outlet);
         });
