@@ -124,7 +124,7 @@ fn processor_s() -> f64 {
 
 /// The share of one core that sampling takes.
 fn cost(sources: &[&'static dyn Source], places: &Places, rate_hz: f64) -> Result<(f64, usize)> {
-    let survey = survey::of(sources, places, Duration::from_secs(5));
+    let survey = survey::survey_sources(sources, places, Duration::from_secs(5));
     let devices = survey.devices.len();
     let mut sampler = Sampler::start(survey, rate_hz);
     thread::sleep(Duration::from_millis(500));

@@ -323,7 +323,7 @@ impl Ground {
         };
         let request = prepare::prepare(&self.place, &wish)?;
         let (session, _) = run::run(request, None, &Control::default(), &mut |_, _| {});
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let pairs: Option<Comparison> = comparison::within(&session, &rows).into_iter().next();
         let pair = pairs.and_then(|comparison| comparison.pairs.into_iter().next());
         pair.with_context(|| format!("nothing was measured: {:?}", session.warnings))

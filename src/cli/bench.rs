@@ -78,7 +78,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
 /// As many rounds as would settle what is open between the first setup and the others; the usual number
 /// where nothing is open, or nothing would settle it.
 fn rounds_to_settle(session: &Session) -> u32 {
-    let rows = case_rows::of(session);
+    let rows = case_rows::case_rows(session);
     let wanted = comparison::within(session, &rows)
         .iter()
         .filter_map(Comparison::more_rounds)

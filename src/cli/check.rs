@@ -28,7 +28,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     }
     let found: Vec<(&Path, &Session, Vec<Finding>)> = sessions
         .iter()
-        .map(|(path, session)| (*path, session, lint::of(session)))
+        .map(|(path, session)| (*path, session, lint::lint_findings(session)))
         .collect();
     if args.json {
         let documents = found.iter().map(|(path, session, findings)| {

@@ -62,7 +62,7 @@ impl Part {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let session = super::measured(path)?;
         Ok(Self {
-            rows: case_rows::of(&session),
+            rows: case_rows::case_rows(&session),
             session,
         })
     }
@@ -140,7 +140,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
     let second = after.setup(args.after_setup.as_deref())?;
     let is_one = args.after.is_none();
     let pair = |first: usize, second: usize| {
-        comparison::of(
+        comparison::compare_setups(
             &before.side(first, args.batch),
             &after.side(second, args.batch),
         )

@@ -142,7 +142,7 @@ fn chart(
         session.model.name.clone()
     } else {
         let sessions: Vec<&Session> = std::iter::once(session).chain(&others).collect();
-        provenance::of(&sessions)
+        provenance::provenance_text(&sessions)
     };
     figure_file::bytes(&drawing, &about, &style, scale, kind).map_err(anyhow::Error::msg)
 }

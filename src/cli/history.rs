@@ -27,7 +27,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     };
     let mut sessions = vec![given];
     sessions.extend(others(context, &args.session, &args.among)?);
-    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
         .zip(rows.iter().map(Vec::as_slice))
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     });
     let histories: Vec<(Followed, History)> = cases
         .map(|case| Followed::of(given, case.setup, case.batch))
-        .map(|followed| (followed.clone(), history::of(&followed, &pairs)))
+        .map(|followed| (followed.clone(), history::case_history(&followed, &pairs)))
         .filter(|(_, history)| !history.points.is_empty())
         .collect();
     if histories.is_empty() {

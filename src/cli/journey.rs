@@ -48,7 +48,7 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn of(session: &Session, batch: usize) -> Journey {
-    journey::of(session, &case_rows::of(session), batch)
+    journey::compare_steps(session, &case_rows::case_rows(session), batch)
 }
 
 /// The steps of a session whose plan has a ladder; nothing for one without.

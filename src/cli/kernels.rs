@@ -27,7 +27,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
     }
     if let Some(other) = &args.against {
         let (before, _) = profile_of(other, &args.against_profile)?;
-        let found = comparison::of(&before, &profile, &rules);
+        let found = comparison::compare_profiles(&before, &profile, &rules);
         let rows = compared_rows(&found, args);
         if args.json {
             output::document(&documents::comparison(&found, &rows))?;
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         RowsBy::Operator => Level::Operator,
         RowsBy::Kernel => Level::Kernel,
     };
-    let found = breakdown::of(&profile, &rules, level);
+    let found = breakdown::add_up(&profile, &rules, level);
     let shown = found.shown(&Filter {
         words: args.filter.clone(),
         over: args.over,

@@ -43,7 +43,7 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
             .filter_map(|row| Some((row, row.of_peak?)))
             .max_by(|a, b| a.1.total_cmp(&b.1));
         let (row, share) = best?;
-        let peak = peak::of(session, setup).ok()?;
+        let peak = peak::peak_of_setup(session, setup).ok()?;
         Some(format!(
             "{}: {} of peak at batch {}; the peak is {}\n",
             row.setup_label,
@@ -104,7 +104,7 @@ fn remarks(rows: &[CaseRow]) -> String {
         Err(why) => format!("Energy is not known: {why}"),
     });
     lines.extend(energies.next());
-    for curve in batch_curve::of(rows) {
+    for curve in batch_curve::batch_curves(rows) {
         if let Some(headroom) = curve.headroom {
             lines.push(format!(
                 "Memory of {}: {}",

@@ -16,14 +16,14 @@ const PATTERNS: usize = 5;
 
 /// Everything about a session.
 pub(super) fn whole(session: &Session) -> String {
-    let findings = claims_text::in_short(&lint::of(session));
+    let findings = claims_text::in_short(&lint::lint_findings(session));
     let published = session.published.as_ref().map(claims_text::published);
     let published = published.unwrap_or_default();
     if session.is_published_only() {
         let head = format!("{}: {MARK}\n", session.name);
         return [head, published, findings, notes(session)].join("\n");
     }
-    let rows = case_rows::of(session);
+    let rows = case_rows::case_rows(session);
     let parts = [
         head(session),
         engines(session),
@@ -69,7 +69,7 @@ fn profiles(session: &Session) -> String {
 
 /// What copies gain over one.
 fn scalings(session: &Session, rows: &[CaseRow]) -> String {
-    let found = scaling::of(session, rows);
+    let found = scaling::scaling_rows(session, rows);
     let header = [
         "Setup",
         "Copies",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use powerband_core::domain::claim::Published;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::lint::{Finding, Weight, of, of_published};
+use powerband_findings::analysis::lint::{Finding, Weight, lint_findings, of_published};
 use powerband_store::session_file;
 
 use crate::support::Home;
@@ -57,7 +57,7 @@ fn has(text: &str, words: &[&str]) {
 
 #[test]
 fn the_case_study_compares_batch_32_with_batch_1() {
-    let findings = of(&read(CASE_STUDY));
+    let findings = lint_findings(&read(CASE_STUDY));
     let batches = only(&findings, "batches");
     has(
         &batches,
@@ -84,7 +84,7 @@ fn the_case_study_compares_batch_32_with_batch_1() {
 
 #[test]
 fn the_second_half_of_an_mi250_loses_at_batches_2_and_8() {
-    let findings = of(&read(AITEMPLATE));
+    let findings = lint_findings(&read(AITEMPLATE));
     let found = by(&findings, "devices");
     let of_setup = |name: &str| {
         let one = found.iter().find(|finding| finding.about.starts_with(name));
@@ -106,7 +106,7 @@ fn the_second_half_of_an_mi250_loses_at_batches_2_and_8() {
 
 #[test]
 fn the_training_baseline_contradicts_itself() {
-    let findings = of(&read(TRAINING));
+    let findings = lint_findings(&read(TRAINING));
     has(
         &only(&findings, "rates"),
         &[
@@ -132,7 +132,7 @@ fn the_training_baseline_contradicts_itself() {
 
 #[test]
 fn the_suite_prints_one_pair_twice_and_gains_nothing() {
-    let findings = of(&read(SUITE));
+    let findings = lint_findings(&read(SUITE));
     has(
         &only(&findings, "twins"),
         &["latency 22–665 ms; throughput 22–665 samples/sec"],
@@ -220,7 +220,7 @@ fn nothing_is_wrong_where_everything_agrees() {
 #[test]
 fn nothing_is_wrong_in_real_measurements() {
     for text in MEASURED {
-        assert_eq!(of(&read(text)), []);
+        assert_eq!(lint_findings(&read(text)), []);
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Best {
 }
 
 /// That of each series.
-pub fn of(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statistic) -> Vec<Best> {
+pub fn best_batches(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statistic) -> Vec<Best> {
     let best = |overlay: &Overlay<'_>| {
         let point = overlay.curve.best_within(limit_ns, statistic);
         let (session, setup) = sessions::of_series(overlay.id);
@@ -82,7 +82,7 @@ mod tests {
             measure_near(&mut session, 0, batch, 5_000 * batch as u64);
             end(&mut session, 1, batch, out_of_memory());
         }
-        let curves = batch_curve::of(&case_rows::of(&session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let overlays: Vec<Overlay<'_>> = curves
             .iter()
             .map(|curve| Overlay {
@@ -93,7 +93,7 @@ mod tests {
             })
             .collect();
         let said = |limit_ns: f64, statistic: Statistic| -> Vec<String> {
-            let found = of(&overlays, limit_ns, statistic).into_iter();
+            let found = best_batches(&overlays, limit_ns, statistic).into_iter();
             found
                 .map(|best| best.case.map_or(best.why_not, |(_, batch, _)| batch))
                 .collect()

@@ -85,7 +85,7 @@ fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &Curve)> {
 
 /// What is published of a point, name by name; what has no name is a sentence. Nothing for a point that was
 /// measured.
-pub fn words(open: &OpenSessions, pin: Pin) -> Option<Vec<(String, String)>> {
+pub fn pin_details(open: &OpenSessions, pin: Pin) -> Option<Vec<(String, String)>> {
     let id = sessions::series(pin.session, pin.case.setup);
     let (session, curve) = curve(open, id)?;
     let point = curve
@@ -185,7 +185,7 @@ mod tests {
                 batch: 32,
             },
         };
-        let said = words(&open, pin).unwrap();
+        let said = pin_details(&open, pin).unwrap();
         assert_eq!(said[2].1, "18.5 ms");
         assert_eq!(said[3].1, "1,730 /s");
         assert!(said[4].1.contains(MARK));
@@ -193,7 +193,7 @@ mod tests {
             case: CaseKey { setup: 0, batch: 1 },
             ..pin
         };
-        assert_eq!(words(&open, measured), None);
+        assert_eq!(pin_details(&open, measured), None);
         let (session, found) = shown(&open).next().unwrap();
         assert_eq!((session.id, found.findings.len()), (SessionId(1), 2));
     }

@@ -117,7 +117,7 @@ impl CurvesState {
             }
         }
         let limit = options.limit_ns;
-        let best = limit.map(|limit| best::of(&overlays, limit, options.statistic));
+        let best = limit.map(|limit| best::best_batches(&overlays, limit, options.statistic));
         let best = best.unwrap_or_default();
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
@@ -145,7 +145,7 @@ impl CurvesState {
             }
         }
         let headroom = overlays.iter().filter_map(headroom).collect();
-        let shapes = shapes::of(&overlays);
+        let shapes = shapes::curve_shapes(&overlays);
         let no_energy = no_energy(open, legend);
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.memory, drawn.energy] = charts;

@@ -38,16 +38,18 @@ pub fn about(app: &App) -> String {
     let of = |ids: &[Option<SessionId>]| {
         let open = ids.iter().filter_map(|id| app.sessions.get((*id)?));
         let sessions: Vec<&Session> = open.map(|open| &*open.session).collect();
-        provenance::of(&sessions)
+        provenance::provenance_text(&sessions)
     };
     match app.screen {
         Screen::Curves => {
             let sessions: Vec<&Session> = app.sessions.iter().map(|open| &*open.session).collect();
-            provenance::of(&sessions)
+            provenance::provenance_text(&sessions)
         }
         Screen::Run => {
             let run = app.run.as_ref().and_then(|run| run.session.as_ref());
-            run.map_or_else(String::new, |session| provenance::of(&[session]))
+            run.map_or_else(String::new, |session| {
+                provenance::provenance_text(&[session])
+            })
         }
         Screen::Compare => {
             let side = |pick: Option<compare::Pick>| pick.map(|pick| pick.session);

@@ -66,7 +66,10 @@ pub fn draw(open: &OpenSessions, chosen: Option<SeriesId>, before: &GraphCard) -
     let (mark, graph) = match found {
         None => (None, Arc::default()),
         Some((mark, _)) if before.mark == Some(mark) => (Some(mark), Arc::clone(&before.graph)),
-        Some((mark, examination)) => (Some(mark), Arc::new(graph::of(examination))),
+        Some((mark, examination)) => (
+            Some(mark),
+            Arc::new(graph::graph_of_examination(examination)),
+        ),
     };
     GraphCard {
         choices,

@@ -273,7 +273,7 @@ mod tests {
         state.result = Some(Climbed {
             looking,
             session: Arc::clone(&opened.session),
-            journey: Arc::new(powerband_findings::analysis::journey::of(
+            journey: Arc::new(powerband_findings::analysis::journey::compare_steps(
                 &opened.session,
                 rows,
                 1,

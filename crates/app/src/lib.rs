@@ -546,9 +546,9 @@ impl App {
         self.jobs.spawn("compare", move |outlet| {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
-                comparison::of_sessions
+                comparison::compare_sessions
             } else {
-                comparison::of
+                comparison::compare_setups
             };
             let result = compare(&as_side(&first), &as_side(&second));
             outlet.send(inbox::Message::Finding(inbox::FindingMessage::Compared(

@@ -20,7 +20,7 @@ pub struct Claims {
 impl Claims {
     /// Finds everything.
     pub fn of(session: &Session) -> Self {
-        let findings = powerband_findings::analysis::lint::of(session);
+        let findings = powerband_findings::analysis::lint::lint_findings(session);
         let Some(published) = &session.published else {
             return Self {
                 findings,

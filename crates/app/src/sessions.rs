@@ -64,14 +64,14 @@ impl Findings {
     pub fn of(session: &Session) -> Self {
         Self {
             claims: Arc::new(Claims::of(session)),
-            ..Self::of_rows(case_rows::of(session))
+            ..Self::of_rows(case_rows::case_rows(session))
         }
     }
 
     /// Finds what follows from the rows.
     pub fn of_rows(rows: Vec<CaseRow>) -> Self {
         Self {
-            curves: Arc::new(batch_curve::of(&rows)),
+            curves: Arc::new(batch_curve::batch_curves(&rows)),
             rows: Arc::new(rows),
             journey: None,
             claims: Arc::default(),

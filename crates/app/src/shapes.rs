@@ -56,7 +56,7 @@ pub struct Shape {
 
 /// A row for each curve of which anything was tried; none at all where no shape can be read and no larger
 /// batch failed.
-pub fn of(overlays: &[Overlay<'_>]) -> Vec<Shape> {
+pub fn curve_shapes(overlays: &[Overlay<'_>]) -> Vec<Shape> {
     let says_something = |curve: &BatchCurve| has_shape(curve) || failed(curve).is_some();
     if !overlays.iter().any(|overlay| says_something(overlay.curve)) {
         return Vec::new();
@@ -193,7 +193,7 @@ mod tests {
     use powerband_findings::analysis::{batch_curve, case_rows};
 
     fn shapes_of(session: &Session) -> Vec<Shape> {
-        let curves = batch_curve::of(&case_rows::of(session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(session));
         let overlay = |(place, curve)| Overlay {
             id: SeriesId(place as u64),
             name: format!("curve {place}"),
@@ -201,7 +201,7 @@ mod tests {
             curve,
         };
         let overlays: Vec<Overlay<'_>> = curves.iter().enumerate().map(overlay).collect();
-        of(&overlays)
+        curve_shapes(&overlays)
     }
 
     fn words(shape: &Shape) -> [&str; 7] {

@@ -112,7 +112,7 @@ pub fn draw(
         At::Batch(batch) if !batches.contains(&batch) => At::Best,
         at => at,
     };
-    let standings = trade_off::of(&judged, quality, at);
+    let standings = trade_off::judged_standings(&judged, quality, at);
     let spots: Vec<Spot> = setups
         .iter()
         .zip(&standings)

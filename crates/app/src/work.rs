@@ -122,7 +122,7 @@ fn step_words(step: &FetchStep) -> (String, Option<f32>) {
 
 /// Reads what is to be known of a model.
 pub(crate) fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
-    let summary = facts::of(&name, &paths.cache)
+    let summary = facts::model_summary(&name, &paths.cache)
         .map(Box::new)
         .map_err(|error| error.to_string());
     outlet.send(Message::Plan(PlanMessage::Model(name, summary)));
@@ -400,12 +400,12 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
             Err(error) => troubles.push(error.to_string()),
         }
     }
-    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
         .zip(rows.iter().map(Vec::as_slice))
         .collect();
-    let history = history::of(&case, &pairs);
+    let history = history::case_history(&case, &pairs);
     outlet.send(Message::Finding(FindingMessage::Followed(Box::new(
         Followed {
             following: search.following,
@@ -419,7 +419,7 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
 
 /// Compares the steps of a session.
 pub(crate) fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
-    let journey = Arc::new(journey::of(&session, rows, looking.batch));
+    let journey = Arc::new(journey::compare_steps(&session, rows, looking.batch));
     outlet.send(Message::Finding(FindingMessage::Climbed(Box::new(
         Climbed {
             looking,
@@ -452,10 +452,10 @@ pub(crate) fn add_up(
     let Some(profile) = session.profiles.get(wanted.after.profile) else {
         return;
     };
-    let breakdowns = Level::ALL.map(|level| breakdown::of(profile, &rules, level));
+    let breakdowns = Level::ALL.map(|level| breakdown::add_up(profile, &rules, level));
     let other = wanted.before.zip(before.as_ref());
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
-    let comparison = other.map(|other| kernel_comparison::of(other, profile, &rules));
+    let comparison = other.map(|other| kernel_comparison::compare_profiles(other, profile, &rules));
     outlet.send(Message::Finding(FindingMessage::AddedUp(Box::new(Found {
         wanted,
         breakdowns,
@@ -519,7 +519,7 @@ fn findings_after(
     };
     case_rows::renew(session, rows, *case);
     let batch = session.plan.batches.first().copied().unwrap_or(1);
-    let journey = journey::of(session, rows, batch);
+    let journey = journey::compare_steps(session, rows, batch);
     Some(Findings {
         journey: Some(Arc::new(journey)),
         ..Findings::of_rows(rows.clone())

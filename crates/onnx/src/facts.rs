@@ -69,7 +69,7 @@ impl State {
 /// # Errors
 ///
 /// Where there is no such model, or it cannot be read.
-pub fn of(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummary, SourceError> {
+pub fn model_summary(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummary, SourceError> {
     let network = zoo::find(name_or_path);
     if let Some(summary) = network.and_then(|network| BUILT_IN.get(network.id)) {
         return Ok(summary.clone());
@@ -127,7 +127,7 @@ mod tests {
         let name = path.to_str().unwrap();
         let build = |id: &str| zoo::build(zoo::find(id).unwrap());
         fs::write(&path, build("resnet18@cifar").encode_to_vec()).unwrap();
-        let first = of(name, &cache).unwrap();
+        let first = model_summary(name, &cache).unwrap();
         assert_eq!(first.name, "mine");
         // Of the same length and time it is taken for what it was, although nobody could read it.
         let known = fs::metadata(&path).unwrap();
@@ -135,13 +135,16 @@ mod tests {
         fs::write(&path, junk).unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(known.modified().unwrap()).unwrap();
-        assert_eq!(of(name, &cache).unwrap(), first);
+        assert_eq!(model_summary(name, &cache).unwrap(), first);
         // Another moment makes it another file.
         let later = known.modified().unwrap() + std::time::Duration::from_secs(2);
         file.set_modified(later).unwrap();
-        assert!(of(name, &cache).is_err());
+        assert!(model_summary(name, &cache).is_err());
         fs::write(&path, build("resnet34@cifar").encode_to_vec()).unwrap();
-        assert_ne!(of(name, &cache).unwrap().parameters, first.parameters);
+        assert_ne!(
+            model_summary(name, &cache).unwrap().parameters,
+            first.parameters
+        );
     }
 
     #[test]
@@ -150,15 +153,15 @@ mod tests {
         let cache = folder.path().join("cache");
         let path = crate::external::testing::two_files(folder.path());
         let name = path.to_str().unwrap();
-        let first = of(name, &cache).unwrap();
-        assert_eq!(of(name, &cache).unwrap(), first);
+        let first = model_summary(name, &cache).unwrap();
+        assert_eq!(model_summary(name, &cache).unwrap(), first);
         let data = folder.path().join("net.onnx.data");
         let known = fs::metadata(&data).unwrap();
         // Too short: whoever looks reads the file again and says so.
         fs::write(&data, [0; 8]).unwrap();
-        assert!(of(name, &cache).is_err());
+        assert!(model_summary(name, &cache).is_err());
         fs::write(&data, vec![1; known.len() as usize]).unwrap();
-        assert_eq!(of(name, &cache).unwrap(), first);
+        assert_eq!(model_summary(name, &cache).unwrap(), first);
     }
 
     #[test]
@@ -168,12 +171,12 @@ mod tests {
         let network = zoo::build(zoo::find("resnet18@cifar").unwrap());
         fs::write(&path, network.encode_to_vec()).unwrap();
         let name = path.to_str().unwrap();
-        let first = of(name, cache.path()).unwrap();
+        let first = model_summary(name, cache.path()).unwrap();
         for file in fs::read_dir(cache.path().join("facts")).unwrap() {
             fs::write(file.unwrap().path(), "{").unwrap();
         }
-        assert_eq!(of(name, cache.path()).unwrap(), first);
-        assert!(of("nothing-like-it", cache.path()).is_err());
+        assert_eq!(model_summary(name, cache.path()).unwrap(), first);
+        assert!(model_summary("nothing-like-it", cache.path()).is_err());
     }
 
     /// `POWERBAND_RENEW_NETWORKS=1` writes what `inspect` finds now.

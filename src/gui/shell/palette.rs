@@ -120,7 +120,7 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
     let others = if words.trim().is_empty() {
         Vec::new()
     } else {
-        palette_entries::of(app)
+        palette_entries::all_entries(app)
     };
     let others = others
         .into_iter()

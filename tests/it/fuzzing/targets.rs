@@ -140,10 +140,10 @@ fn use_all(imported: Imported, path: &Path) {
     let rules = Rules::default();
     for profile in &taken.session.profiles {
         for level in Level::ALL {
-            let found = breakdown::of(profile, &rules, level);
+            let found = breakdown::add_up(profile, &rules, level);
             assert!(found.rows.iter().all(|row| row.share.is_finite()));
         }
-        let with_itself = kernel_comparison::of(profile, profile, &rules);
+        let with_itself = kernel_comparison::compare_profiles(profile, profile, &rules);
         assert!(with_itself.difference_ns().is_none_or(f64::is_finite));
     }
     let text = session_file::to_text(&taken.session).unwrap();

@@ -94,7 +94,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
         desk.see(header);
     }
     let session = examples::ALL[place].open().expect("a session").session;
-    let curves = batch_curve::of(&case_rows::of(&session));
+    let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
     let shapes = desk.app().curves.drawn.shapes.clone();
     assert_eq!((shapes.len(), curves.len()), (2, 2));
     for (shape, curve) in shapes.iter().zip(&curves) {

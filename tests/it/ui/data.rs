@@ -141,7 +141,7 @@ impl Made<'_> {
         let rows = run
             .session
             .as_deref()
-            .map(case_rows::of)
+            .map(case_rows::case_rows)
             .unwrap_or_default();
         let text = "The processor's clock was lowered for 4 s.".to_owned();
         let warned = RunEvent::Warned { text };

@@ -208,7 +208,7 @@ fn reports_agree(session: &Session, seed: u64) {
 /// The table that the window has below *Compare*, and the case study.
 fn metrics_agree(session: &Session, seed: u64) {
     let source = Source::of(session, None, None);
-    let found = comparison::of(&source.side(0, None), &source.side(1, None));
+    let found = comparison::compare_setups(&source.side(0, None), &source.side(1, None));
     let is_measured =
         |metric: &&Metric| ["Latency", "Latency p99", "Throughput"].contains(&metric.name.as_str());
     for metric in found.metrics.iter().filter(is_measured) {

@@ -20,7 +20,7 @@ fn give(desk: &mut Desk, words: &str) {
 }
 
 fn titles(app: &App) -> BTreeSet<String> {
-    palette_entries::of(app)
+    palette_entries::all_entries(app)
         .into_iter()
         .map(|offer| offer.title)
         .collect()
@@ -83,7 +83,7 @@ fn whole_sessions_are_compared_and_their_setups_named() {
 #[test]
 fn every_offer_has_a_title_of_its_own() {
     let desk = desk(State::Full, 1.0);
-    let all = palette_entries::of(desk.app());
+    let all = palette_entries::all_entries(desk.app());
     assert!(all.len() > 60, "{}", all.len());
     assert_eq!(titles(desk.app()).len(), all.len(), "two offers read alike");
 }
@@ -92,7 +92,7 @@ fn every_offer_has_a_title_of_its_own() {
 fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
     let full = desk(State::Full, 1.0);
     let mut small = desk(State::Empty, 1.0);
-    for offer in palette_entries::of(full.app()) {
+    for offer in palette_entries::all_entries(full.app()) {
         for action in offer.actions {
             small.act(action);
         }

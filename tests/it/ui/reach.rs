@@ -221,7 +221,7 @@ ways! {
 /// What commands and offers would give now: the arm of each, and the fields that the cursor is put into.
 fn collect(app: &App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<String>) {
     let commands = command::ALL.iter().filter_map(|one| (one.act)(app).ok());
-    let offered = palette_entries::of(app)
+    let offered = palette_entries::all_entries(app)
         .into_iter()
         .flat_map(|offer| offer.actions);
     for action in commands.chain(offered) {
@@ -376,7 +376,7 @@ fn every_action_is_reached_without_a_mouse() {
 #[test]
 fn the_cursor_goes_into_every_field_that_is_offered() {
     let mut desk = everything();
-    let offered = palette_entries::of(desk.app()).into_iter();
+    let offered = palette_entries::all_entries(desk.app()).into_iter();
     let fields: Vec<_> = offered
         .filter_map(|offer| {
             let field = offer.actions.iter().find_map(|action| match action {

@@ -7,7 +7,7 @@ use crate::compare::{Pick, is_comparable, whole_name};
 use crate::screen::Screen;
 use crate::sessions::OpenSession;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let comparable = app.sessions.iter().filter(|open| is_comparable(open));
     comparable
         .flat_map(|open| sides(app, open))

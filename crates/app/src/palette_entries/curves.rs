@@ -7,7 +7,7 @@ use crate::curves::COLUMNS;
 use crate::screen::Screen;
 use powerband_findings::analysis::trade_off::At;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
         return Vec::new();
     }

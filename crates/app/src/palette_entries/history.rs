@@ -7,7 +7,7 @@ use crate::history::{Following, nearest};
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let Some(following) = app.history.following else {
         return Vec::new();
     };

@@ -7,7 +7,7 @@ use crate::journey::{Looking, has_ladder, has_steps};
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let with_steps = app.sessions.iter().filter(|open| has_steps(open));
     let mut offered: Vec<Offered> = with_steps
         .map(|open| {

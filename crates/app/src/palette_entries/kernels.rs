@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::counters::TITLES;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     if app.kernels.looking.is_none() {
         return Vec::new();
     }

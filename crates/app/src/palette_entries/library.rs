@@ -6,7 +6,7 @@ use crate::action::{Action, Library};
 use crate::library::COLUMNS;
 use crate::screen::Screen;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     [selections(app), sorted(app), details(app)].concat()
 }
 

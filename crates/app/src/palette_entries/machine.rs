@@ -7,7 +7,7 @@ use crate::machine::Pointed;
 use crate::screen::Screen;
 use powerband_measure::engines::runtimes::Offer;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let chosen = Pointed::ALL
         .into_iter()
         .filter(|pointed| pointed.chosen(&app.place).is_some());

@@ -29,23 +29,23 @@ pub struct Offered {
 }
 
 /// Everything that can be done now.
-pub fn of(app: &App) -> Vec<Offered> {
+pub fn all_entries(app: &App) -> Vec<Offered> {
     [
-        window::of,
-        machine::of,
-        plan::of,
-        run::of,
-        sessions::of,
-        curves::of,
-        compare::of,
-        history::of,
-        journey::of,
-        kernels::of,
-        timeline::of,
-        library::of,
+        window::entries,
+        machine::entries,
+        plan::entries,
+        run::entries,
+        sessions::entries,
+        curves::entries,
+        compare::entries,
+        history::entries,
+        journey::entries,
+        kernels::entries,
+        timeline::entries,
+        library::entries,
     ]
     .into_iter()
-    .flat_map(|of| of(app))
+    .flat_map(|entries| entries(app))
     .collect()
 }
 

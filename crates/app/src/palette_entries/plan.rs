@@ -12,7 +12,7 @@ use powerband_findings::chart::palette;
 /// Batch sizes that are put in or taken out.
 const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     [
         networks(app),
         typed(app),

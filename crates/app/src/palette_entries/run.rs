@@ -5,7 +5,7 @@ use crate::App;
 use crate::action::{Action, Run};
 use crate::screen::Screen;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return Vec::new();
     };

@@ -9,7 +9,7 @@ use crate::reports::Subject;
 use crate::sessions::{LIVE, OpenSession};
 use powerband_store::examples;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let saved = app.sessions.iter().filter(|open| open.id != LIVE);
     saved
         .flat_map(|open| opened(app, open))
@@ -20,17 +20,17 @@ pub(super) fn of(app: &App) -> Vec<Offered> {
 
 fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
     let (id, name) = (open.id, app.sessions.name(open));
-    let of = |doing: &str, wish| anywhere(doing, Action::Sessions(wish));
+    let entry = |doing: &str, wish| anywhere(doing, Action::Sessions(wish));
     let mut offered = vec![
-        of(&format!("Close {name}"), Sessions::Close(id)),
-        of(&format!("Save {name} as…"), Sessions::SaveAs(id, None)),
+        entry(&format!("Close {name}"), Sessions::Close(id)),
+        entry(&format!("Save {name} as…"), Sessions::SaveAs(id, None)),
         anywhere(
             format!("Write a report about {name}…"),
             Action::Report(Subject::of(id), None),
         ),
     ];
     if open.path.is_some() {
-        offered.push(of(&format!("Read {name} again"), Sessions::Reload(id)));
+        offered.push(entry(&format!("Read {name} again"), Sessions::Reload(id)));
     }
     // Those of the library can be planned again whether they are open or not.
     let is_listed = open
@@ -38,7 +38,7 @@ fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
         .as_ref()
         .is_some_and(|path| app.library.found.contains_key(path));
     if !is_listed && open.session.plan.can_run() {
-        offered.push(of(&format!("Plan {name} again"), Sessions::RunAgain(id)));
+        offered.push(entry(&format!("Plan {name} again"), Sessions::RunAgain(id)));
     }
     offered
 }

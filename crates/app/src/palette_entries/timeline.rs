@@ -5,7 +5,7 @@ use crate::App;
 use crate::action::{Action, Timeline};
 use crate::screen::Screen;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     [traces(app), shown(app)].concat()
 }
 

@@ -12,7 +12,7 @@ use powerband_core::base::humanize;
 /// Letters of a notice.
 const WORDS: usize = 60;
 
-pub(super) fn of(app: &App) -> Vec<Offered> {
+pub(super) fn entries(app: &App) -> Vec<Offered> {
     let notices = app.notices.up().flat_map(notice);
     let find = typed_on(
         Screen::Settings,

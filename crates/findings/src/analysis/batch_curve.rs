@@ -201,7 +201,7 @@ pub struct BatchCurve {
 }
 
 /// One curve for each setup of the rows, in their order.
-pub fn of(rows: &[CaseRow]) -> Vec<BatchCurve> {
+pub fn batch_curves(rows: &[CaseRow]) -> Vec<BatchCurve> {
     let mut setups: Vec<usize> = Vec::new();
     for row in rows {
         if !setups.contains(&row.setup) {
@@ -411,7 +411,7 @@ mod tests {
         for batch in BATCHES {
             measure_near(&mut session, 0, batch, micros(batch as u64));
         }
-        of(&case_rows::of(&session)).remove(0)
+        batch_curves(&case_rows::case_rows(&session)).remove(0)
     }
 
     #[test]
@@ -476,7 +476,7 @@ mod tests {
         measure_near(&mut session, 0, 4, 1_500);
         measure_near(&mut session, 0, 8, 1_500);
         end(&mut session, 0, 8, out_of_memory());
-        let curves = of(&case_rows::of(&session));
+        let curves = batch_curves(&case_rows::case_rows(&session));
         assert_eq!(curves.len(), 2);
         let (first, second) = (&curves[0], &curves[1]);
         assert_eq!(

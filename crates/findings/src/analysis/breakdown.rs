@@ -266,7 +266,7 @@ impl Breakdown {
 }
 
 /// Where the time of a profile went.
-pub fn of(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
+pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
     let scope = Scope::of(profile);
     let totals = || {
         profile

@@ -24,7 +24,7 @@ pub struct CaseOutliers {
 }
 
 /// Looks for them.
-pub fn of(case: &Case) -> CaseOutliers {
+pub fn case_outliers(case: &Case) -> CaseOutliers {
     let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let outliers = Outliers::of(&values);
     let begins = begins_ns(case);
@@ -75,7 +75,7 @@ fn when(severe_after_ns: &[u64]) -> String {
 
 /// The same in words.
 pub fn sentence(case: &Case) -> String {
-    let found = of(case);
+    let found = case_outliers(case);
     if found.mild + found.severe == 0 {
         return format!(
             "No outliers among {} samples.",
@@ -106,7 +106,7 @@ mod tests {
         hit[10] = 9_000_000;
         measure(&mut session, 0, 1, &[&calm, &hit]);
         let case = session.case(CaseKey { setup: 0, batch: 1 }).unwrap();
-        let found = of(case);
+        let found = case_outliers(case);
         assert_eq!((found.mild, found.severe, found.by_z_score), (0, 1, 1));
         // The second round began after a second; ten runs of a millisecond came before.
         let at = found.severe_at_ns[0];

@@ -81,7 +81,12 @@ impl Pair {
 }
 
 /// Puts two cases side by side.
-pub(super) fn of(before: &Side<'_>, after: &Side<'_>, first: &CaseRow, second: &CaseRow) -> Pair {
+pub(super) fn compare_cases(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    first: &CaseRow,
+    second: &CaseRow,
+) -> Pair {
     // Turns were taken where both belong to one run.
     let is_one_run = before.session.is_of_one_run_with(after.session);
     let (mine, theirs) = (before.visits(first.batch), after.visits(second.batch));
@@ -178,7 +183,7 @@ fn obstacle(
 /// The verdict, or why there can be none.
 fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verdict {
     match estimate {
-        Some(estimate) => verdict::of(estimate),
+        Some(estimate) => verdict::verdict_of_estimate(estimate),
         None if first.rounds.min(second.rounds) < 2 => Verdict::withheld(
             "one round says nothing of how rounds differ; measure with --rounds 5 or more",
         ),

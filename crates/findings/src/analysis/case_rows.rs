@@ -131,7 +131,7 @@ impl CaseRow {
 }
 
 /// Every case of the session, in the plan's order.
-pub fn of(session: &Session) -> Vec<CaseRow> {
+pub fn case_rows(session: &Session) -> Vec<CaseRow> {
     let mut rows: Vec<CaseRow> = session
         .cases
         .iter()
@@ -145,7 +145,7 @@ pub fn of(session: &Session) -> Vec<CaseRow> {
 /// goes on, where all the others are as they were.
 pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
     if rows.len() != session.cases.len() {
-        *rows = of(session);
+        *rows = case_rows(session);
         return;
     }
     for (slot, case) in rows.iter_mut().zip(&session.cases) {
@@ -187,7 +187,7 @@ pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
 }
 
 fn row(session: &Session, case: &Case) -> CaseRow {
-    let stated = reported_stats::of(case);
+    let stated = reported_stats::reported_by_case(case);
     let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
         .map(|summary| reported_stats::filled(summary, stated.as_ref()))
         .or_else(|| reported_stats::summary(stated.as_ref()?));
@@ -195,7 +195,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.batch as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
-    let watched = device_readings::of(&session.telemetry, case);
+    let watched = device_readings::case_readings(&session.telemetry, case);
     let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
     CaseRow {
         setup: case.setup,
@@ -212,17 +212,17 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
             .map(|s| case.batch as f64 * 1e9 / s.median),
         of_best: None,
-        far_off: case_outliers::of(case),
+        far_off: case_outliers::case_outliers(case),
         flags: latency_ns
             .as_ref()
-            .map(|summary| flags::of(session, case, summary))
+            .map(|summary| flags::case_flags(session, case, summary))
             .unwrap_or_default(),
         latency_ns,
         stated,
         busy: device_readings::busy_share(session, case.setup, &watched),
         of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
-        energy: energy::of(session, case),
-        memory: memory::of(session, case, &watched),
+        energy: energy::case_energy(session, case),
+        memory: memory::case_memory(session, case, &watched),
         watched,
     }
 }

@@ -40,7 +40,7 @@ pub struct Comparison {
 ///
 /// Cases match by batch size. Where both sides pick one batch, those two are a pair whatever their
 /// sizes; where one side does, the other is held to the same batch size.
-pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut remarks =
         conditions::remarks((before.session, before.setup), (after.session, after.setup));
     let (mine, theirs) = match (before.batch, after.batch) {
@@ -54,7 +54,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut pairs = Vec::new();
     for first in &mine {
         if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
-            pairs.push(case_pair::of(before, after, first, second));
+            pairs.push(case_pair::compare_cases(before, after, first, second));
         }
     }
     let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
@@ -64,7 +64,7 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
             .collect()
     };
     remarks.extend(about_itself(before, after, &pairs));
-    remarks.extend(comparison_warnings::of(&pairs));
+    remarks.extend(comparison_warnings::pair_warnings(&pairs));
     let networks = conditions::different_networks(
         (before.session, before.setup),
         (after.session, after.setup),
@@ -76,8 +76,11 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     Comparison {
         nothing,
         overall: case_pair::overall(&pairs),
-        metrics: metrics::of(before, after, &pairs),
-        differences: conditions::of((before.session, before.setup), (after.session, after.setup)),
+        metrics: metrics::compared_metrics(before, after, &pairs),
+        differences: conditions::differences(
+            (before.session, before.setup),
+            (after.session, after.setup),
+        ),
         only_before,
         only_after,
         pairs,
@@ -86,9 +89,9 @@ pub fn of(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     }
 }
 
-/// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`of`] does.
+/// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`compare_setups`] does.
 /// The setups of the sides are left out of account.
-pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let specs = &after.session.plan.setups;
     let mut whole = Comparison::nothing();
     for (setup, spec) in before.session.plan.setups.iter().enumerate() {
@@ -99,7 +102,7 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
                 .push(format!("{label} is in the session before only."));
             continue;
         };
-        let one = of(&before.narrowed(setup), &after.narrowed(other));
+        let one = compare_setups(&before.narrowed(setup), &after.narrowed(other));
         whole.take(&label, one);
     }
     for (setup, spec) in specs.iter().enumerate() {
@@ -122,9 +125,9 @@ pub fn of_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 pub fn between(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let has_one = |side: &Side<'_>| side.session.plan.setups.len() == 1;
     if has_one(before) && has_one(after) {
-        return of(&before.narrowed(0), &after.narrowed(0));
+        return compare_setups(&before.narrowed(0), &after.narrowed(0));
     }
-    of_sessions(before, after)
+    compare_sessions(before, after)
 }
 
 /// Why two sides have no case in common.
@@ -154,7 +157,7 @@ pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
         batch: None,
     };
     (1..session.plan.setups.len())
-        .map(|other| of(&side(0), &side(other)))
+        .map(|other| compare_setups(&side(0), &side(other)))
         .collect()
 }
 
@@ -280,8 +283,8 @@ mod tests {
         measure_near(&mut after, 0, 1, 250);
         measure_near(&mut after, 0, 4, 500);
         measure_near(&mut after, 1, 1, 900);
-        let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
-        let whole = of_sessions(
+        let (rows, others) = (case_rows::case_rows(&before), case_rows::case_rows(&after));
+        let whole = compare_sessions(
             &side(&before, &rows, 0, None),
             &side(&after, &others, 0, None),
         );
@@ -308,8 +311,8 @@ mod tests {
     #[test]
     fn batches_are_matched_and_the_rest_is_named() {
         let session = example();
-        let rows = case_rows::of(&session);
-        let comparison = of(
+        let rows = case_rows::case_rows(&session);
+        let comparison = compare_setups(
             &side(&session, &rows, 0, None),
             &side(&session, &rows, 1, None),
         );
@@ -340,9 +343,9 @@ mod tests {
     #[test]
     fn what_is_compared_with_itself_is_told() {
         let session = example();
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let told = |batch: Option<usize>, other: Option<usize>| {
-            let found = of(
+            let found = compare_setups(
                 &side(&session, &rows, 0, batch),
                 &side(&session, &rows, 0, other),
             );
@@ -358,8 +361,8 @@ mod tests {
     #[test]
     fn batches_picked_by_hand_are_compared_per_item() {
         let session = example();
-        let rows = case_rows::of(&session);
-        let comparison = of(
+        let rows = case_rows::case_rows(&session);
+        let comparison = compare_setups(
             &side(&session, &rows, 0, Some(8)),
             &side(&session, &rows, 1, Some(4)),
         );
@@ -374,7 +377,7 @@ mod tests {
                 .iter()
                 .any(|text| text.contains("per item"))
         );
-        let one = of(
+        let one = compare_setups(
             &side(&session, &rows, 0, Some(4)),
             &side(&session, &rows, 1, None),
         );
@@ -386,8 +389,8 @@ mod tests {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
         measure(&mut session, 0, 1, &[&[100, 100, 100]]);
         measure(&mut session, 1, 1, &[&[50, 50, 50], &[50, 50, 50]]);
-        let rows = case_rows::of(&session);
-        let comparison = of(
+        let rows = case_rows::case_rows(&session);
+        let comparison = compare_setups(
             &side(&session, &rows, 0, None),
             &side(&session, &rows, 1, None),
         );
@@ -405,8 +408,8 @@ mod tests {
             let mut after = example();
             after.created = "2031-01-01T00:00:00Z".to_owned();
             change(&mut after);
-            let (rows, others) = (case_rows::of(&before), case_rows::of(&after));
-            let comparison = of(
+            let (rows, others) = (case_rows::case_rows(&before), case_rows::case_rows(&after));
+            let comparison = compare_setups(
                 &side(&before, &rows, 0, None),
                 &side(&after, &others, 0, None),
             );
@@ -453,18 +456,18 @@ mod tests {
             let slices: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
             measure(&mut session, setup, 1, &slices);
         }
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let sides = [
             side(&session, &rows, 0, None),
             side(&session, &rows, 1, None),
         ];
-        let pair = of(&sides[0], &sides[1]).pairs.remove(0);
+        let pair = compare_setups(&sides[0], &sides[1]).pairs.remove(0);
         assert_eq!(pair.verdict.call, Call::Faster, "{:?}", pair.verdict);
         // The same rounds an hour apart tell nothing.
         let mut later = session.clone();
         later.created = "2031-01-01T00:00:00Z".to_owned();
         let after = side(&later, &rows, 1, None);
-        let pair = of(&sides[0], &after).pairs.remove(0);
+        let pair = compare_setups(&sides[0], &after).pairs.remove(0);
         assert_eq!(pair.verdict.call, Call::Inconclusive, "{:?}", pair.verdict);
     }
 }

@@ -9,7 +9,7 @@ use powerband_core::stats::bootstrap::Interval;
 const NEAR: f64 = 0.01;
 
 /// All of it, in sentences.
-pub(super) fn of(pairs: &[Pair]) -> Vec<String> {
+pub(super) fn pair_warnings(pairs: &[Pair]) -> Vec<String> {
     let found = [
         about_batches(pairs),
         about_directions(pairs),
@@ -82,14 +82,16 @@ mod tests {
 
     /// What is told of the first setup against another one.
     fn told(session: &Session, other: usize) -> String {
-        let rows = case_rows::of(session);
+        let rows = case_rows::case_rows(session);
         let side = |setup| Side {
             session,
             rows: &rows,
             setup,
             batch: None,
         };
-        comparison::of(&side(0), &side(other)).remarks.join(" ")
+        comparison::compare_setups(&side(0), &side(other))
+            .remarks
+            .join(" ")
     }
 
     #[test]
@@ -98,14 +100,14 @@ mod tests {
         // One short round and a long one with more samples, against two alike.
         measure(&mut session, 0, 1, &[&[10], &[30, 30, 30]]);
         measure(&mut session, 1, 1, &[&[20], &[20, 20, 20]]);
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let side = |setup| Side {
             session: &session,
             rows: &rows,
             setup,
             batch: None,
         };
-        let found = comparison::of(&side(0), &side(1));
+        let found = comparison::compare_setups(&side(0), &side(1));
         assert!(
             found.pairs[0]
                 .ratio

@@ -38,7 +38,7 @@ pub type Measured<'a> = (&'a Session, usize);
 pub(crate) type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
-pub fn of(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
+pub fn differences(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
     let sides = |list: fn(Measured<'_>) -> Conditions| {
         list(before)
             .into_iter()
@@ -379,7 +379,7 @@ mod tests {
             threads: Some(2),
             ..SetupReport::default()
         });
-        let differences = of((&session, 0), (&session, 1));
+        let differences = differences((&session, 0), (&session, 1));
         let differing: Vec<&str> = differences
             .iter()
             .filter(|difference| difference.differs())
@@ -413,7 +413,7 @@ mod tests {
         assert!(remarks[0].contains("not interleaved"));
         assert!(remarks[1].contains("not the same file"));
         assert!(remarks[2].contains("later are made up"));
-        let measured = of((&before, 0), (&after, 0));
+        let measured = differences((&before, 0), (&after, 0));
         assert_eq!(find(&measured, "Measured").after, "2030-02-02 00:00:00 UTC");
     }
 
@@ -443,7 +443,7 @@ mod tests {
             "{told:?}"
         );
         assert_eq!(obstacle((&before, 0), (&after, 0)), None);
-        let differences = of((&before, 0), (&after, 0));
+        let differences = differences((&before, 0), (&after, 0));
         for what in ["Preset", "Rounds", "Build", "Measured", "Graphics"] {
             assert_eq!(find(&differences, what).before, UNKNOWN, "{what}");
         }
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn a_setup_that_is_not_there_is_unknown() {
         let session = session(&["ort:cpu"], &[1]);
-        let differences = of((&session, 0), (&session, 9));
+        let differences = differences((&session, 0), (&session, 9));
         assert_eq!(find(&differences, "Engine").after, UNKNOWN);
     }
 }

@@ -17,7 +17,7 @@ const BUSY: f64 = 50.0;
 const AT_LIMIT: f64 = 0.98;
 
 /// Every flag that the devices of the case's setup earn it.
-pub fn of(session: &Session, case: &Case) -> Vec<Flag> {
+pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
     let own = device_readings::devices_of(session, case.setup);
     let tracks = own
         .into_iter()
@@ -288,7 +288,7 @@ mod tests {
         track.device.max_clock_mhz = Some(2_000.0);
         track.device.power_limit_w = Some(300.0);
         change(track);
-        of(&session, &session.cases[0])
+        case_device_flags(&session, &session.cases[0])
     }
 
     fn on_card(read: impl Fn(f64) -> Vec<(Quantity, f64)>) -> Vec<Flag> {

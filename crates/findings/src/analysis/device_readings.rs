@@ -44,7 +44,7 @@ pub fn spans(case: &Case) -> impl Iterator<Item = Span> + '_ {
 }
 
 /// What every device did while the case was measured. Single cores are left out.
-pub fn of(telemetry: &Telemetry, case: &Case) -> Vec<Watched> {
+pub fn case_readings(telemetry: &Telemetry, case: &Case) -> Vec<Watched> {
     let tracks = telemetry.tracks.iter().enumerate();
     let watched = tracks.map(|(device, track)| {
         let spans: Vec<Span> = spans(case).collect();
@@ -209,13 +209,13 @@ mod tests {
                 (Quantity::Core(0), 5.0),
             ]
         });
-        let watched = of(&session.telemetry, &session.cases[0]);
+        let watched = case_readings(&session.telemetry, &session.cases[0]);
         let power = watched[0].extent(Quantity::Power).unwrap();
         // Rounds from 0 to 0.5 s and from 1 to 1.5 s, six readings each.
         assert_eq!((power.readings, power.min, power.max), (12, 100.0, 115.0));
         assert!((power.mean - 107.5).abs() < 1e-9);
         assert_eq!(watched[0].extents.len(), 1, "single cores are left out");
-        assert!(of(&session.telemetry, &session.cases[1]).is_empty());
+        assert!(case_readings(&session.telemetry, &session.cases[1]).is_empty());
     }
 
     #[test]

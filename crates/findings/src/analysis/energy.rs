@@ -147,7 +147,7 @@ pub fn joules(joules: f64) -> String {
 }
 
 /// The energy of a case, or why it is not known.
-pub fn of(session: &Session, case: &Case) -> Result<Energy, String> {
+pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     let telemetry = &session.telemetry;
     if case.rounds.is_empty() {
         let here = if case.stated.is_empty() { "" } else { " here" };
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn energy(session: &Session) -> Result<Energy, String> {
-        of(session, &session.cases[0])
+        case_energy(session, &session.cases[0])
     }
 
     #[test]

@@ -38,7 +38,7 @@ const KEEPS_UP: f64 = 0.98;
 const LOCK_CLOCKS: &str = "sudo cpupower frequency-set --governor performance";
 
 /// Every flag that the case has earned.
-pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
+pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
     // How another program measured is not known, and cannot be done better here.
     if session.imported.is_some() {
         return not_accepted(case).into_iter().collect();
@@ -57,7 +57,7 @@ pub fn of(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
     ]
     .into_iter()
     .flatten()
-    .chain(device_flags::of(session, case))
+    .chain(device_flags::case_device_flags(session, case))
     .collect()
 }
 
@@ -325,7 +325,7 @@ mod tests {
         });
         change(&mut case);
         let summary = Summary::of(samples_ns.iter().map(|&ns| ns as f64)).unwrap();
-        let flags = of(session, &case, &summary);
+        let flags = case_flags(session, &case, &summary);
         assert!(flags.iter().all(|flag| !flag.advice.is_empty()));
         flags.iter().map(|flag| flag.name).collect()
     }

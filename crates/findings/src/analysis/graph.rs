@@ -64,7 +64,7 @@ pub struct Slow {
 }
 
 /// Makes the tables.
-pub fn of(examination: &Examination) -> Graph {
+pub fn graph_of_examination(examination: &Examination) -> Graph {
     let total = examination.total_ns();
     let share = |time: u64| {
         if total == 0 {
@@ -160,7 +160,7 @@ mod tests {
         let mut nodes: Vec<NodeRun> = (1..=12).map(|i| node("Conv", "CUDA", i * 10)).collect();
         nodes.push(node("NonZero", "CPU", 200));
         nodes.push(node("MemcpyToHost", "CUDA", 20));
-        let graph = of(&Examination {
+        let graph = graph_of_examination(&Examination {
             asked: "CUDA".to_owned(),
             runs: 5,
             before: [
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn nothing_looked_at_is_nothing_found() {
-        let graph = of(&Examination::default());
+        let graph = graph_of_examination(&Examination::default());
         assert!(graph.slowest.is_empty() && graph.operators.is_empty());
         assert_eq!((graph.copies, graph.fallback), ((0, 0.0), None));
     }

@@ -91,7 +91,7 @@ pub struct History {
 }
 
 /// Follows a case through sessions in any order; those that do not have it are passed over.
-pub fn of(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) -> History {
+pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) -> History {
     let mut sides: Vec<(usize, Side<'_>)> = sessions
         .iter()
         .enumerate()
@@ -131,11 +131,14 @@ pub fn of(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) -> History {
 }
 
 fn against(before: &Side<'_>, after: &Side<'_>) -> Option<Pair> {
-    comparison::of(before, after).pairs.into_iter().next()
+    comparison::compare_setups(before, after)
+        .pairs
+        .into_iter()
+        .next()
 }
 
 fn changes(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
-    conditions::of((before.session, before.setup), (after.session, after.setup))
+    conditions::differences((before.session, before.setup), (after.session, after.setup))
         .into_iter()
         // That the time differs goes without saying.
         .filter(|difference| difference.differs() && !OF_THE_MOMENT.contains(&difference.what))
@@ -202,12 +205,12 @@ mod tests {
     }
 
     fn follow(sessions: &[Session]) -> History {
-        let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+        let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
         let pairs: Vec<(&Session, &[CaseRow])> = sessions
             .iter()
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
-        of(&Followed::of(&on(1, 1), 1, 4), &pairs)
+        case_history(&Followed::of(&on(1, 1), 1, 4), &pairs)
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Cost {
 }
 
 /// The journey of a session; at `batch` where the plan has no ladder.
-pub fn of(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
+pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
     let mut journey = Journey::default();
     for step in steps(session, batch) {
         let rung = rung(session, rows, step, &journey.rungs);
@@ -139,7 +139,7 @@ fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Ru
     };
     let against = |other: &Rung| {
         row.as_ref()?;
-        comparison::of(&side(other.case), &side(step.case))
+        comparison::compare_setups(&side(other.case), &side(step.case))
             .pairs
             .pop()
     };
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn each_step_is_compared_with_the_last_measured_one_and_with_the_start() {
         let session = climbed();
-        let journey = of(&session, &case_rows::of(&session), 1);
+        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
         let [first, second, third] = &journey.rungs[..] else {
             panic!("{journey:?}")
         };
@@ -216,7 +216,7 @@ mod tests {
             case: CaseKey { setup, batch: 1 },
         };
         session.plan.ladder = vec![step("failed", 1), step("second", 0), step("third", 2)];
-        let journey = of(&session, &case_rows::of(&session), 1);
+        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
         let last = journey.rungs.last().unwrap();
         assert!(last.over_before.is_some() && last.over_start.is_none());
         let told = journey.remarks.join(" ");
@@ -238,7 +238,7 @@ mod tests {
             step("fused", 2, 1),
             step("batch 8", 2, 8),
         ];
-        let journey = of(&session, &case_rows::of(&session), 1);
+        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
         let last = journey.rungs.last().unwrap();
         let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
         assert!(
@@ -268,7 +268,7 @@ mod tests {
                 .find(|c| (c.setup, c.batch) == (setup, 1));
             case.unwrap().opening = Some(Opening::default());
         }
-        let journey = of(&session, &case_rows::of(&session), 1);
+        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
         // Six seconds more, six milliseconds saved by each run.
         let runs = journey.rungs[2].cost.pays_after_runs.unwrap();
         assert!((990.0..1_010.0).contains(&runs), "{runs}");

@@ -160,7 +160,7 @@ impl Comparison {
 }
 
 /// Compares two profiles.
-pub fn of(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
+pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
     let runs = |profile: &Profile| profile.runs.filter(|runs| *runs > 0);
     let both = runs(before).zip(runs(after));
     let mut parts = [

@@ -35,7 +35,7 @@ pub struct Need {
 }
 
 /// What a case needed; nothing where nobody told.
-pub fn of(session: &Session, case: &Case, watched: &[Watched]) -> Option<Need> {
+pub fn case_memory(session: &Session, case: &Case, watched: &[Watched]) -> Option<Need> {
     let own = device_readings::devices_of(session, case.setup);
     let card = own
         .iter()
@@ -205,10 +205,10 @@ mod tests {
         session.telemetry.tracks[0].device.memory_bytes = Some(1_000);
         let of_setup = |setup: usize| {
             let case = &session.cases[setup];
-            of(
+            case_memory(
                 &session,
                 case,
-                &device_readings::of(&session.telemetry, case),
+                &device_readings::case_readings(&session.telemetry, case),
             )
         };
         assert_eq!(

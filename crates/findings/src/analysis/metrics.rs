@@ -56,7 +56,7 @@ impl Metric {
 }
 
 /// The metrics of each pair, then those of the setups as a whole.
-pub fn of(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
+pub fn compared_metrics(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
     let mut metrics: Vec<Metric> = pairs.iter().flat_map(of_pair).collect();
     // What must not be compared has its numbers side by side and no change between them.
     if pairs.iter().any(|pair| pair.ratio.is_none()) {
@@ -145,7 +145,8 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
 /// What the two cases took of the machine, as far as at least one side tells.
 fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
-    let of = |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
+    let of_energy =
+        |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
     let per_joule = |rate: f64| format!("{} /J", humanize::significant(rate, 3));
     let watts = |watts: f64| device_readings::text(Quantity::Power, watts);
     let bytes = |bytes: f64| humanize::bytes(bytes as u64);
@@ -163,21 +164,21 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
             "Energy per item",
             batch,
             Better::Lower,
-            of(Energy::gross_j_per_item),
+            of_energy(Energy::gross_j_per_item),
             energy::joules,
         ),
         metric(
             "Items per joule",
             batch,
             Better::Higher,
-            of(Energy::items_per_j),
+            of_energy(Energy::items_per_j),
             per_joule,
         ),
         metric(
             "Mean power",
             batch,
             Better::Neither,
-            of(Energy::mean_w),
+            of_energy(Energy::mean_w),
             watts,
         ),
     ]
@@ -345,14 +346,14 @@ mod tests {
     use powerband_core::domain::session::Session;
 
     fn compare(session: &Session, batches: [Option<usize>; 2]) -> Comparison {
-        let rows = case_rows::of(session);
+        let rows = case_rows::case_rows(session);
         let side = |setup: usize| Side {
             session,
             rows: &rows,
             setup,
             batch: batches[setup],
         };
-        comparison::of(&side(0), &side(1))
+        comparison::compare_setups(&side(0), &side(1))
     }
 
     fn find<'a>(comparison: &'a Comparison, title: &str) -> &'a Metric {

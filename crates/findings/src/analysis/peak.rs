@@ -88,7 +88,7 @@ pub struct Peak {
 }
 
 /// The peak of a setup, or why none is known.
-pub fn of(session: &Session, setup: usize) -> Result<Peak, String> {
+pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
     let spec = session.plan.setups.get(setup);
     let spec = spec.ok_or("there is no such setup")?;
     if spec.options.get("task").is_some_and(|task| task == "train") {
@@ -135,7 +135,7 @@ pub fn of(session: &Session, setup: usize) -> Result<Peak, String> {
 /// What share of the peak so many items a second are; nothing where the peak or the work is not known.
 pub fn share(session: &Session, setup: usize, items_per_s: f64) -> Option<f64> {
     let macs = session.model_of(setup).macs?;
-    let peak = of(session, setup).ok()?;
+    let peak = peak_of_setup(session, setup).ok()?;
     Some(macs as f64 * OPERATIONS_A_MAC * items_per_s / peak.per_s)
 }
 
@@ -184,7 +184,7 @@ mod tests {
         } else {
             DeviceKind::Nvidia
         };
-        of(&on(&[(kind, name)], setup), 0).map(|peak| peak.per_s / TERA)
+        peak_of_setup(&on(&[(kind, name)], setup), 0).map(|peak| peak.per_s / TERA)
     }
 
     #[test]
@@ -231,16 +231,16 @@ mod tests {
         let mut session = on(&cards, "ort:cuda:0");
         // 8 items in 16 ms are 500 a second; of 8 GFLOP each they are 4 of 8.1 TFLOP/s.
         measure_near(&mut session, 0, 8, 16_000);
-        let share = case_rows::of(&session)[0].of_peak.unwrap();
+        let share = case_rows::case_rows(&session)[0].of_peak.unwrap();
         assert!((share - 4.0 / 8.1).abs() < 1e-4, "{share}");
         session.plan.setups[0] = "ort:cuda:0,copies=2,devices=0+1".parse().unwrap();
-        let both = of(&session, 0).unwrap();
+        let both = peak_of_setup(&session, 0).unwrap();
         assert_eq!(both.per_s, 16.2 * TERA);
         assert_eq!(
             both.told,
             "16.2 TFLOP/s of 2 × Tesla T4 for 32-bit floats (NVIDIA, T4 data sheet)"
         );
         session.model.macs = None;
-        assert_eq!(case_rows::of(&session)[0].of_peak, None);
+        assert_eq!(case_rows::case_rows(&session)[0].of_peak, None);
     }
 }

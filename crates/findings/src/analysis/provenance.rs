@@ -7,7 +7,7 @@ use powerband_core::domain::session::Session;
 const LONGEST_NAME: usize = 100;
 
 /// Of all of these sessions, each name once; empty for none.
-pub fn of(sessions: &[&Session]) -> String {
+pub fn provenance_text(sessions: &[&Session]) -> String {
     let measured = || {
         let sessions = sessions.iter().copied();
         sessions.filter(|session| !session.is_published_only())
@@ -81,9 +81,9 @@ mod tests {
     fn one_session_has_its_minute() {
         let one = session("resnet50", " Example 9000 ", "2026-10-03T21:05:09Z");
         let told = "resnet50 · Example 9000 · 2026-10-03 21:05 UTC";
-        assert_eq!(of(&[&one]), told);
-        assert_eq!(of(&[&one, &one]), told);
-        assert_eq!(of(&[]), "");
+        assert_eq!(provenance_text(&[&one]), told);
+        assert_eq!(provenance_text(&[&one, &one]), told);
+        assert_eq!(provenance_text(&[]), "");
     }
 
     #[test]
@@ -91,17 +91,17 @@ mod tests {
         let before = session("resnet50", "Example 9000", "2026-09-14T18:22:07Z");
         let mut after = session("resnet50", "Example 9000", "2026-10-02T07:41:55Z");
         let told = "resnet50 · Example 9000 · 2026-09-14 to 2026-10-02";
-        assert_eq!(of(&[&after, &before]), told);
+        assert_eq!(provenance_text(&[&after, &before]), told);
         after.model.name = "vit".to_owned();
         after.created = "2026-09-14T19:00:00Z".to_owned();
         let told = "resnet50 · vit · Example 9000 · 2026-09-14";
-        assert_eq!(of(&[&before, &after]), told);
+        assert_eq!(provenance_text(&[&before, &after]), told);
     }
 
     #[test]
     fn what_was_measured_elsewhere_has_no_machine() {
         let mut one = session("resnet50", "This machine", "2026-10-03T21:05:09Z");
         one.imported = Some(Tool::default());
-        assert_eq!(of(&[&one]), "resnet50 · 2026-10-03 21:05 UTC");
+        assert_eq!(provenance_text(&[&one]), "resnet50 · 2026-10-03 21:05 UTC");
     }
 }

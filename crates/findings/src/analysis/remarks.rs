@@ -144,7 +144,7 @@ mod tests {
         measure(&mut session, 0, 2, &[&[2000, 2010, 2020]]);
         end(&mut session, 0, 4, out_of_memory());
         end(&mut session, 0, 8, out_of_memory());
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let raised = flags(&rows);
         let few = raised.iter().find(|flag| flag.name == "too-few-samples");
         assert_eq!(few.unwrap().cases.len(), 2);

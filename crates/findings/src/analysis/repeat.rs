@@ -29,7 +29,7 @@ impl Command {
 }
 
 /// The command for a session's plan; nothing for a session that was not measured here.
-pub fn of(session: &Session) -> Option<Command> {
+pub fn repeat_command(session: &Session) -> Option<Command> {
     let plan = &session.plan;
     if session.imported.is_some() || plan.setups.is_empty() || plan.batches.is_empty() {
         return None;
@@ -149,7 +149,7 @@ mod tests {
     fn a_plain_plan_is_a_plain_command() {
         let session = session(&["tract", "ort:cpu,precision=int8"], &[1, 8]);
         assert_eq!(
-            of(&session).unwrap().line(),
+            repeat_command(&session).unwrap().line(),
             "powerband bench tiny --setup tract:cpu --setup ort:cpu,precision=int8 --batch 1,8 --preset quick --telemetry 0 --seed 1"
         );
     }
@@ -159,10 +159,10 @@ mod tests {
         let mut session = session(&["tract"], &[1]);
         session.plan.measure.max_samples = 7;
         session.plan.model = "it's here/a b.onnx".to_owned();
-        let command = of(&session).unwrap();
+        let command = repeat_command(&session).unwrap();
         assert_eq!(command.unsaid.len(), 1);
         assert!(command.line().contains(r"'it'\''s here/a b.onnx'"));
         session.imported = Some(powerband_core::domain::profile::Tool::default());
-        assert_eq!(of(&session), None);
+        assert_eq!(repeat_command(&session), None);
     }
 }

@@ -7,7 +7,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::{Summary, median};
 
 /// Everything that is stated of a case as one, the middle where several results tell; nothing where nothing is.
-pub fn of(case: &Case) -> Option<Stated> {
+pub fn reported_by_case(case: &Case) -> Option<Stated> {
     if case.stated.is_empty() {
         return None;
     }
@@ -70,7 +70,7 @@ pub fn in_words(session: &Session, case: &Case) -> Option<String> {
     if case.n_samples() > 1 {
         return None;
     }
-    let stated = of(case).unwrap_or_default();
+    let stated = reported_by_case(case).unwrap_or_default();
     let times = [
         ("min", stated.min_ns),
         ("mean", stated.mean_ns),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_row_shows_what_is_stated_and_nothing_else() {
         let session = imported(&[run()]);
-        let row = &case_rows::of(&session)[0];
+        let row = &case_rows::case_rows(&session)[0];
         assert_eq!((row.rounds, row.samples), (1, 0));
         assert_eq!(row.throughput_per_s, Some(900.0));
         assert_eq!(row.throughput_by_median, None);
@@ -145,9 +145,9 @@ mod tests {
             throughput_per_s: None,
             ..run()
         }]);
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         assert_eq!(rows[0].throughput_per_s, None);
-        let curves = batch_curve::of(&rows);
+        let curves = batch_curve::batch_curves(&rows);
         let point = &curves[0].points[0];
         assert_eq!((point.median_ns, point.mean_ns), (6e6, None));
         assert_eq!((point.throughput_per_s, point.of_best), (None, None));
@@ -160,7 +160,7 @@ mod tests {
             throughput_per_s: Some(700.0),
             ..Stated::default()
         };
-        let row = &case_rows::of(&imported(&[run(), other]))[0];
+        let row = &case_rows::case_rows(&imported(&[run(), other]))[0];
         assert_eq!(row.rounds, 2);
         assert_eq!(row.throughput_per_s, Some(800.0));
         assert_eq!(row.latency_ns.as_ref().unwrap().median, 7e6);
@@ -172,7 +172,7 @@ mod tests {
             objections: vec!["the result is INVALID".to_owned()],
             ..run()
         }]);
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let raised = remarks::flags(&rows);
         assert_eq!(raised.len(), 1);
         assert_eq!(raised[0].name, "not-accepted");

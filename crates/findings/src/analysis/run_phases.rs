@@ -29,7 +29,7 @@ impl PartRow {
 }
 
 /// The parts of a case's runs, in the worker's order, and the rest of the runs where there is one.
-pub fn of(case: &Case) -> Vec<PartRow> {
+pub fn phase_rows(case: &Case) -> Vec<PartRow> {
     let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
     for part in case.rounds.iter().flat_map(|round| &round.parts) {
         let samples = part.samples_ns.iter().map(|&ns| ns as f64);
@@ -78,7 +78,7 @@ fn rests(round: &Round) -> Vec<f64> {
 
 /// The parts in a line: `forward 12.1 ms (31 %), backward 22 ms (57 %)`; nothing for a case without.
 pub fn in_short(case: &Case) -> Option<String> {
-    let rows = of(case);
+    let rows = phase_rows(case);
     let words = rows.iter().map(|row| {
         let time = humanize::duration_ns(row.median_ns);
         match row.share {
@@ -180,7 +180,7 @@ mod tests {
             in_short(&case).as_deref(),
             Some("forward 136 ms (32 %), backward 281 ms (67 %), rest 3.00 ms (1 %)")
         );
-        let shares: f64 = of(&case).iter().filter_map(|row| row.share).sum();
+        let shares: f64 = phase_rows(&case).iter().filter_map(|row| row.share).sum();
         assert!((shares - 1.0).abs() < 1e-9);
     }
 

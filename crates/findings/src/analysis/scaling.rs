@@ -34,7 +34,7 @@ pub struct Gain {
 }
 
 /// Every setup with copies whose single one is in the same session.
-pub fn of(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
+pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
     let setups = &session.plan.setups;
     let with_copies = setups.iter().enumerate().filter_map(|(setup, spec)| {
         let copies = copies(spec)?;
@@ -48,7 +48,7 @@ pub fn of(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
             setup,
             batch: None,
         };
-        let pairs = comparison::of(&side(single), &side(setup)).pairs;
+        let pairs = comparison::compare_setups(&side(single), &side(setup)).pairs;
         let gains = pairs.into_iter().map(|pair| Gain {
             batch: pair.before_batch,
             efficiency: efficiency(&pair, copies),
@@ -140,7 +140,7 @@ mod tests {
         ] {
             measure_near(&mut session, setup, batch, micros);
         }
-        let found = of(&session, &case_rows::of(&session));
+        let found = scaling_rows(&session, &case_rows::case_rows(&session));
         assert_eq!(found.len(), 1, "tract has nobody to be compared with");
         assert_eq!(
             (found[0].setup, found[0].single, found[0].copies),

@@ -62,7 +62,7 @@ impl Side<'_> {
             .filter(|row| row.setup == self.setup)
             .cloned()
             .collect();
-        let curve = batch_curve::of(&rows).into_iter().next()?;
+        let curve = batch_curve::batch_curves(&rows).into_iter().next()?;
         let from = curve.points.first()?.batch;
         let point = curve.points.iter().find(|point| point.batch == batch)?;
         let share = point.efficiency(Efficiency::Scaling)?;

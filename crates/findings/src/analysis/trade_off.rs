@@ -179,7 +179,7 @@ pub fn batches(judged: &[Judged<'_>]) -> Vec<usize> {
 }
 
 /// Where each setup stands, in their order.
-pub fn of(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<Standing> {
+pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<Standing> {
     let found: Vec<(Option<Speed>, Option<Level>)> = judged
         .iter()
         .map(|setup| (speed(setup, at), quality.of(setup.accuracy)))
@@ -295,7 +295,7 @@ mod tests {
             measure_near(&mut session, setup, 1, micros * 2);
             measure_near(&mut session, setup, 4, micros * 4);
         }
-        batch_curve::of(&case_rows::of(&session))
+        batch_curve::batch_curves(&case_rows::case_rows(&session))
     }
 
     fn judged<'a>(accuracies: &'a [Accuracy], curves: &'a [BatchCurve]) -> Vec<Judged<'a>> {
@@ -324,7 +324,7 @@ mod tests {
         let judged = judged(&accuracies, &curves);
         assert_eq!(known(&judged), [Quality::SameChoice, Quality::Cosine]);
         let ranks = |quality| -> Vec<Rank> {
-            let standings = of(&judged, quality, At::Best);
+            let standings = judged_standings(&judged, quality, At::Best);
             standings
                 .into_iter()
                 .map(|standing| standing.rank)
@@ -355,13 +355,13 @@ mod tests {
         let judged = judged(&accuracies, &curves);
         assert_eq!(batches(&judged), [1, 4]);
         let batch = |at| {
-            of(&judged, Quality::SameChoice, at)[0]
+            judged_standings(&judged, Quality::SameChoice, at)[0]
                 .speed
                 .map(|speed| speed.batch)
         };
         assert_eq!(batch(At::Best), Some(4));
         assert_eq!(batch(At::Batch(1)), Some(1));
-        let missing = &of(&judged, Quality::SameChoice, At::Batch(2))[0];
+        let missing = &judged_standings(&judged, Quality::SameChoice, At::Batch(2))[0];
         assert_eq!(
             missing.rank,
             Rank::Unknown("it was not measured at batch 2".to_owned())
@@ -383,13 +383,13 @@ mod tests {
         assert_eq!(known(&both), [Quality::SameChoice, Quality::Cosine]);
         assert_eq!(known(&both[..1]).len(), 3);
         assert_eq!(known(&[]), []);
-        let standings = of(&both, Quality::Top1, At::Best);
+        let standings = judged_standings(&both, Quality::Top1, At::Best);
         assert_eq!(
             standings[1].rank,
             Rank::Unknown("top-1 is not known of it".to_owned())
         );
         // Alike in both: neither beats the other.
-        let standings = of(&both, Quality::Cosine, At::Best);
+        let standings = judged_standings(&both, Quality::Cosine, At::Best);
         assert!(
             standings
                 .iter()

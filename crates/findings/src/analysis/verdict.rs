@@ -77,7 +77,7 @@ impl Verdict {
 }
 
 /// The answer for an estimate.
-pub fn of(estimate: &Estimate) -> Verdict {
+pub fn verdict_of_estimate(estimate: &Estimate) -> Verdict {
     let call = call(estimate);
     let unsettled = call == Call::Inconclusive;
     let is_known = estimate.interval().tells_of(estimate.ratio());
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_is_not_settled_says_how_many_rounds_are_missing() {
-        let verdict = of(&estimate(3.0, 1.5, 0.0));
+        let verdict = verdict_of_estimate(&estimate(3.0, 1.5, 0.0));
         let more = verdict.more_rounds.unwrap();
         assert_eq!(more, 12);
         let reason = verdict.reason.unwrap();
@@ -227,16 +227,19 @@ mod tests {
             "{reason}"
         );
         // Nothing is missing where something was found.
-        assert_eq!(of(&estimate(3.0, 0.5, 0.0)).more_rounds, None);
+        assert_eq!(
+            verdict_of_estimate(&estimate(3.0, 0.5, 0.0)).more_rounds,
+            None
+        );
         // A change of exactly the floor is neither a change nor none.
-        let hopeless = of(&estimate(1.0, 40.0, 0.0));
+        let hopeless = verdict_of_estimate(&estimate(1.0, 40.0, 0.0));
         assert_eq!(hopeless.more_rounds, None);
         assert!(hopeless.reason.unwrap().contains("close other programs"));
     }
 
     #[test]
     fn more_rounds_narrow_the_spread_too() {
-        let verdict = of(&estimate(3.0, 0.1, 3.05));
+        let verdict = verdict_of_estimate(&estimate(3.0, 0.1, 3.05));
         assert_eq!(verdict.call, Call::Inconclusive);
         assert!(verdict.more_rounds.is_some(), "{verdict:?}");
         assert!(verdict.reason.unwrap().contains("differs from itself"));

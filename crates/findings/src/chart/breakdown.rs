@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn bars_and_tiles_of_a_real_profile_stand_for_all_of_it() {
         let profile = profile(RESNET_V100);
-        let found = breakdown::of(&profile, &Rules::default(), Level::Kernel);
+        let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
         let shown = found.shown(&Filter::default());
         let bars = bars(&found, &shown);
         assert_eq!(bars.len(), BARS + 1);
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn changes_go_to_either_side() {
         let (before, after) = (profile(RESNET_V100), profile(RESNET_MI210));
-        let found = kernel_comparison::of(&before, &after, &Rules::default());
+        let found = kernel_comparison::compare_profiles(&before, &after, &Rules::default());
         let all: Vec<usize> = (0..found.rows.len()).collect();
         let steps = changes(&found, &all);
         assert_eq!(steps[0].length.abs(), 1.0);

@@ -156,7 +156,7 @@ mod tests {
         let mut session = session(&["ort:cpu"], &[1, 8]);
         measure_near(&mut session, 0, 1, 4_000);
         measure_near(&mut session, 0, 8, 9_000);
-        let curves = batch_curve::of(&case_rows::of(&session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let overlay = Overlay {
             id: SeriesId(1),
             name: "mine".to_owned(),

@@ -331,7 +331,7 @@ mod tests {
         for batch in [4, 16] {
             end(&mut session, 1, batch, out_of_memory());
         }
-        batch_curve::of(&case_rows::of(&session))
+        batch_curve::batch_curves(&case_rows::case_rows(&session))
     }
 
     fn overlays(curves: &[BatchCurve]) -> Vec<Overlay<'_>> {
@@ -522,7 +522,7 @@ mod tests {
     #[test]
     fn nothing_measured_is_an_empty_chart() {
         let session = session(&["ort:cpu"], &[1, 2]);
-        let curves = batch_curve::of(&case_rows::of(&session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let options = CurveOptions {
             limit_ns: Some(5e6),
             ..CurveOptions::default()

@@ -50,7 +50,7 @@ mod tests {
             from_ns: 0,
             to_ns: second,
         });
-        let curves = batch_curve::of(&case_rows::of(&session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let overlays = [Overlay {
             id: SeriesId(0),
             name: "card".to_owned(),

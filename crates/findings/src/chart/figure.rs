@@ -120,12 +120,13 @@ impl<'a> Part<'a> {
 
     /// Its cases in numbers.
     pub fn rows(&self) -> &[CaseRow] {
-        self.rows.get_or_init(|| case_rows::of(self.session))
+        self.rows.get_or_init(|| case_rows::case_rows(self.session))
     }
 
     /// A curve for each setup.
     pub fn curves(&self) -> &[BatchCurve] {
-        self.curves.get_or_init(|| batch_curve::of(self.rows()))
+        self.curves
+            .get_or_init(|| batch_curve::batch_curves(self.rows()))
     }
 }
 

@@ -103,12 +103,12 @@ mod tests {
             session
         };
         let sessions = [on(1, 2_000), on(2, 2_000), on(3, 3_000)];
-        let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::of).collect();
+        let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
         let pairs: Vec<(&Session, &[CaseRow])> = sessions
             .iter()
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
-        let history = history::of(&Followed::of(&sessions[0], 0, 1), &pairs);
+        let history = history::case_history(&Followed::of(&sessions[0], 0, 1), &pairs);
         let spec = medians(&history, 2);
         let ys: Vec<f64> = spec.series[0]
             .points

@@ -99,7 +99,7 @@ mod tests {
                 ..Opening::default()
             });
         }
-        let curves = batch_curve::of(&case_rows::of(&session));
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         peak(&[Overlay {
             id: SeriesId(0),
             name: "curve".to_owned(),

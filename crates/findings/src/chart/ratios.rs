@@ -75,14 +75,14 @@ mod tests {
             measure_near(&mut session, 0, batch, micros);
             measure_near(&mut session, 1, batch, 2_000);
         }
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let side = |setup: usize| Side {
             session: &session,
             rows: &rows,
             setup,
             batch: None,
         };
-        let spec = speed_ups(&comparison::of(&side(0), &side(1)).pairs, |_| 3);
+        let spec = speed_ups(&comparison::compare_setups(&side(0), &side(1)).pairs, |_| 3);
         let points = &spec.series[0].points;
         assert_eq!((points[0].x, points[1].x), (0.0, 3.0));
         assert!((points[0].y - 0.5).abs() < 1e-4 && (points[1].y - 3.0).abs() < 1e-4);
@@ -90,7 +90,7 @@ mod tests {
         assert!(spec.y.high > 3.0);
         assert!(matches!(spec.marks[0], Mark::Level { y: 1.0, .. }));
         // Both setups of both sessions: told apart by name and colour.
-        let both = [0, 1].map(|setup| comparison::of(&side(setup), &side(setup)).pairs);
+        let both = [0, 1].map(|setup| comparison::compare_setups(&side(setup), &side(setup)).pairs);
         let both = speed_ups(&both.concat(), |setup| setup + 5);
         let told: Vec<(&str, usize)> = both
             .series

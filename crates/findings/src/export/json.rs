@@ -19,7 +19,7 @@ use powerband_core::stats::summary::Summary;
 
 /// The whole document.
 pub fn session(session: &Session) -> Value {
-    let rows = case_rows::of(session);
+    let rows = case_rows::case_rows(session);
     json!({
         "name": session.name,
         "created": session.created,
@@ -68,12 +68,15 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
             "gains": gains.collect::<Vec<_>>(),
         })
     };
-    scaling::of(session, rows).iter().map(of_one).collect()
+    scaling::scaling_rows(session, rows)
+        .iter()
+        .map(of_one)
+        .collect()
 }
 
 /// A case with what its runs consist of and what training came to, where the worker told.
 fn with_parts(mut document: Value, case: &Case) -> Value {
-    let parts = run_phases::of(case);
+    let parts = run_phases::phase_rows(case);
     let Some(document_fields) = document.as_object_mut().filter(|_| !parts.is_empty()) else {
         return document;
     };

@@ -167,14 +167,14 @@ mod tests {
         measure(&mut session, 0, 4, &[&[1_000_000; 10]]);
         measure(&mut session, 1, 4, &[&[2_000_000; 10]]);
         measure_near(&mut session, 0, 8, 1_000);
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let side = |setup| Side {
             session: &session,
             rows: &rows,
             setup,
             batch: None,
         };
-        let found = [comparison::of(&side(0), &side(1))];
+        let found = [comparison::compare_setups(&side(0), &side(1))];
         let text = document(&found, 0.0);
         assert!(
             text.contains("tests=\"4\" failures=\"1\" skipped=\"2\""),
@@ -199,14 +199,14 @@ mod tests {
         for setup in [0, 1] {
             measure_near(&mut session, setup, 1, 1_000);
         }
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         let side = Side {
             session: &session,
             rows: &rows,
             setup: 0,
             batch: None,
         };
-        let text = document(&[comparison::of_sessions(&side, &side)], 0.0);
+        let text = document(&[comparison::compare_sessions(&side, &side)], 0.0);
         for part in [
             "<testsuite name=\"2 setups\" tests=\"2\"",
             "classname=\"fake:cpu against fake:cpu\"",

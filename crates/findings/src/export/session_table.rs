@@ -29,7 +29,7 @@ pub fn cases(session: &Session) -> Table {
         "flags",
         "reason",
     ]);
-    table.rows = case_rows::of(session).iter().map(row).collect();
+    table.rows = case_rows::case_rows(session).iter().map(row).collect();
     table
 }
 

@@ -29,7 +29,7 @@ pub fn write(material: &Material<'_>) -> Document {
         subtitle: overview::subtitle(source),
         ..Document::default()
     };
-    let way = journey::of(source);
+    let way = journey::journey_of_report(source);
     let figures = figures::Figures::of(material);
     document.section("Overview", overview::blocks(source));
     document.section("Initial performance", initial(source, &way));
@@ -123,7 +123,7 @@ fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     let Some((place, profile)) = found else {
         return Vec::new();
     };
-    let found = breakdown::of(profile, material.rules, Level::Category);
+    let found = breakdown::add_up(profile, material.rules, Level::Category);
     let mut items: Vec<Text> = found
         .rows
         .iter()
@@ -158,7 +158,7 @@ fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
             "No second setup was measured on the way, so there is nothing to compare.".into(),
         )];
     };
-    let found = comparison::of(
+    let found = comparison::compare_setups(
         &source.side(first.setup, None),
         &source.side(last.setup, None),
     );
@@ -250,8 +250,8 @@ fn other(metric: &Metric) -> Option<Vec<Cell>> {
 /// What was typed, and what shows more of it.
 fn commands(source: &Source<'_>) -> Vec<Block> {
     let file = source.named();
-    let measured =
-        repeat::of(source.original).map(|command| format!("# Measure it\n{}\n\n", command.line()));
+    let measured = repeat::repeat_command(source.original)
+        .map(|command| format!("# Measure it\n{}\n\n", command.line()));
     let mut text = measured.unwrap_or_default();
     text.push_str(&format!(
         "# The steps, and each case\npowerband journey {file}\npowerband show {file}\n"

@@ -121,7 +121,7 @@ fn knee(source: &Source<'_>) -> Option<Text> {
 
 fn bottleneck(source: &Source<'_>, rules: &Rules) -> Option<Text> {
     let (_, profile) = profiles::chosen(source)?;
-    let found = breakdown::of(profile, rules, Level::Category);
+    let found = breakdown::add_up(profile, rules, Level::Category);
     let first = found.rows.first().filter(|row| row.total_ns > 0)?;
     Some(
         Text::default()
@@ -339,7 +339,7 @@ pub fn notes(source: &Source<'_>) -> Vec<Block> {
 
 /// The command and the plan.
 pub fn repeat(source: &Source<'_>) -> Vec<Block> {
-    let Some(command) = repeat::of(source.original) else {
+    let Some(command) = repeat::repeat_command(source.original) else {
         return match &source.session.imported {
             Some(tool) => {
                 let told = tool

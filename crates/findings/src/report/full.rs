@@ -16,7 +16,7 @@ pub fn write(material: &Material<'_>) -> Document {
         subtitle: overview::subtitle(source),
         ..Document::default()
     };
-    let way = journey::of(source);
+    let way = journey::journey_of_report(source);
     let figures = figures::Figures::of(material);
     document.section("Summary", overview::blocks(source));
     document.section(

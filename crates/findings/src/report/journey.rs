@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 40;
 const MOST_REMARKS: usize = 12;
 
 /// The journey of a session: its ladder, or its setups at the smallest batch size that most of them have.
-pub fn of(source: &Source<'_>) -> Journey {
+pub fn journey_of_report(source: &Source<'_>) -> Journey {
     let batches = &source.session.plan.batches;
     let measured_at = |batch: usize| source.measured().filter(|row| row.batch == batch).count();
     let most = batches.iter().map(|batch| measured_at(*batch)).max();
@@ -29,13 +29,13 @@ pub fn of(source: &Source<'_>) -> Journey {
     if source.session.plan.ladder.is_empty() && setups > MOST_STEPS {
         let mut few = source.session.clone().into_owned();
         few.plan.setups.truncate(MOST_STEPS);
-        let mut journey = journey::of(&few, &source.rows, batch);
+        let mut journey = journey::compare_steps(&few, &source.rows, batch);
         let more = humanize::of_many((setups - MOST_STEPS) as u64, "setup");
         let told = format!("{more} left out here; {}", source.elsewhere());
         journey.remarks.insert(0, told);
         return journey;
     }
-    journey::of(&source.session, &source.rows, batch)
+    journey::compare_steps(&source.session, &source.rows, batch)
 }
 
 /// Whether there is any way to go.

@@ -36,9 +36,9 @@ impl<'a> Source<'a> {
     pub fn of(session: &'a Session, file: Option<String>, plan: Option<String>) -> Self {
         let original = session;
         let session = tidied(session);
-        let rows = case_rows::of(&session);
+        let rows = case_rows::case_rows(&session);
         Self {
-            curves: batch_curve::of(&rows),
+            curves: batch_curve::batch_curves(&rows),
             rows,
             session,
             original,

@@ -27,7 +27,7 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 
 /// What the report is about, on a line: model, machine, day.
 pub(crate) fn subtitle(source: &Source<'_>) -> String {
-    provenance::of(&[&source.session])
+    provenance::provenance_text(&[&source.session])
 }
 
 /// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.
@@ -163,7 +163,7 @@ fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
         return String::new();
     }
     let batch = Some(best.batch);
-    let found = comparison::of(&source.side(0, batch), &source.side(best.setup, batch));
+    let found = comparison::compare_setups(&source.side(0, batch), &source.side(best.setup, batch));
     let gain = found.pairs.first().and_then(numbers::gain);
     gain.map_or_else(String::new, |gain| {
         format!(

@@ -29,7 +29,7 @@ pub fn tone(call: Call) -> Tone {
 pub fn within(source: &Source<'_>) -> Vec<Comparison> {
     let others = 1..source.session.plan.setups.len().min(MOST_SETUPS + 1);
     others
-        .map(|other| comparison::of(&source.side(0, None), &source.side(other, None)))
+        .map(|other| comparison::compare_setups(&source.side(0, None), &source.side(other, None)))
         .collect()
 }
 

@@ -51,7 +51,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     let Some((_, profile)) = chosen(source) else {
         return Vec::new();
     };
-    let by_category = breakdown::of(profile, rules, Level::Category);
+    let by_category = breakdown::add_up(profile, rules, Level::Category);
     let mut blocks = vec![Block::Paragraph(head(source, profile, &by_category))];
     if by_category.summed_ns.unwrap_or(0) == 0 {
         blocks.extend(counters_table(source, profile));
@@ -68,7 +68,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     } else {
         "Kernel"
     };
-    let found = breakdown::of(profile, rules, level);
+    let found = breakdown::add_up(profile, rules, level);
     blocks.push(table(source, &found, title));
     blocks.extend(counters_table(source, profile));
     let notes: Vec<Text> = profile
@@ -207,7 +207,7 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
     let Some(((_, before), (_, after_profile))) = chosen(&material.first).zip(chosen(after)) else {
         return Vec::new();
     };
-    let found = kernel_comparison::of(before, after_profile, material.rules);
+    let found = kernel_comparison::compare_profiles(before, after_profile, material.rules);
     let per = if found.is_per_run { " a run" } else { "" };
     let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
     let mut blocks = vec![Block::Paragraph(

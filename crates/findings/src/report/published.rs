@@ -41,7 +41,7 @@ fn table(sheet: &Sheet) -> Table {
 
 /// What does not add up, with the sums; nothing where everything does.
 pub fn findings(source: &Source<'_>) -> Vec<Block> {
-    let found = lint::of(&source.session);
+    let found = lint::lint_findings(&source.session);
     if found.is_empty() {
         return Vec::new();
     }

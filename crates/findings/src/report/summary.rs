@@ -80,11 +80,11 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
         blocks.extend(opportunities(None, row));
         return blocks;
     };
-    let operations = breakdown::of(profile, rules, Level::Operator);
+    let operations = breakdown::add_up(profile, rules, Level::Operator);
     let operations = if operations.has_operators {
         operations
     } else {
-        breakdown::of(profile, rules, Level::Kernel)
+        breakdown::add_up(profile, rules, Level::Kernel)
     };
     if operations.rows.is_empty() {
         let whose = profiles::whose(source, profile);
@@ -103,7 +103,7 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     blocks.push(Block::Paragraph(
         Text::default().emphasis(format!("From the profile of {whose}.")),
     ));
-    let kernels = breakdown::of(profile, rules, Level::Kernel);
+    let kernels = breakdown::add_up(profile, rules, Level::Kernel);
     blocks.extend(opportunities(Some(&kernels), row));
     blocks
 }
@@ -167,7 +167,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
             batch: row.batch,
         })
     });
-    let phases: Vec<PartRow> = case.map(run_phases::of).unwrap_or_default();
+    let phases: Vec<PartRow> = case.map(run_phases::phase_rows).unwrap_or_default();
     let phase = |name: &str| phase(source, setup, &phases, name);
     let why = source
         .rows

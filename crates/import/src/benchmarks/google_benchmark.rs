@@ -115,10 +115,10 @@ impl Importer for GoogleBenchmark {
 fn about(context: &Object, into: &mut Imported) {
     for (name, value) in context {
         match name.as_str() {
-            "executable" => common::command(into, &json::words(value)),
-            "library_version" => common::version(into, &json::words(value)),
+            "executable" => common::command(into, &json::value_text(value)),
+            "library_version" => common::version(into, &json::value_text(value)),
             "caches" | "load_avg" | "json_schema_version" => {}
-            _ => into.fact(name, json::words(value)),
+            _ => into.fact(name, json::value_text(value)),
         }
     }
     if context.get("library_build_type").and_then(Value::as_str) == Some("debug") {
@@ -171,7 +171,7 @@ fn take(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
     let is_error = entry.get("error_occurred").and_then(Value::as_bool) == Some(true);
     let skipped = entry
         .get("skipped")
-        .is_some_and(|value| json::words(value) != "false");
+        .is_some_and(|value| json::value_text(value) != "false");
     if is_error || skipped {
         let why =
             json::text_of(entry, "error_message").or_else(|| json::text_of(entry, "skip_message"));
@@ -243,7 +243,7 @@ fn counters(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
             continue;
         };
         if common::is_batch(name) && result.batch.is_none() {
-            result.batch = common::batch(&json::words(value));
+            result.batch = common::batch(&json::value_text(value));
         }
         let unit = match name.as_str() {
             "bytes_per_second" => "B/s",

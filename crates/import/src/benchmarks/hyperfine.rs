@@ -79,7 +79,7 @@ fn reported(result: &Object, into: &mut Imported) -> Option<Reported> {
     }
     let parameters = result.get("parameters").and_then(Value::as_object);
     for (name, value) in parameters.into_iter().flatten() {
-        parameter(&mut reported, name, &json::words(value), into);
+        parameter(&mut reported, name, &json::value_text(value), into);
     }
     let memory = result.get("memory_usage_byte").and_then(Value::as_array);
     let memory: Vec<f64> = memory

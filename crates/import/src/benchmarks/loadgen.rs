@@ -238,7 +238,7 @@ impl Detail {
         let Some(key) = json::text_of(&entry, "key") else {
             return;
         };
-        let value = entry.get("value").map(json::words).unwrap_or_default();
+        let value = entry.get("value").map(json::value_text).unwrap_or_default();
         match key {
             "loadgen_version" => {
                 common::version(into, value.split(' ').next().unwrap_or_default());
@@ -291,7 +291,7 @@ impl Detail {
         let status = entry
             .get("metadata")
             .and_then(|metadata| metadata.get("status"));
-        let status = status.map(json::words).unwrap_or_default();
+        let status = status.map(json::value_text).unwrap_or_default();
         if !status.is_empty() && status != "success" {
             self.result
                 .objections

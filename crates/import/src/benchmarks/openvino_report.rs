@@ -58,7 +58,7 @@ impl Importer for OpenvinoReport {
             for (key, part) in parts {
                 let members = value.get(key).and_then(Value::as_object);
                 for (name, value) in members.into_iter().flatten() {
-                    report.take(part, name, &json::words(value), into);
+                    report.take(part, name, &json::value_text(value), into);
                 }
             }
         } else {

@@ -144,17 +144,17 @@ fn about(config: &Value, into: &mut Imported) -> Option<usize> {
                 } else {
                     format!("{part} {name}")
                 };
-                into.fact(&title, json::words(value));
+                into.fact(&title, json::value_text(value));
             }
         }
     }
     let environment = config.get("environment");
     let version = environment.and_then(|environment| environment.get("optimum_benchmark_version"));
     if let Some(version) = version {
-        common::version(into, &json::words(version));
+        common::version(into, &json::value_text(version));
     }
     let scenario = config.get("scenario").or_else(|| config.get("benchmark"))?;
-    common::batch(&json::words(
+    common::batch(&json::value_text(
         scenario.get("input_shapes")?.get("batch_size")?,
     ))
 }

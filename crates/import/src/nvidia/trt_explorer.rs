@@ -59,7 +59,7 @@ impl Importer for TrtExplorer {
             "model_options",
         ] {
             for (name, value) in part(key).into_iter().flatten() {
-                into.fact(name, json::words(value));
+                into.fact(name, json::value_text(value));
             }
         }
         if let Some(figures) = part("performance_summary") {

@@ -114,7 +114,7 @@ fn layer_of(value: &Value) -> Option<Layer> {
 
 /// Shape and format of a tensor: `[32, 3, 224, 224] Row major linear FP32`.
 fn shape_of(tensor: &Object) -> Option<String> {
-    let dims = json::words(tensor.get("Dimensions")?);
+    let dims = json::value_text(tensor.get("Dimensions")?);
     let kind = json::text_of(tensor, "Format/Datatype").unwrap_or_default();
     Some(format!("[{dims}] {kind}").trim().to_owned())
 }

@@ -49,12 +49,12 @@ pub(crate) fn text_of<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
 }
 
 /// A value in one line, as a person would write it: texts without marks, lists with commas.
-pub fn words(value: &Value) -> String {
+pub fn value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.trim().to_owned(),
         Value::Array(list) => {
-            let list: Vec<String> = list.iter().map(words).collect();
+            let list: Vec<String> = list.iter().map(value_text).collect();
             list.join(", ")
         }
         other => other.to_string(),

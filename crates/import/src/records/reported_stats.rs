@@ -35,7 +35,7 @@ const MEAN: [&str; 5] = [
 ];
 
 /// What is stated of a result.
-pub fn of(reported: &Reported) -> Stated {
+pub fn stated(reported: &Reported) -> Stated {
     let named = |names: &'static [&'static str]| time(reported, |name: &str| names.contains(&name));
     let percentile = |percent: u8| {
         let names = percentile_names(percent);
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use crate::testing;
 
-    fn stated(file: &str) -> Vec<Stated> {
-        testing::fixture(file).reported.iter().map(of).collect()
+    fn of(file: &str) -> Vec<Stated> {
+        testing::fixture(file).reported.iter().map(stated).collect()
     }
 
     #[test]
@@ -120,14 +120,14 @@ mod tests {
             ),
             ("openvino/resnet50-benchmark_report.csv", vec![34.45]),
         ] {
-            let found: Vec<f64> = stated(file)
+            let found: Vec<f64> = of(file)
                 .iter()
                 .filter_map(|one| one.throughput_per_s)
                 .collect();
             assert_eq!(found, rates, "{file}");
         }
         let log = "tensorrt/trtexec-resnet50-summary-sanitised.log";
-        let rates: Vec<Option<f64>> = stated(log).iter().map(|one| one.throughput_per_s).collect();
+        let rates: Vec<Option<f64>> = of(log).iter().map(|one| one.throughput_per_s).collect();
         assert_eq!(rates.len(), 2);
         assert!(
             rates
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn statistics_keep_their_places() {
-        let run = &stated("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt")[0];
+        let run = &of("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt")[0];
         assert_eq!(run.typical_ns, Some(6_374_964.0));
         assert_eq!(
             (run.min_ns, run.max_ns, run.mean_ns),
@@ -150,7 +150,7 @@ mod tests {
             (Some(9_552_921.0), Some(11_426_664.0), Some(13_005_217.0))
         );
         assert!(run.objections[0].contains("INVALID"));
-        let load = &stated("triton-perf-analyzer/inception-concurrency.csv")[0];
+        let load = &of("triton-perf-analyzer/inception-concurrency.csv")[0];
         assert_eq!(load.p99_ns, Some(21_018_000.0));
         assert_eq!((load.min_ns, load.mean_ns), (None, None));
     }
@@ -160,10 +160,10 @@ mod tests {
         let mut tokens = Reported::named("decode");
         tokens.figure("throughput", 900.0, "tokens/s");
         tokens.figure("min", 12.0, "items/s");
-        assert_eq!(of(&tokens), Stated::default());
+        assert_eq!(stated(&tokens), Stated::default());
         let mut runs = Reported::named("runs");
         runs.batch = Some(8);
         runs.figure("Throughput", 100.0, "qps");
-        assert_eq!(of(&runs).throughput_per_s, Some(800.0));
+        assert_eq!(stated(&runs).throughput_per_s, Some(800.0));
     }
 }

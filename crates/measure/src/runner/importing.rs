@@ -266,7 +266,7 @@ fn fill(session: &mut Session, reported: &[Reported]) {
             setup,
             batch: batch(one),
         };
-        let stated = reported_stats::of(one);
+        let stated = reported_stats::stated(one);
         if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
             add(case, one, stated);
         } else {
@@ -314,7 +314,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
             remarks.push(objection);
         }
     }
-    let tells_spread = |one: &Reported| reported_stats::of(one).tells_spread();
+    let tells_spread = |one: &Reported| reported_stats::stated(one).tells_spread();
     let has_none = |one: &Reported| one.samples_ns.is_empty();
     let doubts = [
         (

@@ -36,13 +36,17 @@ pub struct Survey {
 /// Asks every source; or plays back what was recorded, where that is wanted.
 pub fn survey(places: &Places) -> Survey {
     if places.replay.is_some() {
-        return of(&[&Replay], places, PATIENCE);
+        return survey_sources(&[&Replay], places, PATIENCE);
     }
-    of(ALL, places, PATIENCE)
+    survey_sources(ALL, places, PATIENCE)
 }
 
 /// Asks these sources, all at once, each for at most so long.
-pub fn of(sources: &[&'static dyn Source], places: &Places, patience: Duration) -> Survey {
+pub fn survey_sources(
+    sources: &[&'static dyn Source],
+    places: &Places,
+    patience: Duration,
+) -> Survey {
     let asked: Vec<_> = sources.iter().map(|source| ask(*source, places)).collect();
     let deadline = Instant::now() + patience;
     let mut survey = Survey::default();
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_card_is_watched_once() {
-        let survey = of(&[&First, &Second], &Places::default(), PATIENCE);
+        let survey = survey_sources(&[&First, &Second], &Places::default(), PATIENCE);
         assert_eq!(survey.devices.len(), 2);
         assert_eq!(survey.opened.len(), 1);
         assert_eq!(survey.opened[0].places, [Some(0), Some(1)]);
@@ -235,7 +239,7 @@ mod tests {
     #[test]
     fn neither_a_hang_nor_a_crash_keeps_the_others_from_telling() {
         let patience = Duration::from_millis(200);
-        let survey = of(
+        let survey = survey_sources(
             &[&Hanging, &Panicking, &Second],
             &Places::default(),
             patience,

@@ -18,7 +18,7 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
-use powerband_app::claims::{is_published, words as published_words};
+use powerband_app::claims::{is_published, pin_details as published_words};
 use powerband_app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self, UNKNOWN};
@@ -365,7 +365,7 @@ fn no_peak(app: &App) -> Option<String> {
     shown.find_map(|entry| {
         let (session, setup) = sessions::of_series(entry.id);
         let session = &app.sessions.get(session)?.session;
-        match peak::of(session, setup) {
+        match peak::peak_of_setup(session, setup) {
             Err(why) => Some(why),
             Ok(_) if session.model_of(setup).macs.is_none() => {
                 Some("what the network computes could not be counted".to_owned())
@@ -422,7 +422,7 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
         .collect();
     if app.curves.options.efficiency == Efficiency::OfPeak
         && let Some(open) = app.sessions.get(pin.session)
-        && let Ok(peak) = peak::of(&open.session, pin.case.setup)
+        && let Ok(peak) = peak::peak_of_setup(&open.session, pin.case.setup)
     {
         words.push((String::new(), format!("The peak is {}.", peak.told)));
     }

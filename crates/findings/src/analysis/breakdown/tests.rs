@@ -12,7 +12,7 @@ fn of_totals(totals: Vec<Total>) -> Profile {
 }
 
 fn by(profile: &Profile, level: Level) -> Breakdown {
-    of(profile, &Rules::default(), level)
+    add_up(profile, &Rules::default(), level)
 }
 
 /// The same kernels, and nobody knows their operators.

@@ -15,7 +15,7 @@ fn made(totals: &[(&str, &str, u64)], runs: Option<u64>) -> Profile {
 }
 
 fn compared(before: &Profile, after: &Profile) -> Comparison {
-    of(before, after, &Rules::default())
+    compare_profiles(before, after, &Rules::default())
 }
 
 fn adds_up(found: &Comparison) {

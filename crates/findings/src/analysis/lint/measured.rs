@@ -38,7 +38,7 @@ fn about_ms(ns: f64) -> Option<Written> {
 
 fn phases(session: &Session, case: &Case) -> Option<Phases> {
     let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
-    let rows = run_phases::of(case);
+    let rows = run_phases::phase_rows(case);
     let whole = rows.iter().filter(|row| row.is_named());
     let portions: Option<Vec<Portion>> = whole
         .map(|row| {

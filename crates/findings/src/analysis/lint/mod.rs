@@ -154,7 +154,7 @@ pub fn check(id: &str) -> Option<&'static Check> {
 }
 
 /// Everything that does not add up in a session.
-pub fn of(session: &Session) -> Vec<Finding> {
+pub fn lint_findings(session: &Session) -> Vec<Finding> {
     let published = session.published.iter().flat_map(of_published);
     let measured = of_published(&measured::numbers(session))
         .into_iter()

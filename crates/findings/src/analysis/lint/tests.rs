@@ -21,7 +21,7 @@ fn nothing_is_wrong_in_even_measurements() {
     for batch in [1, 8, 32] {
         measure_near(&mut made, 0, batch, 900 + 100 * batch as u64);
     }
-    assert_eq!(of(&made), []);
+    assert_eq!(lint_findings(&made), []);
 }
 
 #[test]
@@ -35,9 +35,9 @@ fn what_was_measured_is_checked_too() {
         })
     };
     measured.cases[0].rounds[0].parts = parts(380).to_vec();
-    assert_eq!(of(&measured), []);
+    assert_eq!(lint_findings(&measured), []);
     measured.cases[0].rounds[0].parts = parts(900).to_vec();
-    let found = of(&measured);
+    let found = lint_findings(&measured);
     let said = only(&found);
     assert!(
         said.starts_with("fake:cpu batch 1") && said.contains("more than the whole"),
@@ -59,7 +59,7 @@ fn what_was_measured_is_checked_too() {
     };
     let mut judged = session(&["fake:cpu"], &[1]);
     judged.accuracies.insert(0, accuracy);
-    let said = only(&of(&judged));
+    let said = only(&lint_findings(&judged));
     assert!(said.contains("right among five"), "{said}");
 }
 

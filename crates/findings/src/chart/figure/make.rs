@@ -16,9 +16,8 @@ use crate::analysis::claims::{self, Curve};
 use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
-use crate::analysis::kernel_comparison;
-use crate::analysis::reported_stats;
 use crate::analysis::trade_off::{self, At, Judged};
+use crate::analysis::{kernel_comparison, reported_stats};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::profile::Profile;
@@ -324,7 +323,7 @@ fn with_rules<T>(material: &Material<'_>, then: impl FnOnce(&Rules) -> T) -> T {
 
 fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), String> {
     let profile = profile(&material.after, material.profile)?;
-    let found = with_rules(material, |rules| breakdown::of(profile, rules, level));
+    let found = with_rules(material, |rules| breakdown::add_up(profile, rules, level));
     if found.summed_ns.unwrap_or(0) == 0 {
         let name = &profile.name;
         return Err(format!("the profile {name} has no times to add up"));
@@ -403,7 +402,7 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
         (profile(&material.after, material.profile_before)?, after)
     };
     let comparison = with_rules(material, |rules| {
-        kernel_comparison::of(before, after, rules)
+        kernel_comparison::compare_profiles(before, after, rules)
     });
     let rows: Vec<usize> = (0..comparison.rows.len()).collect();
     let steps = drawn::changes(&comparison, &rows);
@@ -429,7 +428,8 @@ fn climbed(material: &Material<'_>) -> Result<Journey, String> {
     }
     let first = session.plan.batches.first().copied().unwrap_or(1);
     let batch = material.batch.unwrap_or(first);
-    Ok(journeys::of(session, material.after.rows(), batch))
+    let rows = material.after.rows();
+    Ok(journeys::compare_steps(session, rows, batch))
 }
 
 /// Below the bars stands what the steps are called, because no table stands beside them.
@@ -484,7 +484,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
         .copied()
         .unwrap_or_default();
     let at = material.batch.map_or(At::Best, At::Batch);
-    let standings = trade_off::of(&judged, quality, at);
+    let standings = trade_off::judged_standings(&judged, quality, at);
     let spots = accuracies
         .iter()
         .zip(&standings)
@@ -530,9 +530,9 @@ fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
             // All setups of both, unless one is meant or there is only one.
             let is_whole = first.is_none() && (last > 0 || before.session.plan.setups.len() > 1);
             let found = if is_whole {
-                comparison::of_sessions(&mine, &theirs)
+                comparison::compare_sessions(&mine, &theirs)
             } else {
-                comparison::of(&mine, &theirs)
+                comparison::compare_setups(&mine, &theirs)
             };
             Ok((found, second))
         }
@@ -544,7 +544,7 @@ fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
             let second = material.setup.filter(|setup| *setup != 0).unwrap_or(last);
             let mine = of_part(after, side(after, 0));
             let theirs = of_part(after, side(after, second));
-            Ok((comparison::of(&mine, &theirs), second))
+            Ok((comparison::compare_setups(&mine, &theirs), second))
         }
     }
 }
@@ -583,7 +583,7 @@ pub(super) fn history(material: &Material<'_>) -> Made {
         .chain(&material.before)
         .chain(&material.others);
     let pairs: Vec<_> = parts.map(|part| (part.session, part.rows())).collect();
-    let found = history::of(&followed, &pairs);
+    let found = history::case_history(&followed, &pairs);
     let mut spec = through_time::medians(&found, colour(session, setup));
     spec.title = format!(
         "Median latency, {}, batch {batch}",

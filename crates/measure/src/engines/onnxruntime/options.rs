@@ -148,7 +148,7 @@ impl Computes {
                 wanted: providers::wanted(setup),
             }),
             None => Ok(Self::BuiltIn(
-                providers::of(setup)?,
+                providers::provider_of_setup(setup)?,
                 providers::wanted(setup),
             )),
         }

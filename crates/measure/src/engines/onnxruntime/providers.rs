@@ -140,7 +140,7 @@ pub(super) const ALL: &[Provider] = &[
 ];
 
 /// The provider of a setup: the one that it names, else the one of its device.
-pub(super) fn of(setup: &Setup) -> Result<&'static Provider, String> {
+pub(super) fn provider_of_setup(setup: &Setup) -> Result<&'static Provider, String> {
     let (kind, index) = device(setup)?;
     let provider = match setup.options.get("provider") {
         Some(word) => find(word)?,
@@ -185,7 +185,7 @@ pub(super) fn wanted(setup: &Setup) -> Wanted {
     let mut options: Vec<(String, String)> = options.collect();
     // OpenVINO's devices are an option like any other: the setup's device says which, unless the user does.
     let kind = setup.device.split(':').next().unwrap_or_default();
-    let is_openvino = of(setup).is_ok_and(|provider| provider.word == "openvino");
+    let is_openvino = provider_of_setup(setup).is_ok_and(|provider| provider.word == "openvino");
     if is_openvino && !options.iter().any(|(key, _)| key == "device_type") {
         options.push(("device_type".to_owned(), kind.to_uppercase()));
     }
@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     fn word(spec: &str) -> Result<&'static str, String> {
-        of(&spec.parse().unwrap()).map(|provider| provider.word)
+        provider_of_setup(&spec.parse().unwrap()).map(|provider| provider.word)
     }
 
     #[test]
