@@ -224,7 +224,7 @@ impl App {
         }
     }
 
-    /// What interrupted runs left is offered until somebody takes it or puts it aside.
+    /// Offers to recover what interrupted runs measured, until that is done or dismissed.
     fn abandoned(&mut self, runs: &[String]) {
         let text = match runs {
             [one] => format!(

@@ -22,7 +22,7 @@ const NOTICE: Duration = Duration::from_millis(20);
 /// How much of a reply is quoted in a message.
 const QUOTED: usize = 80;
 
-/// One of a crew: is asked, and answers later.
+/// One worker of a group: it is asked, and answers later.
 pub trait WorkerHandle {
     /// Asks without waiting for the answer.
     fn say(&mut self, request: &Request) -> Result<(), WorkerError>;
