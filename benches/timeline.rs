@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use powerband::gui::{Started, Window};
 use powerband_app::Installation;
-use powerband_app::action::{Action, Timeline as Wish};
+use powerband_app::action::{Action, Timeline as Change};
 use powerband_app::plan::ModelFacts;
 use powerband_app::screen::Screen;
 use powerband_app::timeline::OpenTrace;
@@ -131,7 +131,7 @@ impl Script {
 fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
     let mut scene = Scene::start(open)?;
     if script == Script::Search {
-        scene.act(Wish::Search("conv".to_owned()));
+        scene.act(Change::Search("conv".to_owned()));
         let begin = Instant::now();
         while scene.window.app().timeline.hits.is_none() {
             ensure!(begin.elapsed() < PATIENCE, "nothing is found");
@@ -147,8 +147,8 @@ fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
             Script::Zoom | Script::Search => {
                 let depth = 0.5 - 0.5 * (share * 6.0 * std::f64::consts::TAU).cos();
                 let times = 10_f64.powf(-5.5 * depth);
-                scene.act(Wish::Look(whole.zoomed(whole.length() * 0.1321, times)));
-                scene.act(Wish::Scroll((share * 900.0) as f32));
+                scene.act(Change::Look(whole.zoomed(whole.length() * 0.1321, times)));
+                scene.act(Change::Scroll((share * 900.0) as f32));
                 events.push(Event::PointerMoved(wandering(frame)));
             }
             Script::Pan => {
@@ -156,8 +156,8 @@ fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
                 let length = whole.length() * 10_f64.powf(-zoom * 0.5);
                 let step = (share * 12.0).fract();
                 let from = whole.length() * 0.1 + length * 2.0 * step;
-                scene.act(Wish::Look(Stretch::new(from, from + length)));
-                scene.act(Wish::Scroll((step * 900.0) as f32));
+                scene.act(Change::Look(Stretch::new(from, from + length)));
+                scene.act(Change::Scroll((step * 900.0) as f32));
                 events.push(Event::PointerMoved(wandering(frame)));
             }
             Script::Drag => scene.drag(frame, whole, &mut events),
@@ -241,8 +241,8 @@ impl Scene {
         Ok(scene)
     }
 
-    fn act(&mut self, wish: Wish) {
-        self.window.act(Action::Timeline(wish));
+    fn act(&mut self, request: Change) {
+        self.window.act(Action::Timeline(request));
     }
 
     /// Takes hold every hundredth frame, at another zoom, and pulls to the left and up.
@@ -252,7 +252,7 @@ impl Scene {
         if step == 0 {
             let times = 10_f64.powi(-(frame as i32 / 100));
             let middle = whole.length() * 0.12;
-            self.act(Wish::Look(whole.zoomed(middle, times)));
+            self.act(Change::Look(whole.zoomed(middle, times)));
         }
         events.push(Event::PointerMoved(at));
         if step == 0 || step == 99 {

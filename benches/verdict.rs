@@ -28,8 +28,8 @@ use powerband_findings::analysis::{case_rows, verdict::Call};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run;
-use powerband_measure::runner::wish::Wish;
 use powerband_measure::worker::process::{Incoming, Process};
 use powerband_onnx::zoo::builder::{Conv, GraphBuilder};
 use powerband_store::settings::Settings;
@@ -308,7 +308,7 @@ impl Ground {
 
     /// One comparison of two setups, as a user makes it.
     fn compare(&self, model: &Path, how: &How<'_>, seed: u64) -> Result<Pair> {
-        let wish = Wish {
+        let request = RunRequest {
             setups: how
                 .setups
                 .iter()
@@ -319,9 +319,9 @@ impl Ground {
             rounds: (how.preset == PresetName::Quick).then_some(5),
             seed: Some(seed),
             preset: how.preset,
-            ..Wish::new(&model.display().to_string())
+            ..RunRequest::new(&model.display().to_string())
         };
-        let request = prepare::prepare(&self.place, &wish)?;
+        let request = prepare::prepare(&self.place, &request)?;
         let (session, _) = run::run(request, None, &Control::default(), &mut |_, _| {});
         let rows = case_rows::case_rows(&session);
         let pairs: Option<Comparison> = comparison::within(&session, &rows).into_iter().next();

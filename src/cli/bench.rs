@@ -1,4 +1,4 @@
-//! `powerband bench`: from arguments to a wish, through a run, to a saved session and a table.
+//! `powerband bench`: from arguments to a request, through a run, to a saved session and a table.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,9 +23,9 @@ use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::{self, Here};
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::record::{Recorder, Target};
-use powerband_measure::runner::run::RunRequest;
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::watching::WatchRequest;
-use powerband_measure::runner::wish::Wish;
 use powerband_onnx::shapes;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
     if let Some(path) = &args.more {
         return add_rounds(context, args, path);
     }
-    let wish = wish(context, args)?;
+    let request = request(context, args)?;
     let target = args
         .out
         .clone()
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
             may_replace: args.force,
         });
     target.check()?;
-    let request = prepare::prepare(&place(context, args)?, &wish)?;
+    let request = prepare::prepare(&place(context, args)?, &request)?;
     measure_and_save(context, args, request, &target)
 }
 
@@ -106,32 +106,32 @@ fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
     })
 }
 
-/// What a ladder measures here, or the bare wish for a model.
-fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
+/// What a ladder measures here, or the bare request for a model.
+fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let Some(id) = &args.ladder else {
         let Some(model) = &args.model else {
             bail!(
                 "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; powerband bench --help tells the rest"
             );
         };
-        return Ok(Wish {
+        return Ok(RunRequest {
             journey: args.journey,
-            ..Wish::new(model)
+            ..RunRequest::new(model)
         });
     };
     let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;
     let found = super::engines::survey(context).into_iter();
     let ready = found.filter_map(|found| Some((found.engine.id(), found.answer.ok()?)));
-    let wish = ladder.wish(&Here {
+    let request = ladder.request(&Here {
         engines: ready.collect(),
     });
-    Ok(Wish {
-        journey: args.journey || wish.journey,
-        ..wish
+    Ok(RunRequest {
+        journey: args.journey || request.journey,
+        ..request
     })
 }
 
-fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
+fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let begun = begun(context, args)?;
     let setups = args
         .setups
@@ -147,7 +147,7 @@ fn wish(context: &Context, args: &BenchArgs) -> anyhow::Result<Wish> {
         .iter()
         .map(|text| shapes::parse_override(text))
         .collect::<Result<BTreeMap<_, _>, _>>()?;
-    Ok(Wish {
+    Ok(RunRequest {
         setups: if args.ladder.is_some() {
             begun.setups
         } else {
@@ -203,7 +203,7 @@ fn load(args: &BenchArgs) -> anyhow::Result<Load> {
 }
 
 /// How long the run will take, by the newest sessions of its network that the library has.
-fn takes(context: &Context, request: &RunRequest) -> String {
+fn takes(context: &Context, request: &PreparedRun) -> String {
     let beginning = &request.beginning;
     let mut plan = beginning.plan.clone();
     if let Some(earlier) = &request.earlier {
@@ -226,7 +226,7 @@ fn takes(context: &Context, request: &RunRequest) -> String {
 fn measure_and_save(
     context: &Context,
     args: &BenchArgs,
-    request: RunRequest,
+    request: PreparedRun,
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
     let ending = super::signals::heard()?;

@@ -13,7 +13,7 @@ use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::comparison::Pair;
-use powerband_findings::analysis::journey::{self, Journey, Rung};
+use powerband_findings::analysis::journey::{self, Journey, StepResult};
 use powerband_findings::export::comparison::pair;
 
 /// Prints the steps of a session.
@@ -74,16 +74,16 @@ fn text(journey: &Journey) -> String {
         "Worst cosine",
         "Same choice",
     ];
-    let lines: Vec<Vec<String>> = journey.rungs.iter().map(line).collect();
+    let lines: Vec<Vec<String>> = journey.steps.iter().map(line).collect();
     let mut text = humanize::table(&header, &lines, 1);
-    let troubles = journey.rungs.iter().filter_map(|rung| {
-        let trouble = rung.trouble.as_ref()?;
-        Some(format!("· {} was not measured: {trouble}\n", rung.title))
+    let troubles = journey.steps.iter().filter_map(|step| {
+        let trouble = step.trouble.as_ref()?;
+        Some(format!("· {} was not measured: {trouble}\n", step.title))
     });
     let accuracies = journey
-        .rungs
+        .steps
         .iter()
-        .filter_map(|rung| rung.accuracy.as_ref());
+        .filter_map(|step| step.accuracy.as_ref());
     let not_told = accuracy::not_told(accuracies);
     let remarks = journey.remarks.iter().chain(&not_told);
     let remarks = remarks.map(|remark| format!("· {remark}\n"));
@@ -94,9 +94,9 @@ fn text(journey: &Journey) -> String {
     text
 }
 
-fn line(rung: &Rung) -> Vec<String> {
+fn line(step: &StepResult) -> Vec<String> {
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let row = rung.row.as_ref();
+    let row = step.row.as_ref();
     let gain = |pair: &Option<Pair>| {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
         [
@@ -104,17 +104,17 @@ fn line(rung: &Rung) -> Vec<String> {
             or_unknown(ratio.and_then(|ratio| ratio.interval_words())),
         ]
     };
-    let [before, before_interval] = gain(&rung.over_before);
-    let [start, start_interval] = gain(&rung.over_start);
-    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
-    let same_choice = rung.accuracy.as_ref().and_then(|found| found.same_choice);
-    let verdict = rung
+    let [before, before_interval] = gain(&step.over_before);
+    let [start, start_interval] = gain(&step.over_start);
+    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
+    let same_choice = step.accuracy.as_ref().and_then(|found| found.same_choice);
+    let verdict = step
         .over_before
         .as_ref()
         .map(|pair| pair.verdict.call.name().to_owned());
     vec![
-        rung.title.clone(),
-        rung.case.batch.to_string(),
+        step.title.clone(),
+        step.case.batch.to_string(),
         or_unknown(row.and_then(CaseRow::median_words)),
         or_unknown(row.and_then(CaseRow::rate_words)),
         before,
@@ -122,14 +122,14 @@ fn line(rung: &Rung) -> Vec<String> {
         or_unknown(verdict),
         start,
         start_interval,
-        or_unknown(rung.cost.preparation_ns.map(humanize::duration_ns)),
+        or_unknown(step.cost.preparation_ns.map(humanize::duration_ns)),
         or_unknown(
-            rung.cost
+            step.cost
                 .pays_after_runs
                 .map(|runs| humanize::of_many(runs as u64, "run")),
         ),
         or_unknown(
-            rung.cost
+            step.cost
                 .memory
                 .map(|need| humanize::bytes(need.bytes as u64)),
         ),
@@ -139,24 +139,24 @@ fn line(rung: &Rung) -> Vec<String> {
 }
 
 fn document(journey: &Journey) -> Value {
-    let steps: Vec<Value> = journey.rungs.iter().map(step).collect();
+    let steps: Vec<Value> = journey.steps.iter().map(step).collect();
     json!({ "steps": steps, "remarks": journey.remarks })
 }
 
-fn step(rung: &Rung) -> Value {
-    let row = rung.row.as_ref();
+fn step(step: &StepResult) -> Value {
+    let row = step.row.as_ref();
     json!({
-        "title": rung.title,
+        "title": step.title,
         "setup": row.map(|row| row.setup_spec.clone()),
-        "batch": rung.case.batch,
+        "batch": step.case.batch,
         "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
         "throughput_per_s": row.and_then(|row| row.throughput_per_s),
-        "trouble": rung.trouble,
-        "over_before": rung.over_before.as_ref().map(pair),
-        "over_start": rung.over_start.as_ref().map(pair),
-        "preparation_ms": rung.cost.preparation_ns.map(|ns| ns / 1e6),
-        "pays_after_runs": rung.cost.pays_after_runs,
-        "memory_bytes": rung.cost.memory.map(|need| need.bytes),
-        "accuracy": rung.accuracy,
+        "trouble": step.trouble,
+        "over_before": step.over_before.as_ref().map(pair),
+        "over_start": step.over_start.as_ref().map(pair),
+        "preparation_ms": step.cost.preparation_ns.map(|ns| ns / 1e6),
+        "pays_after_runs": step.cost.pays_after_runs,
+        "memory_bytes": step.cost.memory.map(|need| need.bytes),
+        "accuracy": step.accuracy,
     })
 }

@@ -18,7 +18,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
 use powerband_findings::analysis::progress::{Meter, left_words};
 use powerband_findings::analysis::{accuracy, examined, profiled};
-use powerband_measure::runner::run::RunRequest;
+use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::visit::{Step, Visits};
 
 /// Shows how far a run is.
@@ -33,7 +33,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Begins to show a run, which will take as long as is said.
-    pub(super) fn new(request: &RunRequest, takes: &str) -> Self {
+    pub(super) fn new(request: &PreparedRun, takes: &str) -> Self {
         let beginning = &request.beginning;
         let plan = &beginning.plan;
         let earlier = request.earlier.as_ref();

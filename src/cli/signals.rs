@@ -14,7 +14,7 @@ use powerband_core::base::ending::Ending;
 /// How long work that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// A wish to end that Ctrl-C raises, or another signal, or a terminal that closes.
+/// A request to end that Ctrl-C raises, or another signal, or a terminal that closes.
 ///
 /// The first signal asks. Whoever does not save anything has a moment to end by itself: work may be stuck where it
 /// cannot look, as in opening a file or writing to a pipe that nobody reads. A second Ctrl-C ends the program as if

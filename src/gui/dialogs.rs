@@ -76,14 +76,14 @@ impl Dialogs {
     }
 
     /// Shows the field where it is needed, and turns an answer into what was wanted with it.
-    pub(super) fn show(&mut self, ui: &Ui, wishes: &mut Vec<Action>) {
+    pub(super) fn show(&mut self, ui: &Ui, actions: &mut Vec<Action>) {
         let Some(asking) = &mut self.asking else {
             return;
         };
         if let Some(desktop) = &asking.desktop {
             match desktop.try_recv() {
                 Ok(Some(paths)) => {
-                    wishes.extend(wanted(&asking.ask, paths));
+                    actions.extend(wanted(&asking.ask, paths));
                     self.asking = None;
                     return;
                 }
@@ -103,7 +103,7 @@ impl Dialogs {
                 Answer::Path(path) => vec![path],
                 Answer::None => Vec::new(),
             };
-            wishes.extend(wanted(&asking.ask, paths));
+            actions.extend(wanted(&asking.ask, paths));
             self.asking = None;
         }
     }
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn the_field_comes_where_there_was_no_dialog() {
         let path = PathBuf::from("/a.ron");
-        for (said, is_field, n_wishes) in [
+        for (said, is_field, n_actions) in [
             (vec![Some(vec![path])], false, 1),
             // Closed by somebody.
             (vec![Some(Vec::new())], false, 0),
@@ -278,13 +278,13 @@ mod tests {
             (Vec::new(), true, 0),
         ] {
             let mut dialogs = asked(&said);
-            let mut wishes = Vec::new();
+            let mut actions = Vec::new();
             let ctx = Context::default();
             theme::install(&ctx);
-            let output = ctx.run_ui(RawInput::default(), |ui| dialogs.show(ui, &mut wishes));
+            let output = ctx.run_ui(RawInput::default(), |ui| dialogs.show(ui, &mut actions));
             output.drop_without_applying_deltas();
             assert_eq!(dialogs.is_field_up(), is_field, "{said:?}");
-            assert_eq!(wishes.len(), n_wishes, "{said:?}");
+            assert_eq!(actions.len(), n_actions, "{said:?}");
             assert_eq!(dialogs.asking.is_some(), is_field, "{said:?}");
         }
     }

@@ -21,7 +21,7 @@ const NAMES: [(&str, Key); 4] = [
 ///
 /// Before a frame begins egui itself has taken Escape for leaving a text field, so whether there was one
 /// has to be known from the frame before.
-pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<Action>) {
+pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec<Action>) {
     // The settings screen is waiting for keys: they mean nothing but themselves, for as long as it is seen.
     let is_waiting = ctx
         .data(|data| data.get_temp::<&'static str>(waiting_id()))
@@ -52,7 +52,7 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, wishes: &mut Vec<
         if ctx.input_mut(|input| consume(input, modifiers(&keys), key))
             && let Ok(action) = (command.act)(app)
         {
-            wishes.push(action);
+            actions.push(action);
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) enum Scheme {
 
 /// One of the things that the desktop wants of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum RunRequest {
     /// What they look like.
     Scheme(Scheme),
     /// Whether nothing moves but what must.
@@ -57,7 +57,7 @@ pub(crate) fn has_session_bus() -> bool {
 
 /// Tells what the desktop wants, now and whenever that changes. Comes back where nobody says so, or once
 /// the bus is gone.
-pub(super) fn follow(mut tell: impl FnMut(Wish)) {
+pub(super) fn follow(mut tell: impl FnMut(RunRequest)) {
     let Some(connection) = connect(STARTING) else {
         return;
     };
@@ -66,11 +66,11 @@ pub(super) fn follow(mut tell: impl FnMut(Wish)) {
         return;
     };
     let asked = [SCHEME, MOTION].map(|key| ask(&connection, key));
-    let wishes: Vec<Wish> = asked.into_iter().flatten().collect();
-    if wishes.is_empty() {
+    let actions: Vec<RunRequest> = asked.into_iter().flatten().collect();
+    if actions.is_empty() {
         return;
     }
-    wishes.into_iter().for_each(&mut tell);
+    actions.into_iter().for_each(&mut tell);
     while let Some(Ok(signal)) = changes.next() {
         changed(&signal).into_iter().for_each(&mut tell);
     }
@@ -100,7 +100,7 @@ fn changes(connection: &Connection) -> zbus::Result<MessageIterator> {
 }
 
 /// Older portals do not know `ReadOne`.
-fn ask(connection: &Connection, key: &str) -> Option<Wish> {
+fn ask(connection: &Connection, key: &str) -> Option<RunRequest> {
     let setting = (APPEARANCE, key);
     ["ReadOne", "Read"].into_iter().find_map(|method| {
         let reply = connection.call_method(Some(PORTAL), OBJECT, Some(SETTINGS), method, &setting);
@@ -125,29 +125,31 @@ fn has_dialogs(connection: &Connection) -> bool {
         .is_ok()
 }
 
-fn answered(key: &str, reply: &Message) -> Option<Wish> {
+fn answered(key: &str, reply: &Message) -> Option<RunRequest> {
     let body = reply.body();
     let value: Value<'_> = body.deserialize().ok()?;
-    wish(key, &value)
+    request(key, &value)
 }
 
-fn changed(signal: &Message) -> Option<Wish> {
+fn changed(signal: &Message) -> Option<RunRequest> {
     let body = signal.body();
     let (group, key, value): (&str, &str, Value<'_>) = body.deserialize().ok()?;
-    (group == APPEARANCE).then(|| wish(key, &value)).flatten()
+    (group == APPEARANCE)
+        .then(|| request(key, &value))
+        .flatten()
 }
 
 /// `Read` wraps its answer once more than `ReadOne`. The portal's documentation says that numbers which
 /// it does not list mean the same as 0.
-fn wish(key: &str, value: &Value<'_>) -> Option<Wish> {
+fn request(key: &str, value: &Value<'_>) -> Option<RunRequest> {
     match (key, value) {
-        (_, Value::Value(inner)) => wish(key, inner),
-        (SCHEME, Value::U32(number)) => Some(Wish::Scheme(match number {
+        (_, Value::Value(inner)) => request(key, inner),
+        (SCHEME, Value::U32(number)) => Some(RunRequest::Scheme(match number {
             1 => Scheme::Dark,
             2 => Scheme::Light,
             _ => Scheme::Any,
         })),
-        (MOTION, Value::U32(number)) => Some(Wish::ReducedMotion(*number == 1)),
+        (MOTION, Value::U32(number)) => Some(RunRequest::ReducedMotion(*number == 1)),
         _ => None,
     }
 }
@@ -177,12 +179,12 @@ mod tests {
         ] {
             let once = reply(&Value::U32(number));
             assert_eq!(once.body().signature().to_string(), "v");
-            let wanted = Some(Wish::Scheme(wanted));
+            let wanted = Some(RunRequest::Scheme(wanted));
             assert_eq!(answered(SCHEME, &once), wanted, "ReadOne {number}");
             let twice = reply(&Value::Value(Box::new(Value::U32(number))));
             assert_ne!(once.body().data().bytes(), twice.body().data().bytes());
             assert_eq!(answered(SCHEME, &twice), wanted, "Read {number}");
-            let moves = Some(Wish::ReducedMotion(number == 1));
+            let moves = Some(RunRequest::ReducedMotion(number == 1));
             assert_eq!(answered(MOTION, &twice), moves, "Read {number}");
         }
     }
@@ -199,9 +201,9 @@ mod tests {
     fn only_changes_of_scheme_and_motion_count() {
         let light = || Value::U32(2);
         let change = signal(APPEARANCE, SCHEME, light());
-        assert_eq!(changed(&change), Some(Wish::Scheme(Scheme::Light)));
+        assert_eq!(changed(&change), Some(RunRequest::Scheme(Scheme::Light)));
         let change = signal(APPEARANCE, MOTION, Value::U32(1));
-        assert_eq!(changed(&change), Some(Wish::ReducedMotion(true)));
+        assert_eq!(changed(&change), Some(RunRequest::ReducedMotion(true)));
         assert_eq!(changed(&signal(APPEARANCE, "contrast", light())), None);
         assert_eq!(changed(&signal("org.kde", SCHEME, light())), None);
         assert_eq!(changed(&reply(&light())), None);

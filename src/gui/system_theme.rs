@@ -1,6 +1,6 @@
 //! The theme and the motion that follow the system.
 //!
-//! The window library does not know the desktop's wish on Linux, and shows the fallback. So a thread asks
+//! The window library does not know the desktop's request on Linux, and shows the fallback. So a thread asks
 //! the portal and waits for changes until the program ends, and what it hears becomes the fallback. Where
 //! nobody answers, or the user chose a theme, that changes nothing.
 
@@ -10,7 +10,7 @@ use std::thread;
 use eframe::egui::style::ScrollAnimation;
 use eframe::egui::{Context, Theme};
 
-use super::portal::{self, Scheme, Wish};
+use super::portal::{self, RunRequest, Scheme};
 use super::theme;
 
 /// Has the window follow the desktop from now on. Does not wait for it.
@@ -19,10 +19,10 @@ pub(super) fn follow(ctx: &Context) {
     let started = thread::Builder::new()
         .name("system-theme".to_owned())
         .spawn(move || {
-            portal::follow(|wish| {
-                let is_new = match wish {
-                    Wish::Scheme(scheme) => adopt(&ctx, scheme),
-                    Wish::ReducedMotion(is_reduced) => move_less(&ctx, is_reduced),
+            portal::follow(|request| {
+                let is_new = match request {
+                    RunRequest::Scheme(scheme) => adopt(&ctx, scheme),
+                    RunRequest::ReducedMotion(is_reduced) => move_less(&ctx, is_reduced),
                 };
                 if is_new {
                     ctx.request_repaint();

@@ -23,7 +23,7 @@ use powerband_core::base::ending::Ending;
 /// Most time a frame may spend on what background work reported.
 const DRAIN: Duration = Duration::from_millis(10);
 /// Wishes that are kept for tests.
-const WISHES_KEPT: usize = 16;
+const ACTIONS_KEPT: usize = 16;
 /// Size of the first window of a new user.
 const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
 
@@ -136,8 +136,8 @@ pub struct Window {
     since: Option<Instant>,
     /// Whether the cursor was in a text field when the last frame ended.
     was_typing: bool,
-    /// The newest wishes, for tests.
-    wished: Vec<Action>,
+    /// The newest actions, for tests.
+    recent_actions: Vec<Action>,
 }
 
 impl Window {
@@ -156,7 +156,7 @@ impl Window {
             ending: Ending::default(),
             is_ending: false,
             was_typing: false,
-            wished: Vec::new(),
+            recent_actions: Vec::new(),
             since: None,
         };
         system_theme::begin_with(ctx, window.app.remembered.light_desktop);
@@ -175,10 +175,10 @@ impl Window {
         &mut self.app
     }
 
-    /// The newest wishes since the last time they were taken, for tests.
+    /// The newest actions since the last time they were taken, for tests.
     #[doc(hidden)]
-    pub fn take_wishes(&mut self) -> Vec<Action> {
-        std::mem::take(&mut self.wished)
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.recent_actions)
     }
 
     /// Asks for paths in a field of its own, whatever the desktop offers.
@@ -224,7 +224,7 @@ impl Window {
                     ctx.copy_image(image);
                 }
                 Output::Cursor(field) => field::want(ctx, field),
-                Output::Figure(wish) => figure::want(ctx, wish),
+                Output::Figure(request) => figure::want(ctx, request),
                 Output::Ask(ask) => self.dialogs.ask(ask, ctx),
                 Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
                 Output::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
@@ -325,31 +325,31 @@ impl Window {
     /// One frame: shell, screen, and what lies over them. Actions take effect after it.
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
-        let mut wishes = Vec::new();
+        let mut actions = Vec::new();
         if !self.dialogs.is_field_up() {
-            keyboard::read(&ctx, &self.app, self.was_typing, &mut wishes);
+            keyboard::read(&ctx, &self.app, self.was_typing, &mut actions);
         }
-        dropped(&ctx, &mut wishes);
-        self.panels(ui, &mut wishes);
-        shell::closing::show(ui, &self.app, &mut wishes);
-        shell::palette::show(ui, &self.app, &mut wishes);
+        dropped(&ctx, &mut actions);
+        self.panels(ui, &mut actions);
+        shell::closing::show(ui, &self.app, &mut actions);
+        shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
-        wishes.extend(figures.into_iter().map(Action::Figures));
+        actions.extend(figures.into_iter().map(Action::Figures));
         self.app.has_figure = has_figure;
-        self.dialogs.show(ui, &mut wishes);
+        self.dialogs.show(ui, &mut actions);
         focus::show(ui);
-        let has_wishes = wishes
+        let has_actions = actions
             .iter()
-            .any(|wish| !matches!(wish, Action::Curves(Curves::Highlight(_))));
-        self.wished.extend(wishes.iter().cloned());
-        let old = self.wished.len().saturating_sub(WISHES_KEPT);
-        self.wished.drain(..old);
-        for wish in wishes {
-            self.app.act(wish);
+            .any(|request| !matches!(request, Action::Curves(Curves::Highlight(_))));
+        self.recent_actions.extend(actions.iter().cloned());
+        let old = self.recent_actions.len().saturating_sub(ACTIONS_KEPT);
+        self.recent_actions.drain(..old);
+        for request in actions {
+            self.app.act(request);
         }
         self.do_outputs(&ctx);
         self.apply_looks(&ctx);
-        if has_wishes {
+        if has_actions {
             ctx.request_repaint();
         }
         self.was_typing = ctx.text_edit_focused();
@@ -359,7 +359,7 @@ impl Window {
     }
 
     /// Everything but what lies over it.
-    fn panels(&self, ui: &mut Ui, wishes: &mut Vec<Action>) {
+    fn panels(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let app = &self.app;
         let roles = theme::roles(ui);
         let edge = |fill| Frame::new().fill(fill).stroke(Stroke::NONE);
@@ -367,31 +367,31 @@ impl Window {
             .exact_size(size::STRIP)
             .resizable(false)
             .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 0)))
-            .show(ui, |ui| shell::strip::show(ui, app, wishes));
+            .show(ui, |ui| shell::strip::show(ui, app, actions));
         Panel::left("rail")
             .exact_size(size::RAIL)
             .resizable(false)
             .frame(edge(roles.rail))
-            .show(ui, |ui| shell::rail::show(ui, app, wishes));
+            .show(ui, |ui| shell::rail::show(ui, app, actions));
         if app.shows_library() && app.screen != powerband_app::screen::Screen::Library {
             Panel::left("library")
                 .exact_size(size::LIBRARY)
                 .resizable(false)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
-                .show(ui, |ui| shell::library::show(ui, app, wishes));
+                .show(ui, |ui| shell::library::show(ui, app, actions));
         }
         if app.log_open {
             Panel::bottom("log")
                 .default_size(220.0)
                 .resizable(true)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
-                .show(ui, |ui| shell::log::show(ui, app, wishes));
+                .show(ui, |ui| shell::log::show(ui, app, actions));
         }
-        shell::notices::show(ui, app, wishes);
+        shell::notices::show(ui, app, actions);
         let margin = Margin::symmetric(space::LARGE as i8, 18);
         CentralPanel::no_frame()
             .frame(edge(roles.ground).inner_margin(margin))
-            .show(ui, |ui| views::show(ui, app, wishes));
+            .show(ui, |ui| views::show(ui, app, actions));
     }
 }
 
@@ -426,12 +426,12 @@ fn waker(ctx: &Context, pace: Pace) -> Waker {
 }
 
 /// Files that were dropped on the window, wherever on it.
-fn dropped(ctx: &Context, wishes: &mut Vec<Action>) {
+fn dropped(ctx: &Context, actions: &mut Vec<Action>) {
     let files: Vec<PathBuf> = ctx.input(|input| {
         let dropped = input.raw.dropped_files.iter();
         dropped.map(|file| file.path().to_path_buf()).collect()
     });
     if !files.is_empty() {
-        wishes.push(Action::Sessions(Sessions::Open(files)));
+        actions.push(Action::Sessions(Sessions::Open(files)));
     }
 }

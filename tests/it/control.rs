@@ -15,7 +15,7 @@ use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::record::{self, Recorded, Target};
-use powerband_measure::runner::wish::Wish;
+use powerband_measure::runner::request::RunRequest;
 use powerband_store::session_file;
 use powerband_store::settings::Settings;
 
@@ -42,7 +42,7 @@ impl Running {
         let home = tempfile::tempdir().expect("a temporary folder");
         let paths = Paths::under(home.path());
         let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
-        let wish = Wish {
+        let request = RunRequest {
             setups: setups
                 .iter()
                 .map(|spec| spec.parse().expect("a setup"))
@@ -52,10 +52,10 @@ impl Running {
             seed: Some(1),
             preset: PresetName::Quick,
             keeping,
-            ..Wish::new("resnet18@cifar")
+            ..RunRequest::new("resnet18@cifar")
         };
         let place = Installation::new(paths.clone(), &Settings::default(), program);
-        let request = prepare::prepare(&place, &wish).expect("a wish that makes sense");
+        let request = prepare::prepare(&place, &request).expect("a request that makes sense");
         let (sender, events) = sync_channel(10_000);
         let theirs = control.clone();
         let thread = thread::Builder::new()

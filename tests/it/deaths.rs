@@ -14,15 +14,15 @@ use powerband_core::domain::session::Session;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::run::{self, RunRequest};
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::run::{self, PreparedRun};
 use powerband_measure::runner::schedule;
-use powerband_measure::runner::wish::Wish;
 use powerband_store::settings::Settings;
 use rustix::process::{Pid, Signal};
 
 use crate::support::Home;
 
-fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> RunRequest {
+fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> PreparedRun {
     let home = tempfile::tempdir().expect("a temporary folder");
     let setups: Vec<_> = setups
         .iter()
@@ -32,23 +32,23 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Run
         .flat_map(|setup| batches.iter().map(move |&batch| CaseKey { setup, batch }))
         .collect();
     let is_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0].batch == first;
-    let wish = Wish {
+    let request = RunRequest {
         setups,
         batches: Some(batches.to_vec()),
         rounds: Some(rounds),
         seed: (0..10_000).find(is_first),
         preset: PresetName::Quick,
-        ..Wish::new("resnet18@cifar")
+        ..RunRequest::new("resnet18@cifar")
     };
     let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
     let place = Installation::new(Paths::under(home.path()), &Settings::default(), program);
-    let mut request = prepare::prepare(&place, &wish).expect("a wish that makes sense");
+    let mut request = prepare::prepare(&place, &request).expect("a request that makes sense");
     request.watch = None;
     request
 }
 
 /// The session and everything that happened; the observer may do something about it.
-fn carry_out(request: RunRequest, mut each: impl FnMut(&RunEvent)) -> (Session, Vec<RunEvent>) {
+fn carry_out(request: PreparedRun, mut each: impl FnMut(&RunEvent)) -> (Session, Vec<RunEvent>) {
     let mut events = Vec::new();
     let mut observer = |stamped: &Stamped, _session: &Session| {
         each(&stamped.event);

@@ -1,6 +1,6 @@
 //! The window as people have it: on an X server, drawn by OpenGL, driven by real keys and clicks.
 //!
-//! Keys and clicks come from xdotool; pictures and the window manager's wish to close go over the X
+//! Keys and clicks come from xdotool; pictures and the window manager's request to close go over the X
 //! protocol. Where the button is that is to be clicked is read off the picture.
 
 use std::fs;

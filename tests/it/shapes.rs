@@ -5,7 +5,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
 use powerband_measure::runner::prepare_error::PrepareError;
-use powerband_measure::runner::wish::Wish;
+use powerband_measure::runner::request::RunRequest;
 use powerband_onnx::pb::{AttributeProto, NodeProto};
 use powerband_onnx::shapes::parse_override;
 use powerband_store::settings::Settings;
@@ -38,7 +38,7 @@ fn planned(
         &Settings::default(),
         "powerband".into(),
     );
-    let wish = Wish {
+    let request = RunRequest {
         setups: vec!["fake".parse().expect("a setup")],
         shapes: shape
             .iter()
@@ -49,9 +49,9 @@ fn planned(
             .iter()
             .map(|text| text.parse().expect("an axis"))
             .collect(),
-        ..Wish::new(&home.path("net.onnx").display().to_string())
+        ..RunRequest::new(&home.path("net.onnx").display().to_string())
     };
-    let request = prepare(&place, &wish)?;
+    let request = prepare(&place, &request)?;
     let batches = request.beginning.plan.batches.clone();
     let case = CaseKey {
         setup: 0,

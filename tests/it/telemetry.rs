@@ -155,8 +155,8 @@ const LONG: [&str; 11] = [
 #[test]
 fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
     let (home, cards) = (Home::new(), Cards::new(2));
-    let wish = [&LONG[..], &["--setup", "fake:rocm:1,sleep=yes", "--json"]].concat();
-    let Some(mut command) = amd::command(&cards, &home, &wish) else {
+    let request = [&LONG[..], &["--setup", "fake:rocm:1,sleep=yes", "--json"]].concat();
+    let Some(mut command) = amd::command(&cards, &home, &request) else {
         return;
     };
     let running = command
@@ -207,8 +207,8 @@ fn with_nvidia(home: &Home, settings: &str, args: &[&str]) -> Run {
 #[test]
 fn the_energy_of_an_nvidia_card_is_what_its_counter_says() {
     let home = Home::new();
-    let wish = [&LONG[..], &["--setup", "fake:cuda:0,sleep=yes", "--json"]].concat();
-    let run = with_nvidia(&home, "throttle=heat", &wish);
+    let request = [&LONG[..], &["--setup", "fake:cuda:0,sleep=yes", "--json"]].concat();
+    let run = with_nvidia(&home, "throttle=heat", &request);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let case = &run.json()["cases"][0];
     let energy = &case["energy"];
@@ -267,7 +267,7 @@ fn the_energy_of_an_nvidia_card_is_what_its_counter_says() {
 #[test]
 fn a_driver_that_hangs_does_not_hold_the_run_up() {
     let home = Home::new();
-    let wish = [
+    let request = [
         "bench",
         "resnet18@cifar",
         "--batch",
@@ -278,7 +278,7 @@ fn a_driver_that_hangs_does_not_hold_the_run_up() {
         "fake:cuda:0,sleep=yes",
         "--json",
     ];
-    let run = with_nvidia(&home, "hang_after=3", &wish);
+    let run = with_nvidia(&home, "hang_after=3", &request);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let document = run.json();
     let why = &document["telemetry"]["devices"][0]["lost"]["why"];
@@ -295,7 +295,7 @@ fn a_driver_that_hangs_does_not_hold_the_run_up() {
 #[test]
 fn the_memory_of_each_batch_is_told_and_grows() {
     let home = Home::new();
-    let wish = [
+    let request = [
         "bench",
         "resnet18@cifar",
         "--batch",
@@ -308,7 +308,7 @@ fn the_memory_of_each_batch_is_told_and_grows() {
         "rten",
         "--json",
     ];
-    let run = home.run(&wish);
+    let run = home.run(&request);
     let document = run.json();
     let peaks: Vec<f64> = document["cases"]
         .as_array()
@@ -335,7 +335,7 @@ fn the_memory_of_each_batch_is_told_and_grows() {
 #[test]
 fn telemetry_can_be_turned_off_and_makes_no_odd_rates() {
     let home = Home::new();
-    let wish = [
+    let request = [
         "bench",
         "resnet18@cifar",
         "--batch",
@@ -347,7 +347,7 @@ fn telemetry_can_be_turned_off_and_makes_no_odd_rates() {
         "--json",
     ];
     let quiet = home
-        .run(&[&wish[..], &["--telemetry", "0"]].concat())
+        .run(&[&request[..], &["--telemetry", "0"]].concat())
         .json();
     assert_eq!(
         quiet["telemetry"]["devices"].as_array().map(Vec::len),
@@ -357,10 +357,10 @@ fn telemetry_can_be_turned_off_and_makes_no_odd_rates() {
         quiet["cases"][0]["energy"]["unknown"],
         "no device was watched"
     );
-    let odd = home.run(&[&wish[..], &["--telemetry", "1000"]].concat());
+    let odd = home.run(&[&request[..], &["--telemetry", "1000"]].concat());
     odd.fails_saying(&["--telemetry", "from 1 to 100"]);
     home.write("bare.ron", "no session");
-    let replayed = home.run(&[&wish[..], &["--replay", "bare.ron"]].concat());
+    let replayed = home.run(&[&request[..], &["--replay", "bare.ron"]].concat());
     replayed.fails_saying(&["bare.ron"]);
 }
 

@@ -26,7 +26,7 @@ use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::spec::SeriesId;
 
-/// One wish.
+/// One request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// To another screen.

@@ -120,10 +120,10 @@ pub(super) fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
     Ok(Action::Curves(Curves::Limit(Some(limit * by))))
 }
 
-/// A wish about the figures of a screen that has some.
-pub(super) fn figure(app: &App, wish: Figures) -> Result<Action, &'static str> {
+/// A request about the figures of a screen that has some.
+pub(super) fn figure(app: &App, request: Figures) -> Result<Action, &'static str> {
     if app.has_figure {
-        Ok(Action::Figures(wish))
+        Ok(Action::Figures(request))
     } else {
         Err("there is no chart on this screen")
     }

@@ -49,11 +49,11 @@ impl App {
     }
 
     /// Asks before a run begins beside that of another program; tells whether it had to.
-    pub(super) fn asks_first(&mut self, wish: &Run) -> bool {
+    pub(super) fn asks_first(&mut self, request: &Run) -> bool {
         let Some(words) = self.elsewhere_words().filter(|_| !self.is_running()) else {
             return false;
         };
-        let anyway = Action::Run(Run::Anyway(Box::new(wish.clone())));
+        let anyway = Action::Run(Run::Anyway(Box::new(request.clone())));
         let offer = Some(("Measure anyway".to_owned(), anyway));
         let text = format!(
             "{words}. A second run beside it would spoil the numbers of both, so it was not begun."

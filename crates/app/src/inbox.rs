@@ -9,7 +9,7 @@ use super::curves::Pinned;
 use super::duration_sources::Sources;
 use super::figures::Picture;
 use super::history::Followed;
-use super::journey::Climbed;
+use super::journey::ComparedSteps;
 use super::kernels::Found;
 use super::machine::EngineState;
 use super::plan::Draft;
@@ -122,7 +122,7 @@ pub enum FindingMessage {
     /// A case was followed through the library.
     Followed(Box<Followed>),
     /// The steps of a session were compared.
-    Climbed(Box<Climbed>),
+    ComparedSteps(Box<ComparedSteps>),
     /// A profile was added up.
     AddedUp(Box<Found>),
     /// The user's rules for categories were changed, or were not.

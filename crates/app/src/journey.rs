@@ -6,7 +6,7 @@ use super::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::comparison::Pair;
-use powerband_findings::analysis::journey::{Journey, Rung};
+use powerband_findings::analysis::journey::{Journey, StepResult};
 use powerband_findings::chart::journey as chart;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -21,7 +21,7 @@ pub struct Looking {
 
 /// What was found, with the session as it was then.
 #[derive(Clone, Debug)]
-pub struct Climbed {
+pub struct ComparedSteps {
     /// Whose steps.
     pub looking: Looking,
     /// The session that they were found in.
@@ -38,7 +38,7 @@ pub struct JourneyState {
     /// Whether the user chose that; until then it follows from what is open.
     pub is_chosen: bool,
     /// What was found, once it was.
-    pub result: Option<Climbed>,
+    pub result: Option<ComparedSteps>,
     /// What is looked for now.
     pub busy: Option<Looking>,
     /// The charts of it.
@@ -142,8 +142,8 @@ impl JourneyState {
         let found = self.result.as_ref()?;
         let mut text = HEADER.join("\t");
         text.push('\n');
-        for rung in &found.journey.rungs {
-            text.push_str(&cells(rung).join("\t"));
+        for step in &found.journey.steps {
+            text.push_str(&cells(step).join("\t"));
             text.push('\n');
         }
         Some(text)
@@ -169,8 +169,8 @@ const HEADER: [&str; 16] = [
     "Why not measured",
 ];
 
-fn cells(rung: &Rung) -> [String; 16] {
-    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
+fn cells(step: &StepResult) -> [String; 16] {
+    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
     let digits = |value: Option<f64>, digits: usize| {
         value.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{value:.digits$}"))
     };
@@ -183,14 +183,14 @@ fn cells(rung: &Rung) -> [String; 16] {
             digits(ci95.map(|interval| interval.high), 4),
         ]
     };
-    let row = rung.row.as_ref();
+    let row = step.row.as_ref();
     let median = row.and_then(|row| Some(row.latency_ns.as_ref()?.median));
-    let verdict = rung.over_before.as_ref().map(|pair| &pair.verdict);
-    let [before, before_low, before_high] = gain(&rung.over_before);
-    let [start, start_low, start_high] = gain(&rung.over_start);
+    let verdict = step.over_before.as_ref().map(|pair| &pair.verdict);
+    let [before, before_low, before_high] = gain(&step.over_before);
+    let [start, start_low, start_high] = gain(&step.over_start);
     [
-        rung.title.clone(),
-        rung.case.batch.to_string(),
+        step.title.clone(),
+        step.case.batch.to_string(),
         digits(median.map(|ns| ns / 1e6), 6),
         digits(row.and_then(|row| row.throughput_per_s), 3),
         before,
@@ -200,11 +200,11 @@ fn cells(rung: &Rung) -> [String; 16] {
         start,
         start_low,
         start_high,
-        digits(rung.cost.preparation_ns.map(|ns| ns / 1e6), 3),
-        digits(rung.cost.pays_after_runs, 0),
-        digits(rung.cost.memory.map(|need| need.bytes), 0),
+        digits(step.cost.preparation_ns.map(|ns| ns / 1e6), 3),
+        digits(step.cost.pays_after_runs, 0),
+        digits(step.cost.memory.map(|need| need.bytes), 0),
         digits(distance.map(|distance| distance.worst_cosine), 9),
-        rung.trouble.clone().unwrap_or_default(),
+        step.trouble.clone().unwrap_or_default(),
     ]
 }
 
@@ -270,7 +270,7 @@ mod tests {
         let looking = state.wanted(&sessions).unwrap();
         let opened = sessions.get(SessionId(1)).unwrap();
         let rows = &opened.findings.rows;
-        state.result = Some(Climbed {
+        state.result = Some(ComparedSteps {
             looking,
             session: Arc::clone(&opened.session),
             journey: Arc::new(powerband_findings::analysis::journey::compare_steps(

@@ -54,7 +54,7 @@ use curves::CurvesState;
 use figures::Picture;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
-use journey::{Climbed, JourneyState};
+use journey::{ComparedSteps, JourneyState};
 use kernels::KernelsState;
 use library::LibraryState;
 use machine::MachineState;
@@ -69,8 +69,8 @@ use powerband_findings::analysis::comparison::{self, Side};
 use powerband_measure::runner::default_benchmark;
 pub use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::wish::Wish;
-use powerband_measure::runner::wish::preset_rules;
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::request::preset_rules;
 use powerband_measure::telemetry::sampler::USUAL_HZ;
 use powerband_store::journal::Living;
 use powerband_store::library::journals;
@@ -285,7 +285,7 @@ impl App {
 
     /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
     pub fn planned(&self) -> Option<Plan> {
-        Some(self.planned_of(self.planner.draft.wish().ok()?))
+        Some(self.planned_of(self.planner.draft.request().ok()?))
     }
 
     /// Whether the library stands beside the screen.
@@ -310,55 +310,55 @@ impl App {
     }
 
     /// What the large button measures, as far as it is known yet what this machine has.
-    pub fn first_wish(&self) -> Wish {
+    pub fn first_request(&self) -> RunRequest {
         let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
         let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
-        default_benchmark::wish(&self.machine.here(), &kinds)
+        default_benchmark::request(&self.machine.here(), &kinds)
     }
 
-    /// A wish as it would be run here, for an estimate.
-    pub fn planned_of(&self, wish: Wish) -> Plan {
-        let mut setups = wish.setups;
+    /// A request as it would be run here, for an estimate.
+    pub fn planned_of(&self, request: RunRequest) -> Plan {
+        let mut setups = request.setups;
         if setups.is_empty() {
             let ready = self.machine.ready();
             let ids: std::collections::BTreeSet<&str> = ready.map(|engine| engine.id).collect();
             setups = ids.into_iter().filter_map(|id| id.parse().ok()).collect();
         }
-        let mut rules = wish
+        let mut rules = request
             .rules
-            .unwrap_or_else(|| preset_rules(wish.preset, &setups));
-        if let Some(rounds) = wish.rounds {
+            .unwrap_or_else(|| preset_rules(request.preset, &setups));
+        if let Some(rounds) = request.rounds {
             rules.measure.rounds = rounds;
             rules.measure.target_ci95_rel = None;
         }
-        if wish.energy {
+        if request.energy {
             let rate_hz = self.remembered.watching.rate_hz();
             rules.measure.allow_for_energy(rate_hz.unwrap_or(USUAL_HZ));
         }
-        let batches = wish
+        let batches = request
             .batches
             .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec());
         Plan {
-            model: wish.model,
-            ladder: if wish.journey {
-                prepare::ladder(&setups, &wish.looks, &batches)
+            model: request.model,
+            ladder: if request.journey {
+                prepare::ladder(&setups, &request.looks, &batches)
             } else {
                 Vec::new()
             },
             setups,
-            looks: wish.looks,
+            looks: request.looks,
             batches,
-            shapes: wish.shapes,
-            batch_axis: wish.batch_axis,
-            preset: wish.preset,
+            shapes: request.shapes,
+            batch_axis: request.batch_axis,
+            preset: request.preset,
             measure: rules.measure,
             warm_up: rules.warm_up,
             limits: rules.limits,
             seed: 0,
-            load: wish.load,
-            keeping: wish.keeping,
-            judging: wish.judging,
-            profiling: wish.profiling,
+            load: request.load,
+            keeping: request.keeping,
+            judging: request.judging,
+            profiling: request.profiling,
         }
     }
 
@@ -459,7 +459,7 @@ impl App {
         self.compare.redraw(&self.sessions, &self.curves.options);
         self.history.is_stale = true;
         self.follow_if_wanted();
-        self.climb_if_wanted();
+        self.compare_steps_if_wanted();
         self.add_up_if_wanted();
     }
 
@@ -496,7 +496,7 @@ impl App {
 
     /// Steps are compared while their screen is shown. Those of a run that goes on are found on its own
     /// thread, because only that has the samples.
-    fn climb_if_wanted(&mut self) {
+    fn compare_steps_if_wanted(&mut self) {
         self.journey.settle(&self.sessions);
         let wanted = self.journey.wanted(&self.sessions);
         let wanted = wanted.filter(|_| self.screen == Screen::Journey);
@@ -504,7 +504,7 @@ impl App {
         {
             let (session, rows) = (Arc::clone(&open.session), Arc::clone(&open.findings.rows));
             if open.id == LIVE {
-                self.journey.result = open.findings.journey.clone().map(|journey| Climbed {
+                self.journey.result = open.findings.journey.clone().map(|journey| ComparedSteps {
                     looking,
                     session,
                     journey,
@@ -512,7 +512,7 @@ impl App {
             } else {
                 self.journey.busy = Some(looking);
                 self.jobs.spawn("journey", move |outlet| {
-                    work::climb(looking, session, &rows, outlet);
+                    work::compare_steps(looking, session, &rows, outlet);
                 });
             }
         }
@@ -520,14 +520,14 @@ impl App {
     }
 
     /// The steps of a session were found.
-    fn climbed(&mut self, found: Climbed) {
+    fn compared_steps(&mut self, found: ComparedSteps) {
         if self.journey.busy == Some(found.looking) {
             self.journey.busy = None;
         }
         if self.journey.looking == Some(found.looking) {
             self.journey.result = Some(found);
         }
-        self.climb_if_wanted();
+        self.compare_steps_if_wanted();
     }
 
     fn compare_if_wanted(&mut self) {

@@ -55,7 +55,7 @@ impl App {
 
     /// Sessions of the plan's network and of the large button's, newest first.
     fn worth_reading(&self) -> Sources {
-        let first = self.first_wish().model;
+        let first = self.first_request().model;
         let models: BTreeSet<&str> = [self.planner.draft.model.trim(), &first].into();
         let of_model = |model: &str| {
             let entries = self.library.newest();

@@ -17,7 +17,7 @@ use powerband_measure::engines;
 pub use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
 use powerband_measure::runner::ladders;
 use powerband_measure::runner::prepare::DEFAULT_BATCHES;
-use powerband_measure::runner::wish::{Rules, Wish};
+use powerband_measure::runner::request::{Rules, RunRequest};
 use powerband_onnx::{shapes, zoo};
 
 pub use edit::PlanEdit;
@@ -131,24 +131,24 @@ impl Draft {
                 session.name
             ));
         }
-        Ok(Self::of_wish(&Wish {
+        Ok(Self::of_request(&RunRequest {
             name: Some(session.name.clone()),
-            ..Wish::of(&session.plan)
+            ..RunRequest::of(&session.plan)
         }))
     }
 
-    /// What somebody wishes for, to be changed or run.
-    pub fn of_wish(wish: &Wish) -> Self {
-        let looks = wish
+    /// What somebody actions for, to be changed or run.
+    pub fn of_request(request: &RunRequest) -> Self {
+        let looks = request
             .looks
             .iter()
             .cloned()
             .chain(std::iter::repeat(Look::default()));
-        let batches = wish.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
+        let batches = request.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
         Self {
-            name: wish.name.clone().unwrap_or_default(),
-            model: wish.model.clone(),
-            setups: wish
+            name: request.name.clone().unwrap_or_default(),
+            model: request.model.clone(),
+            setups: request
                 .setups
                 .iter()
                 .zip(looks)
@@ -159,47 +159,47 @@ impl Draft {
                 })
                 .collect(),
             batches: show_batches(batches),
-            journey: wish.journey,
-            preset: wish.preset,
-            rounds: wish.rounds.map_or_else(String::new, |n| n.to_string()),
-            requests: match wish.load {
+            journey: request.journey,
+            preset: request.preset,
+            rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
+            requests: match request.load {
                 Load::Closed => Requests::OneByOne,
                 Load::Constant { .. } => Requests::Evenly,
                 Load::Poisson { .. } => Requests::AtRandom,
             },
-            rate: wish
+            rate: request
                 .load
                 .offered_per_s()
                 .map_or_else(String::new, |per_s| per_s.to_string()),
-            energy: wish.energy,
-            accuracy: wish.judging.is_some(),
-            inputs: wish.judging.as_ref().map(|judging| judging.inputs),
-            samples: wish
+            energy: request.energy,
+            accuracy: request.judging.is_some(),
+            inputs: request.judging.as_ref().map(|judging| judging.inputs),
+            samples: request
                 .judging
                 .as_ref()
                 .and_then(|judging| judging.samples.clone())
                 .unwrap_or_default(),
-            profile: wish.profiling,
-            shapes: wish
+            profile: request.profiling,
+            shapes: request
                 .shapes
                 .iter()
                 .map(|(name, dims)| shape_text(name, dims))
                 .collect::<Vec<_>>()
                 .join("\n"),
-            batch_axis: wish
+            batch_axis: request
                 .batch_axis
                 .iter()
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()
                 .join(", "),
-            rules: wish.rules.clone(),
-            keeping: wish.keeping,
-            seed: wish.seed,
+            rules: request.rules.clone(),
+            keeping: request.keeping,
+            seed: request.seed,
         }
     }
 
     /// What is to be prepared, or everything that makes no sense yet, each with the field it is in.
-    pub fn wish(&self) -> Result<Wish, Vec<Fault>> {
+    pub fn request(&self) -> Result<RunRequest, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut note = |field, text: String| faults.push(Fault { field, text });
         let mut setups = Vec::new();
@@ -240,7 +240,7 @@ impl Draft {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Wish {
+        Ok(RunRequest {
             setups,
             looks: self.looks(),
             batches,
@@ -257,7 +257,7 @@ impl Draft {
             profiling: self.profile,
             name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
             rules: self.rules.clone(),
-            ..Wish::new(self.model.trim())
+            ..RunRequest::new(self.model.trim())
         })
     }
 
@@ -382,7 +382,7 @@ impl Planner {
 
     /// Why the plan cannot be run as it stands, as far as is known.
     pub fn obstacle(&self) -> Option<String> {
-        match (self.draft.wish(), &self.facts) {
+        match (self.draft.request(), &self.facts) {
             (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
             (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),
             (Ok(_), _) => None,
@@ -543,7 +543,7 @@ mod tests {
             ..Draft::default()
         };
         let fields: Vec<Field> = draft
-            .wish()
+            .request()
             .unwrap_err()
             .iter()
             .map(|fault| fault.field)
@@ -562,7 +562,7 @@ mod tests {
 
     #[test]
     fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
-        let wish = Wish {
+        let request = RunRequest {
             setups: vec!["tract:cpu,threads=1".parse().unwrap()],
             looks: vec![Look {
                 label: Some("alone".to_owned()),
@@ -583,13 +583,13 @@ mod tests {
             }),
             profiling: Some(Profiler::Engine),
             name: Some("again".to_owned()),
-            ..Wish::new("resnet18")
+            ..RunRequest::new("resnet18")
         };
-        assert_eq!(Draft::of_wish(&wish).wish(), Ok(wish.clone()));
-        let poisson = Wish {
+        assert_eq!(Draft::of_request(&request).request(), Ok(request.clone()));
+        let poisson = RunRequest {
             load: Load::Poisson { per_s: 0.5 },
-            ..wish
+            ..request
         };
-        assert_eq!(Draft::of_wish(&poisson).wish(), Ok(poisson));
+        assert_eq!(Draft::of_request(&poisson).request(), Ok(poisson));
     }
 }

@@ -194,7 +194,7 @@ impl App {
             }
             FindingMessage::Learned(from, known) => self.learned(&from, *known),
             FindingMessage::Followed(found) => self.followed(found),
-            FindingMessage::Climbed(found) => self.climbed(*found),
+            FindingMessage::ComparedSteps(found) => self.compared_steps(*found),
             FindingMessage::AddedUp(found) => self.added_up(*found),
             FindingMessage::RulesChanged(changed) => self.rules_changed(changed),
             FindingMessage::Pinned(pinned) => {
@@ -315,7 +315,7 @@ impl App {
         self.sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
         self.curves.redraw(&self.sessions);
-        self.climb_if_wanted();
+        self.compare_steps_if_wanted();
     }
 
     fn run_over(&mut self, over: RunOver) {

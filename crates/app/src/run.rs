@@ -112,7 +112,7 @@ pub struct LiveRun {
 }
 
 impl LiveRun {
-    /// A run of which only the wish is known.
+    /// A run of which only the request is known.
     pub fn new(title: String, control: Control) -> Self {
         Self {
             title,

@@ -11,7 +11,7 @@ use super::inbox::{
     SessionMessage,
 };
 use super::jobs::Outlet;
-use super::journey::{Climbed, Looking};
+use super::journey::{ComparedSteps, Looking};
 use super::kernels::{Found, Wanted};
 use super::machine::{self, EVERYWHERE, Pointed};
 use super::plan::Draft;
@@ -35,8 +35,8 @@ use powerband_measure::runner::importing;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::record::{self, Target};
-use powerband_measure::runner::run::RunRequest;
-use powerband_measure::runner::wish::Wish;
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::telemetry::{machine as telemetry_machine, survey};
 use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::{probe, profilers};
@@ -284,8 +284,8 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
 }
 
 /// Prepares, measures and saves.
-pub(crate) fn run(place: &Installation, wish: &Wish, control: &Control, outlet: &Outlet) {
-    match prepare::prepare(place, wish) {
+pub(crate) fn run(place: &Installation, request: &RunRequest, control: &Control, outlet: &Outlet) {
+    match prepare::prepare(place, request) {
         Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
         Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
     }
@@ -314,7 +314,7 @@ pub(crate) fn add_rounds(
 
 fn carry_out(
     place: &Installation,
-    request: RunRequest,
+    request: PreparedRun,
     target: &Target,
     control: &Control,
     outlet: &Outlet,
@@ -418,10 +418,15 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
 }
 
 /// Compares the steps of a session.
-pub(crate) fn climb(looking: Looking, session: Arc<Session>, rows: &[CaseRow], outlet: &Outlet) {
+pub(crate) fn compare_steps(
+    looking: Looking,
+    session: Arc<Session>,
+    rows: &[CaseRow],
+    outlet: &Outlet,
+) {
     let journey = Arc::new(journey::compare_steps(&session, rows, looking.batch));
-    outlet.send(Message::Finding(FindingMessage::Climbed(Box::new(
-        Climbed {
+    outlet.send(Message::Finding(FindingMessage::ComparedSteps(Box::new(
+        ComparedSteps {
             looking,
             session,
             journey,

@@ -12,11 +12,11 @@ pub type Step = fn(&str) -> Result<String, String>;
 pub const STEPS: &[Step] = &[];
 
 /// The text in the current version.
-pub fn climb(text: &str, from: u32) -> Result<String, String> {
-    climb_by(STEPS, text, from, CURRENT)
+pub fn migrate(text: &str, from: u32) -> Result<String, String> {
+    migrate_by(STEPS, text, from, CURRENT)
 }
 
-fn climb_by(steps: &[Step], text: &str, from: u32, to: u32) -> Result<String, String> {
+fn migrate_by(steps: &[Step], text: &str, from: u32, to: u32) -> Result<String, String> {
     let mut text = text.to_owned();
     for version in from..to {
         let step = (version as usize)
@@ -45,15 +45,15 @@ mod tests {
             |t| Ok(format!("{t}b")),
             |_| Err("no".to_owned()),
         ];
-        assert_eq!(climb_by(&steps, "x", 1, 3).unwrap(), "xab");
-        assert_eq!(climb_by(&steps, "x", 2, 3).unwrap(), "xb");
-        assert_eq!(climb_by(&steps, "x", 3, 3).unwrap(), "x");
+        assert_eq!(migrate_by(&steps, "x", 1, 3).unwrap(), "xab");
+        assert_eq!(migrate_by(&steps, "x", 2, 3).unwrap(), "xb");
+        assert_eq!(migrate_by(&steps, "x", 3, 3).unwrap(), "x");
         assert_eq!(
-            climb_by(&steps, "x", 3, 4).unwrap_err(),
+            migrate_by(&steps, "x", 3, 4).unwrap_err(),
             "from version 3 to 4: no"
         );
         assert!(
-            climb_by(&steps, "x", 0, 3)
+            migrate_by(&steps, "x", 0, 3)
                 .unwrap_err()
                 .contains("never was")
         );

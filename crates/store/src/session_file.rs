@@ -132,7 +132,7 @@ pub fn from_text(path: &Path, text: &str) -> Result<Opened, ReadError> {
             newer: None,
         }),
         Standing::Older(from) => {
-            let current = migrate::climb(text, from).map_err(damaged)?;
+            let current = migrate::migrate(text, from).map_err(damaged)?;
             Ok(Opened {
                 session: parse(&current).map_err(damaged)?,
                 newer: None,

@@ -8,7 +8,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Closing, Shell};
 
 /// Shows it while it is asked.
-pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if !app.closing {
         return;
     }
@@ -33,12 +33,12 @@ pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
                     button::plain(ui, None, name)
                 };
                 if response.clicked() {
-                    wishes.push(Action::Shell(Shell::Close(closing)));
+                    actions.push(Action::Shell(Shell::Close(closing)));
                 }
             }
         });
     });
     if modal.backdrop_response.clicked() {
-        wishes.push(Action::Shell(Shell::Close(Closing::Stay)));
+        actions.push(Action::Shell(Shell::Close(Closing::Stay)));
     }
 }

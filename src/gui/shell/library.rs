@@ -21,8 +21,8 @@ use powerband_findings::analysis::claims::MARK;
 const ENTRY: f32 = 44.0;
 
 /// Shows it.
-pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    search(ui, app, wishes);
+pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    search(ui, app, actions);
     ui.add_space(space::SMALL);
     // What is open stands below, so that no row moves under the hand that opens it.
     let all = ui.available_size();
@@ -30,9 +30,9 @@ pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let above = (all.y - below).max(ENTRY);
     ui.allocate_ui(vec2(all.x, above), |ui| {
         ui.set_min_height(above);
-        ui.vertical(|ui| in_library(ui, app, wishes));
+        ui.vertical(|ui| in_library(ui, app, actions));
     });
-    open_sessions(ui, app, below, wishes);
+    open_sessions(ui, app, below, actions);
 }
 
 /// The room that so many open sessions take of all there is.
@@ -45,8 +45,8 @@ fn height_of_open(count: usize, all: f32) -> f32 {
     head + rows.min((all * 0.4).max(ENTRY * 2.0))
 }
 
-fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    heading(ui, app, wishes);
+fn in_library(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    heading(ui, app, actions);
     if let Some(trouble) = &app.library.trouble {
         label::trouble(ui, trouble);
     }
@@ -64,7 +64,7 @@ fn in_library(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         .show_rows(ui, ENTRY, count, |ui, rows| {
             for place in rows {
                 if let Some((path, scanned)) = app.library.listed_at(place) {
-                    entry(ui, app, path, scanned, wishes);
+                    entry(ui, app, path, scanned, actions);
                 }
             }
         });
@@ -78,7 +78,7 @@ fn nothing_listed(app: &App) -> &'static str {
     }
 }
 
-fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn search(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let width = ui.available_width();
     let (_, typed) = field::search(
         ui,
@@ -88,11 +88,11 @@ fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         width,
     );
     if let Some(words) = typed {
-        wishes.push(Action::Library(Library::Search(words)));
+        actions.push(Action::Library(Library::Search(words)));
     }
 }
 
-fn heading(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn heading(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::caption(ui, "Library");
         let [all, listed] = [app.library.found.len(), app.library.listed_len()];
@@ -104,13 +104,13 @@ fn heading(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if button::small_icon(ui, icon::OPEN, "Open files…").clicked() {
-                wishes.push(Action::Sessions(Sessions::Choose));
+                actions.push(Action::Sessions(Sessions::Choose));
             }
         });
     });
 }
 
-fn open_sessions(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) {
+fn open_sessions(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
     if app.sessions.is_empty() {
         return;
     }
@@ -120,7 +120,7 @@ fn open_sessions(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) 
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if app.sessions.len() > 1 && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
             {
-                wishes.push(Action::Sessions(Sessions::CloseAll));
+                actions.push(Action::Sessions(Sessions::CloseAll));
             }
         });
     });
@@ -129,12 +129,12 @@ fn open_sessions(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) 
         .max_height(height - size::CONTROL)
         .show(ui, |ui| {
             for open in app.sessions.iter() {
-                open_entry(ui, app, open, wishes);
+                open_entry(ui, app, open, actions);
             }
         });
 }
 
-fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Action>) {
+fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Action>) {
     ui.push_id(open.id.0, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::TINY;
@@ -149,10 +149,10 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Actio
                 )
                 .clicked()
                 {
-                    wishes.push(Action::Sessions(Sessions::Close(open.id)));
+                    actions.push(Action::Sessions(Sessions::Close(open.id)));
                 }
                 if open.on_disk != OnDisk::Same {
-                    disk_note(ui, open, wishes);
+                    disk_note(ui, open, actions);
                 }
                 if !open.session.is_published_only() {
                     label::faint(ui, &humanize::short_moment(&open.session.created));
@@ -165,7 +165,7 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, wishes: &mut Vec<Actio
     });
 }
 
-fn disk_note(ui: &mut Ui, open: &OpenSession, wishes: &mut Vec<Action>) {
+fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
     let (glyph, words) = match open.on_disk {
         OnDisk::Gone => (icon::SAVE, "The file is gone; save it somewhere"),
         _ => (
@@ -174,14 +174,14 @@ fn disk_note(ui: &mut Ui, open: &OpenSession, wishes: &mut Vec<Action>) {
         ),
     };
     if button::small_icon(ui, glyph, words).clicked() {
-        wishes.push(Action::Sessions(match open.on_disk {
+        actions.push(Action::Sessions(match open.on_disk {
             OnDisk::Gone => Sessions::SaveAs(open.id, None),
             _ => Sessions::Reload(open.id),
         }));
     }
 }
 
-fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, wishes: &mut Vec<Action>) {
+fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let is_open = app.sessions.by_path(path).is_some();
     let (rect, response) =
@@ -233,17 +233,17 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, wishes: &mut Ve
     let response = response.on_hover_text(hint);
     if response.clicked() {
         let alone = ui.input(|input| input.modifiers.command);
-        wishes.push(Action::Library(Library::Select(Some(path.to_path_buf()))));
-        wishes.push(Action::Sessions(if alone {
+        actions.push(Action::Library(Library::Select(Some(path.to_path_buf()))));
+        actions.push(Action::Sessions(if alone {
             Sessions::OpenOnly(path.to_path_buf())
         } else {
             Sessions::Toggle(path.to_path_buf())
         }));
     }
-    menu(&response, path, scanned, wishes);
+    menu(&response, path, scanned, actions);
 }
 
-fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, wishes: &mut Vec<Action>) {
+fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, actions: &mut Vec<Action>) {
     response.context_menu(|ui| {
         let path = path.to_path_buf();
         let again = scanned.entry.as_ref();
@@ -276,7 +276,7 @@ fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, wishes: &mut 
             ),
         ] {
             if button::plain_if(ui, allowed, None, title).clicked() {
-                wishes.push(action);
+                actions.push(action);
                 ui.close();
             }
         }

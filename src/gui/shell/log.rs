@@ -11,15 +11,15 @@ use powerband_app::notices::Weight;
 use powerband_core::base::humanize;
 
 /// Shows it.
-pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Log");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if button::icon(ui, icon::CLOSE, "Close the log").clicked() {
-                wishes.push(Action::Shell(Shell::Log(false)));
+                actions.push(Action::Shell(Shell::Log(false)));
             }
             if button::icon(ui, icon::COPY, "Copy the log").clicked() {
-                wishes.push(Action::Shell(Shell::Copy(app.log_text())));
+                actions.push(Action::Shell(Shell::Copy(app.log_text())));
             }
         });
     });
@@ -33,7 +33,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     ui.label(button::glyph(glyph).size(12.0).color(color));
                     // A question that was only put aside can still be answered.
                     if notice.weight == Weight::Question && !notice.is_up {
-                        super::notices::offer(ui, notice, wishes);
+                        super::notices::offer(ui, notice, actions);
                     }
                     ui.add(Label::new(&notice.text).wrap().selectable(true));
                 });

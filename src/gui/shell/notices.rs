@@ -23,7 +23,7 @@ const MOST_LINES: usize = 3;
 const LINE: f32 = 28.0;
 
 /// Shows those that are up, in a strip of their own at the foot of what room there is.
-pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let up: Vec<&Notice> = app.notices.up().collect();
     if up.is_empty() {
         return;
@@ -47,10 +47,10 @@ pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             ui.spacing_mut().item_spacing.y = space::TINY;
             let older = up.len().saturating_sub(most);
             if older > 0 {
-                more(ui, older, wishes);
+                more(ui, older, actions);
             }
             for notice in up.into_iter().skip(older) {
-                show_one(ui, app, notice, wishes);
+                show_one(ui, app, notice, actions);
             }
         });
     reserve(ui, shown.response.rect.height());
@@ -68,10 +68,10 @@ fn reserve(ui: &Ui, height: f32) {
 }
 
 /// Says how many others there are, and leads to them.
-fn more(ui: &mut Ui, number: usize, wishes: &mut Vec<Action>) {
+fn more(ui: &mut Ui, number: usize, actions: &mut Vec<Action>) {
     let words = format!("{} more in the log", humanize::count(number as u64));
     if button::plain(ui, None, &words).clicked() {
-        wishes.push(Action::Shell(Shell::Log(true)));
+        actions.push(Action::Shell(Shell::Log(true)));
     }
 }
 
@@ -84,7 +84,7 @@ fn words(ui: &Ui, notice: &Notice) -> LayoutJob {
     job
 }
 
-fn show_one(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
+fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     let (glyph, color) = look(ui, notice.weight);
     theme::card(ui)
         .inner_margin(Margin::symmetric(10, 4))
@@ -96,7 +96,7 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
                 ui.spacing_mut().item_spacing.x = space::TINY;
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     ui.set_max_height(LINE);
-                    buttons(ui, app, notice, wishes);
+                    buttons(ui, app, notice, actions);
                 });
                 // One line of words stands as high as the buttons.
                 let height = ui.text_style_height(&TextStyle::Body);
@@ -115,28 +115,28 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
 }
 
 /// From right to left: what takes it down, what copies it, and what can be done about it.
-fn buttons(ui: &mut Ui, app: &App, notice: &Notice, wishes: &mut Vec<Action>) {
+fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
     let keys = app.keys_of("back");
     if app.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
         close = close.on_hover_text(format!("{keys} does it too"));
     }
     if close.clicked() {
-        wishes.push(Action::Shell(Shell::Dismiss(notice.id)));
+        actions.push(Action::Shell(Shell::Dismiss(notice.id)));
     }
     if button::small_icon(ui, icon::COPY, "Copy these words").clicked() {
-        wishes.push(Action::Shell(Shell::Copy(notice.text.clone())));
+        actions.push(Action::Shell(Shell::Copy(notice.text.clone())));
     }
-    offer(ui, notice, wishes);
+    offer(ui, notice, actions);
 }
 
 /// The button of what can be done about it.
-pub(crate) fn offer(ui: &mut Ui, notice: &Notice, wishes: &mut Vec<Action>) {
+pub(crate) fn offer(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     if let Some((name, action)) = &notice.offer
         && button::plain(ui, None, name).clicked()
     {
-        wishes.push(Action::Shell(Shell::Dismiss(notice.id)));
-        wishes.push(action.clone());
+        actions.push(Action::Shell(Shell::Dismiss(notice.id)));
+        actions.push(action.clone());
     }
 }
 

@@ -41,7 +41,7 @@ struct Offer {
 }
 
 /// Shows it while it is open.
-pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let id = memory_id();
     if !app.palette_open {
         ui.data_mut(|data| data.remove::<Memory>(id));
@@ -76,13 +76,13 @@ pub(crate) fn show(ui: &Ui, app: &App, wishes: &mut Vec<Action>) {
         taken.and_then(|place| offers.into_iter().nth(place))
     });
     if let Some(offer) = modal.inner
-        && let Ok(actions) = offer.act
+        && let Ok(asked) = offer.act
     {
-        wishes.push(Action::Shell(Shell::Palette(false)));
-        wishes.extend(actions);
+        actions.push(Action::Shell(Shell::Palette(false)));
+        actions.extend(asked);
     }
     if modal.backdrop_response.clicked() {
-        wishes.push(Action::Shell(Shell::Palette(false)));
+        actions.push(Action::Shell(Shell::Palette(false)));
     }
     ui.data_mut(|data| data.insert_temp(id, memory));
 }

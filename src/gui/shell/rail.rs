@@ -24,7 +24,7 @@ const AROUND: f32 = 60.0;
 
 /// Shows it. In a low window its entries come closer and shrink; where even that is not enough the screens
 /// are scrolled, and the two entries at the foot stay.
-pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     // Every screen, and the switch of the library.
     let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 1);
@@ -38,11 +38,11 @@ pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             .id_salt("rail")
             .auto_shrink([false, false])
             .max_height(ui.available_height() - foot)
-            .show(ui, |ui| screens(ui, app, height, wishes));
+            .show(ui, |ui| screens(ui, app, height, actions));
         ui.with_layout(egui::Layout::bottom_up(egui::Align::Center), |ui| {
             ui.add_space(space::SMALL);
             if entry(ui, app, Screen::Settings, icon::SETTINGS, height) {
-                wishes.push(Action::Go(Screen::Settings));
+                actions.push(Action::Go(Screen::Settings));
             }
             let name = if app.shows_library() {
                 "Hide the library"
@@ -51,7 +51,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             };
             let switch = square(ui, icon::PANEL, roles.faint, name, "", false, height);
             if switch.clicked() {
-                wishes.push(Action::Shell(Shell::ToggleLibrary));
+                actions.push(Action::Shell(Shell::ToggleLibrary));
             }
         });
     });
@@ -67,14 +67,14 @@ fn fitted(room: f32, count: usize) -> (f32, f32) {
 }
 
 /// The entries of the screens, but for the one at the foot.
-fn screens(ui: &mut Ui, app: &App, height: f32, wishes: &mut Vec<Action>) {
+fn screens(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
         for view in views::ALL
             .iter()
             .filter(|view| view.screen != Screen::Settings)
         {
             if entry(ui, app, view.screen, view.icon, height) {
-                wishes.push(Action::Go(view.screen));
+                actions.push(Action::Go(view.screen));
             }
         }
     });

@@ -35,18 +35,18 @@ enum Part {
 }
 
 /// Shows it.
-pub(crate) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     // First what stands at the right, so that everything else knows how much room there is.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        commands(ui, app, wishes);
+        commands(ui, app, actions);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            state(ui, app, wishes);
+            state(ui, app, actions);
         });
     });
 }
 
 /// The way to every command, and to the log.
-fn commands(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let keys = app.keys_of("palette");
     let hint = match (keys.is_empty(), ui.available_width() > NARROW) {
         (true, _) => "Every command".to_owned(),
@@ -57,13 +57,13 @@ fn commands(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let response = ui.add(words.sense(Sense::click()));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Find a command"));
     if response.clicked() {
-        wishes.push(Action::Shell(Shell::Palette(true)));
+        actions.push(Action::Shell(Shell::Palette(true)));
     }
     if button::small_icon(ui, icon::LOG, "Show the log").clicked() {
-        wishes.push(Action::Shell(Shell::Log(!app.log_open)));
+        actions.push(Action::Shell(Shell::Log(!app.log_open)));
     }
     if !app.log_open {
-        troubles(ui, app, wishes);
+        troubles(ui, app, actions);
     }
     if let Some(installing) = &app.machine.installing {
         label::quiet_line(ui, &installing.step);
@@ -71,7 +71,7 @@ fn commands(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 /// How often something went wrong in this sitting, whether its notice was taken down or not.
-fn troubles(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let all = app.notices.all().iter();
     let troubles = all.filter(|notice| notice.weight == Weight::Trouble);
     let Some(newest) = troubles.clone().next_back() else {
@@ -84,11 +84,11 @@ fn troubles(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let name = format!("{words}, show the log");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     if response.on_hover_text(&newest.text).clicked() {
-        wishes.push(Action::Shell(Shell::Log(true)));
+        actions.push(Action::Shell(Shell::Log(true)));
     }
 }
 
-fn state(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let (color, words) = match &app.run {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),
@@ -103,7 +103,7 @@ fn state(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     let words = Label::new(RichText::new(words).size(12.0).color(roles.text)).truncate();
     let response = ui.add(words.sense(Sense::click()));
     if response.clicked() && (app.run.is_some() || app.elsewhere_words().is_some()) {
-        wishes.push(Action::Go(Screen::Run));
+        actions.push(Action::Go(Screen::Run));
     }
     let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return;

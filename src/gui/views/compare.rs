@@ -31,25 +31,25 @@ const NARROW: f32 = 860.0;
 const HALVES: f32 = 520.0;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.compare.before.zip(app.compare.after).is_none() {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
-    head(ui, app, &mut changes, wishes);
+    head(ui, app, &mut changes, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
         match &app.compare.result {
-            Some((_, _, comparison)) => body(ui, app, comparison, wishes),
+            Some((_, _, comparison)) => body(ui, app, comparison, actions),
             None => waiting::show(ui, "Comparing…"),
         }
     });
-    super::each(changes, Action::Compare, wishes);
+    super::each(changes, Action::Compare, actions);
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Compare", "What changed between two setups or sessions");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -62,12 +62,12 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         };
         label::empty(ui, icon::COMPARE, "Two sides are needed", sentence);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
-            wishes.push(Action::Sessions(Sessions::Choose));
+            actions.push(Action::Sessions(Sessions::Choose));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Action>) {
+fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Action>) {
     let sentence = "Matched case by case; a ratio above 1 means that after is better";
     super::head(ui, "Before and after", sentence, NARROW, |ui| {
         super::in_order(ui, 3, |ui, place| match place {
@@ -77,17 +77,17 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, wishes: &mut Vec<Act
             1 if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() => {
                 changes.push(Compare::CopyTable);
             }
-            2 => report(ui, app, wishes),
+            2 => report(ui, app, actions),
             _ => {}
         });
     });
 }
 
-fn report(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(subject) = app.compare.subject()
         && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
     {
-        wishes.push(Action::Report(subject, None));
+        actions.push(Action::Report(subject, None));
     }
 }
 
@@ -222,14 +222,14 @@ fn about(session: &Session) -> String {
     parts.join(", ")
 }
 
-fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     let is_narrow = ui.available_width() <= NARROW;
     if !comparison.remarks.is_empty() {
         remarks(ui, comparison);
         ui.add_space(space::MEDIUM);
     }
     if is_narrow {
-        return one_column(ui, app, comparison, wishes);
+        return one_column(ui, app, comparison, actions);
     }
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
@@ -246,7 +246,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action
             ui.spacing_mut().item_spacing.y = space::MEDIUM;
             super::card(ui, |ui| overall(ui, comparison));
             if !comparison.pairs.is_empty() {
-                super::card(ui, |ui| verdicts(ui, app, comparison, wishes));
+                super::card(ui, |ui| verdicts(ui, app, comparison, actions));
             }
             care(ui, app);
             super::card(ui, |ui| differences(ui, comparison));
@@ -255,10 +255,10 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action
 }
 
 /// The answer first, because it is what the screen is for; then the cases, and what may be behind it.
-fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
-        answer(ui, app, comparison, wishes);
+        answer(ui, app, comparison, actions);
         overlaid(ui, app);
         if !comparison.pairs.is_empty() {
             tables::pairs(ui, app, comparison);
@@ -287,7 +287,7 @@ fn has_numbers(comparison: &Comparison) -> bool {
 }
 
 /// The ratio, and the verdicts where there are pairs to judge.
-fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     if comparison.pairs.is_empty() {
         return super::card(ui, |ui| overall(ui, comparison));
     }
@@ -296,7 +296,7 @@ fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Acti
             ui.vertical(|ui| super::card(ui, |ui| overall(ui, comparison)));
         });
         ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| super::card(ui, |ui| verdicts(ui, app, comparison, wishes)));
+            ui.vertical(|ui| super::card(ui, |ui| verdicts(ui, app, comparison, actions)));
         });
     });
 }
@@ -352,7 +352,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
 }
 
 /// How many pairs got which answer, and what would settle the open ones.
-fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Action>) {
+fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     label::card_title(ui, "Did it get faster?");
     ui.add_space(space::TINY);
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
@@ -391,7 +391,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, wishes: &mut Vec<Ac
         .on_hover_text("Added to this session, in its own file")
         .clicked()
     {
-        wishes.push(Action::Run(Run::More(session, rounds)));
+        actions.push(Action::Run(Run::More(session, rounds)));
     }
 }
 

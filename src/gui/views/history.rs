@@ -27,21 +27,21 @@ const COLUMNS: [ColumnSpec; 7] = [
 ];
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(following) = app.history.following else {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     };
-    head(ui, app, wishes);
+    head(ui, app, actions);
     ui.add_space(space::MEDIUM);
-    choices(ui, app, following, wishes);
+    choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.history.result {
-        Some(found) => body(ui, found, wishes),
+        Some(found) => body(ui, found, actions),
         None => waiting::show(ui, "Reading the sessions that have this case…"),
     });
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "History", "One case through all sessions");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -52,12 +52,12 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             history::what_helps(&app.sessions),
         );
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
-            wishes.push(Action::Sessions(Sessions::Choose));
+            actions.push(Action::Sessions(Sessions::Choose));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let sentence = "One case through the sessions of the library, oldest first";
     super::head(ui, "History", sentence, super::NARROW_HEAD, |ui| {
         let allowed = app
@@ -67,16 +67,16 @@ fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             .map(|_| ())
             .ok_or("the case is still being looked for");
         if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-            wishes.push(Action::History(History::CopyTable));
+            actions.push(Action::History(History::CopyTable));
         }
     });
 }
 
-fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action>) {
+fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
     let Some(open) = app.sessions.get(following.session) else {
         return;
     };
-    let mut follow = |following| wishes.push(Action::History(History::Follow(following)));
+    let mut follow = |following| actions.push(Action::History(History::Follow(following)));
     ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("history-setup")
             .width((ui.available_width() - 180.0).min(460.0))
@@ -116,7 +116,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, wishes: &mut Vec<Action
     });
 }
 
-fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
+fn body(ui: &mut Ui, found: &Followed, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
             .on_hover_text("A point for each session with its 95 % interval; a word where it got faster or slower than in the session before");
@@ -164,7 +164,7 @@ fn body(ui: &mut Ui, found: &Followed, wishes: &mut Vec<Action>) {
             .and_then(|row| found.history.points.get(row));
         let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
         if let Some(file) = file {
-            wishes.push(Action::Sessions(Sessions::Open(vec![file])));
+            actions.push(Action::Sessions(Sessions::Open(vec![file])));
         }
     });
 }

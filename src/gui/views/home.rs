@@ -29,7 +29,7 @@ const NARROW: f32 = 760.0;
 const WORDS_SHARE: f32 = 0.62;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.add_space(space::SMALL);
         let roles = theme::roles(ui);
@@ -42,42 +42,42 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             "Find the batch size, precision and engine where your network pulls best.",
         );
         ui.add_space(space::LARGE);
-        begin(ui, app, wishes);
+        begin(ui, app, actions);
         ui.add_space(space::LARGE);
-        machine(ui, app, wishes);
+        machine(ui, app, actions);
         ui.add_space(space::LARGE);
-        engines(ui, app, wishes);
+        engines(ui, app, actions);
         ui.add_space(space::LARGE);
-        recent(ui, app, wishes);
+        recent(ui, app, actions);
         ui.add_space(space::LARGE);
-        examples(ui, wishes);
+        examples(ui, actions);
     });
 }
 
-fn begin(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn begin(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let whole = ui.available_width();
     if whole <= NARROW {
-        large_button(ui, whole, app, wishes);
+        large_button(ui, whole, app, actions);
         ui.add_space(space::SMALL);
-        drop_area(ui, whole, wishes);
+        drop_area(ui, whole, actions);
         return;
     }
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        large_button(ui, whole - DROP - space::MEDIUM, app, wishes);
-        drop_area(ui, DROP, wishes);
+        large_button(ui, whole - DROP - space::MEDIUM, app, actions);
+        drop_area(ui, DROP, actions);
     });
 }
 
-fn large_button(ui: &mut Ui, width: f32, app: &App, wishes: &mut Vec<Action>) {
+fn large_button(ui: &mut Ui, width: f32, app: &App, actions: &mut Vec<Action>) {
     theme::card(ui).inner_margin(22).show(ui, |ui| {
         ui.set_width(width - 46.0);
         ui.set_min_height(108.0);
-        ui.vertical(|ui| first_run(ui, app, wishes));
+        ui.vertical(|ui| first_run(ui, app, actions));
     });
 }
 
-fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     ui.label(
         RichText::new("Benchmark ResNet-50")
@@ -92,8 +92,8 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             "No engine is here yet. ONNX Runtime can be fetched with your own pip.".to_owned()
         }
         (Some(_), Some(best)) => {
-            let wish = app.first_wish();
-            let setups: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
+            let request = app.first_request();
+            let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
             let who = if setups.is_empty() {
                 let titles = app.machine.ready().map(|engine| engine.title.as_str());
                 let others = titles.filter(|title| *title != best.title);
@@ -102,7 +102,7 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             } else {
                 setups.join(" and ")
             };
-            let takes = app.estimate(&app.planned_of(wish), &BTreeSet::new());
+            let takes = app.estimate(&app.planned_of(request), &BTreeSet::new());
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
@@ -115,7 +115,7 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         ui.spacing_mut().button_padding = vec2(18.0, 8.0);
         if app.is_running() {
             if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
-                wishes.push(Action::Go(Screen::Run));
+                actions.push(Action::Go(Screen::Run));
             }
         } else if app.machine.has_none() {
             let installing = app.machine.installing.is_some();
@@ -127,18 +127,18 @@ fn first_run(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     "Start",
                 );
             } else if button::primary(ui, Some(icon::DOWNLOAD), "Install ONNX Runtime").clicked() {
-                wishes.push(Action::Machine(Machine::InstallOnnxRuntime));
+                actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
-            wishes.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(Run::StartFirst));
         }
         if button::plain(ui, None, "Change the plan…").clicked() {
-            wishes.push(Action::Plan(PlanEdit::First));
+            actions.push(Action::Plan(PlanEdit::First));
         }
     });
 }
 
-fn drop_area(ui: &mut Ui, width: f32, wishes: &mut Vec<Action>) {
+fn drop_area(ui: &mut Ui, width: f32, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, 154.0), egui::Sense::click());
     let response = response.accessible_name("Open files…");
@@ -179,7 +179,7 @@ fn drop_area(ui: &mut Ui, width: f32, wishes: &mut Vec<Action>) {
         .on_hover_cursor(egui::CursorIcon::PointingHand)
         .clicked()
     {
-        wishes.push(Action::Sessions(Sessions::Choose));
+        actions.push(Action::Sessions(Sessions::Choose));
     }
 }
 
@@ -192,7 +192,7 @@ fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn machine(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "This machine", |_| ());
     let environment = app.machine.environment.as_ref();
     let no_card: Vec<String> = app
@@ -228,7 +228,7 @@ fn machine(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                         ui.spacing_mut().item_spacing.x = space::TINY;
                         ui.label(button::glyph(glyph).color(theme::roles(ui).faint));
                         label::card_title(ui, title);
-                        copy_why(ui, why, wishes);
+                        copy_why(ui, why, actions);
                     });
                     label::quiet_line(ui, &first);
                     let below = label::faint(ui, &second);
@@ -242,14 +242,14 @@ fn machine(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
 }
 
 /// Offers to copy why something is missing, where it is.
-fn copy_why(ui: &mut Ui, why: &str, wishes: &mut Vec<Action>) {
+fn copy_why(ui: &mut Ui, why: &str, actions: &mut Vec<Action>) {
     if why.is_empty() {
         return;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let button = button::small_icon(ui, icon::COPY, "Copy why, and what helps");
         if button.clicked() {
-            wishes.push(Action::Shell(Shell::Copy(why.to_owned())));
+            actions.push(Action::Shell(Shell::Copy(why.to_owned())));
         }
     });
 }
@@ -334,10 +334,10 @@ fn told_by(cards: &[&WatchedDevice]) -> String {
     format!("{}, {told}", memory.join(" + "))
 }
 
-fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "Engines", |ui| {
         if button::small_icon(ui, icon::AGAIN, "Look for engines again").clicked() {
-            wishes.push(Action::Machine(Machine::Rescan));
+            actions.push(Action::Machine(Machine::Rescan));
         }
     });
     theme::card(ui)
@@ -350,7 +350,7 @@ fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 }
                 Some(engines) => {
                     for (place, engine) in engines.iter().enumerate() {
-                        engine_row(ui, app, engine, wishes);
+                        engine_row(ui, app, engine, actions);
                         if place + 1 < engines.len() {
                             hairline(ui);
                         }
@@ -367,7 +367,7 @@ fn hairline(ui: &mut Ui) {
         .hline(rect.x_range(), rect.center().y, Stroke::new(1.0, color));
 }
 
-fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Action>) {
+fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let height = 34.0;
     ui.allocate_ui_with_layout(
@@ -379,7 +379,7 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Act
                 ui.new_child(egui::UiBuilder::new().max_rect(name).layout(*ui.layout()));
             title.add(Label::new(RichText::new(&engine.title).family(theme::medium())).truncate());
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                engine_state(ui, app, engine, wishes);
+                engine_state(ui, app, engine, actions);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     let words = RichText::new(engine.line()).color(roles.quiet);
                     let line = ui.add(Label::new(words).truncate());
@@ -392,7 +392,7 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Act
     );
 }
 
-fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<Action>) {
+fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     if engine.is_ready {
         label::pill(ui, "ready", roles.good);
@@ -403,7 +403,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
         let button = button.on_hover_text(offer.path.display().to_string());
         if button.accessible_name(engine.use_title(offer)).clicked() {
             let path = Some(offer.path.clone());
-            wishes.push(Action::Machine(Machine::Point(pointed, path)));
+            actions.push(Action::Machine(Machine::Point(pointed, path)));
         }
         if pointed == Pointed::Python {
             return;
@@ -411,20 +411,20 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
     }
     if engine.id != "ort" {
         match engine.command() {
-            Some(command) => copy(ui, "Copy the command", command, wishes),
-            None => copy(ui, "Copy why", &engine.words, wishes),
+            Some(command) => copy(ui, "Copy the command", command, actions),
+            None => copy(ui, "Copy why", &engine.words, actions),
         }
         return;
     }
     match &app.machine.installing {
         None => {
             if button::plain(ui, Some(icon::DOWNLOAD), "Install").clicked() {
-                wishes.push(Action::Machine(Machine::InstallOnnxRuntime));
+                actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         }
         Some(installing) => {
             if button::small_icon(ui, icon::CLOSE, "Stop installing").clicked() {
-                wishes.push(Action::Machine(Machine::StopInstall));
+                actions.push(Action::Machine(Machine::StopInstall));
             }
             match installing.share {
                 Some(share) => strip::progress_bar(ui, share),
@@ -438,14 +438,14 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, wishes: &mut Vec<A
 }
 
 /// What is to be done elsewhere goes by way of the clipboard.
-fn copy(ui: &mut Ui, name: &str, text: &str, wishes: &mut Vec<Action>) {
+fn copy(ui: &mut Ui, name: &str, text: &str, actions: &mut Vec<Action>) {
     let button = button::plain(ui, Some(icon::COPY), name);
     if button.on_hover_text(text).clicked() {
-        wishes.push(Action::Shell(Shell::Copy(text.to_owned())));
+        actions.push(Action::Shell(Shell::Copy(text.to_owned())));
     }
 }
 
-fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn recent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "Recent sessions", |_| ());
     if app.library.found.is_empty() {
         let words = if app.library.is_scanned {
@@ -460,19 +460,19 @@ fn recent(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         for (path, scanned) in app.library.newest().take(RECENT) {
             let [name, below, moment] = shelf::words(path, scanned);
             if session_row(ui, "Recent session", &name, &format!("{below}   {moment}")) {
-                wishes.push(Action::Library(Library::Select(Some(path.clone()))));
-                wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+                actions.push(Action::Library(Library::Select(Some(path.clone()))));
+                actions.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
             }
         }
     });
 }
 
-fn examples(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn examples(ui: &mut Ui, actions: &mut Vec<Action>) {
     section(ui, "Examples", |_| ());
     rows(ui, |ui| {
         for (place, example) in examples::ALL.iter().enumerate() {
             if session_row(ui, "Example", example.title, example.sentence) {
-                wishes.push(Action::Sessions(Sessions::OpenExample(place)));
+                actions.push(Action::Sessions(Sessions::OpenExample(place)));
             }
         }
     });

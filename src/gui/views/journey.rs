@@ -9,13 +9,13 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
-use powerband_app::journey::{self, Climbed, Looking};
+use powerband_app::journey::{self, ComparedSteps, Looking};
 use powerband_app::plan::{self, PlanEdit};
 use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::comparison::Pair;
-use powerband_findings::analysis::journey::{Journey as Steps, Rung};
+use powerband_findings::analysis::journey::{Journey as Steps, StepResult};
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -71,13 +71,13 @@ const COLUMNS: [ColumnSpec; CELLS.len()] = [
 ];
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.journey.looking else {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     };
-    head(ui, app, wishes);
+    head(ui, app, actions);
     ui.add_space(space::MEDIUM);
-    choices(ui, app, looking, wishes);
+    choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.journey.result {
         Some(found) => body(ui, app, found),
@@ -85,7 +85,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     });
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Journey", "What each step gained, and what it cost");
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
@@ -95,18 +95,18 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             let name = format!("Plan: {}", ladder.title);
             let button = button::plain(ui, None, &name).on_hover_text(ladder.about);
             if button.clicked() {
-                wishes.push(Action::Plan(PlanEdit::Ladder(ladder.id)));
+                actions.push(Action::Plan(PlanEdit::Ladder(ladder.id)));
             }
             ui.add_space(space::TINY);
         }
         ui.add_space(space::SMALL);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
-            wishes.push(Action::Sessions(Sessions::Choose));
+            actions.push(Action::Sessions(Sessions::Choose));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let sentence = "What each step gained over the one before and over the start, and what it cost";
     super::head(ui, "Journey", sentence, super::NARROW_HEAD, |ui| {
         let found = app.journey.result.as_ref();
@@ -114,16 +114,16 @@ fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             .map(|_| ())
             .ok_or("the steps are still being compared");
         if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-            wishes.push(Action::Journey(Journey::CopyTable));
+            actions.push(Action::Journey(Journey::CopyTable));
         }
     });
 }
 
-fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
+fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
     let Some(open) = app.sessions.get(looking.session) else {
         return;
     };
-    let mut look = |looking| wishes.push(Action::Journey(Journey::Look(looking)));
+    let mut look = |looking| actions.push(Action::Journey(Journey::Look(looking)));
     ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("journey-session")
             .width((ui.available_width() - 180.0).min(460.0))
@@ -166,15 +166,15 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, wishes: &mut Vec<Action>) {
     });
 }
 
-fn body(ui: &mut Ui, app: &App, found: &Climbed) {
+fn body(ui: &mut Ui, app: &App, found: &ComparedSteps) {
     let steps = &found.journey;
     charts(ui, app, steps);
     ui.add_space(space::MEDIUM);
     steps_table(ui, app, found);
-    let failed = steps.rungs.iter().filter(|rung| !rung.is_waiting());
-    let troubles = failed.filter_map(|rung| {
-        let trouble = rung.trouble.as_ref()?;
-        Some(format!("{} was not measured: {trouble}", rung.title))
+    let failed = steps.steps.iter().filter(|step| !step.is_waiting());
+    let troubles = failed.filter_map(|step| {
+        let trouble = step.trouble.as_ref()?;
+        Some(format!("{} was not measured: {trouble}", step.title))
     });
     ui.add_space(space::SMALL);
     for remark in troubles.chain(steps.remarks.iter().cloned()) {
@@ -227,13 +227,13 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
                 zooms: false,
             };
             let touched = chart::show(ui, id, spec, look);
-            let rung = touched.hovered.and_then(|(_, tag)| steps.rungs.get(tag as usize));
+            let step = touched.hovered.and_then(|(_, tag)| steps.steps.get(tag as usize));
             if let Some(reason) = touched.failed {
                 tip::words(&touched.response, reason);
-            } else if let Some(rung) = rung {
-                let pair = if id == "before" { &rung.over_before } else { &rung.over_start };
+            } else if let Some(step) = step {
+                let pair = if id == "before" { &step.over_before } else { &step.over_start };
                 let words = pair.as_ref().map(grounds).unwrap_or_default();
-                tip::words(&touched.response, format!("{}\n{words}", rung.title));
+                tip::words(&touched.response, format!("{}\n{words}", step.title));
             }
         });
     });
@@ -241,17 +241,17 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
 
 /// The step that gained the most, among those that gained something for sure.
 fn best_step(steps: &Steps) -> String {
-    let gains = steps.rungs.iter().filter_map(|rung| {
-        let pair = rung.over_before.as_ref()?;
+    let gains = steps.steps.iter().filter_map(|step| {
+        let pair = step.over_before.as_ref()?;
         let ratio = pair.ratio.filter(|_| pair.verdict.call == Call::Faster)?;
-        Some((rung, ratio))
+        Some((step, ratio))
     });
     let best = gains.max_by(|(_, a), (_, b)| a.speed_up.total_cmp(&b.speed_up));
     let pairs = || {
         steps
-            .rungs
+            .steps
             .iter()
-            .filter_map(|rung| rung.over_before.as_ref())
+            .filter_map(|step| step.over_before.as_ref())
     };
     let open = pairs().filter(|pair| pair.verdict.call == Call::Inconclusive);
     let nothing = match (pairs().count(), open.count()) {
@@ -261,17 +261,17 @@ fn best_step(steps: &Steps) -> String {
             "No step is faster than the one before for sure; {open} of {all} cannot be told."
         ),
     };
-    best.map_or(nothing, |(rung, gain)| {
-        format!("{} gained the most, {}.", rung.title, gain.words())
+    best.map_or(nothing, |(step, gain)| {
+        format!("{} gained the most, {}.", step.title, gain.words())
     })
 }
 
 /// From the start to the last step that was measured, as far as that is sure.
 fn whole_way(steps: &Steps) -> String {
-    let last = steps.rungs.iter().rev().find(|rung| rung.row.is_some());
-    let gain = last.and_then(|rung| {
-        let pair = rung.over_start.as_ref()?;
-        Some((&rung.title, pair.ratio?.words(), pair.verdict.call))
+    let last = steps.steps.iter().rev().find(|step| step.row.is_some());
+    let gain = last.and_then(|step| {
+        let pair = step.over_start.as_ref()?;
+        Some((&step.title, pair.ratio?.words(), pair.verdict.call))
     });
     let Some((title, times, call)) = gain else {
         return "There is nothing to compare with the start yet.".to_owned();
@@ -287,28 +287,28 @@ fn whole_way(steps: &Steps) -> String {
     }
 }
 
-fn steps_table(ui: &mut Ui, app: &App, found: &Climbed) {
+fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps) {
     let steps = &found.journey;
     let table = Table {
         id: "steps",
         columns: &COLUMNS,
         sort: None,
         sorts: false,
-        rows: steps.rungs.len(),
+        rows: steps.steps.len(),
         selected: None,
         height: 560.0,
     };
     let show = |ui: &mut Ui, row: usize, column: usize| {
-        let (rung, cell) = (steps.rungs.get(row), CELLS.get(column));
-        match (rung, cell) {
-            (Some(rung), Some(Cell::Step)) => {
-                let colour = app.sessions.colour(found.looking.session, rung.case.setup);
-                step(ui, row + 1, rung, colour);
+        let (step, cell) = (steps.steps.get(row), CELLS.get(column));
+        match (step, cell) {
+            (Some(step), Some(Cell::Step)) => {
+                let colour = app.sessions.colour(found.looking.session, step.case.setup);
+                step_cell(ui, row + 1, step, colour);
             }
-            (Some(rung), Some(cell)) => match &rung.trouble {
-                None => measured(ui, rung, *cell),
+            (Some(step), Some(cell)) => match &step.trouble {
+                None => measured(ui, step, *cell),
                 // The last cell of a row is painted over the others.
-                Some(trouble) if column + 1 == CELLS.len() => failed(ui, rung, trouble),
+                Some(trouble) if column + 1 == CELLS.len() => failed(ui, step, trouble),
                 Some(_) => {}
             },
             _ => {}
@@ -317,25 +317,25 @@ fn steps_table(ui: &mut Ui, app: &App, found: &Climbed) {
     super::rows_card(ui, |ui| table.show(ui, show));
 }
 
-fn step(ui: &mut Ui, number: usize, rung: &Rung, colour: usize) {
+fn step_cell(ui: &mut Ui, number: usize, step: &StepResult, colour: usize) {
     let roles = theme::roles(ui);
-    if rung.trouble.is_some() {
+    if step.trouble.is_some() {
         ui.multiply_opacity(0.55);
     }
     let number = RichText::new(number.to_string()).font(theme::numbers(text::CAPTION));
     ui.add(Label::new(number.color(roles.quiet)).selectable(false));
     marker::inline(ui, colour);
-    let setup = rung.row.as_ref().map(|row| row.setup_spec.as_str());
-    let batch = humanize::count(rung.case.batch as u64);
+    let setup = step.row.as_ref().map(|row| row.setup_spec.as_str());
+    let batch = humanize::count(step.case.batch as u64);
     let hover = match setup {
-        Some(setup) => format!("{}\n{setup}, batch {batch}", rung.title),
-        None => format!("{}\nbatch {batch}", rung.title),
+        Some(setup) => format!("{}\n{setup}, batch {batch}", step.title),
+        None => format!("{}\nbatch {batch}", step.title),
     };
-    table::words_about(ui, &rung.title, hover);
+    table::words_about(ui, &step.title, hover);
 }
 
 /// Why a step has no numbers, in the place of them.
-fn failed(ui: &mut Ui, rung: &Rung, trouble: &str) {
+fn failed(ui: &mut Ui, step: &StepResult, trouble: &str) {
     let cell = ui.max_rect();
     let others = COLUMNS.iter().skip(1).map(|column| column.width);
     let from = cell.right() + 10.0 - others.sum::<f32>() + 10.0;
@@ -345,7 +345,7 @@ fn failed(ui: &mut Ui, rung: &Rung, trouble: &str) {
     let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
     ui.set_clip_rect(Rect::from_x_y_ranges(rect.x_range(), clip.y_range()));
     let roles = theme::roles(&ui);
-    let (words, color) = if rung.is_waiting() {
+    let (words, color) = if step.is_waiting() {
         ("not measured yet".to_owned(), roles.faint)
     } else {
         (format!("not measured: {trouble}"), roles.quiet)
@@ -355,11 +355,11 @@ fn failed(ui: &mut Ui, rung: &Rung, trouble: &str) {
     ui.add(words.selectable(false)).on_hover_text(trouble);
 }
 
-fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
-    let Some(row) = &rung.row else {
+fn measured(ui: &mut Ui, step: &StepResult, cell: Cell) {
+    let Some(row) = &step.row else {
         return;
     };
-    let before = rung.over_before.as_ref();
+    let before = step.over_before.as_ref();
     let (words, help) = match cell {
         Cell::Step => return,
         Cell::Verdict => {
@@ -378,16 +378,16 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
         }
         Cell::Throughput => (row.rate_words(), None),
         Cell::OverBefore => gain(before),
-        Cell::OverStart => gain(rung.over_start.as_ref()),
+        Cell::OverStart => gain(step.over_start.as_ref()),
         Cell::ReadyAfter => {
-            let words = rung.cost.preparation_ns.map(humanize::duration_ns);
+            let words = step.cost.preparation_ns.map(humanize::duration_ns);
             let help = words
                 .is_none()
                 .then(|| "Its worker did not tell".to_owned());
             (words, help)
         }
         Cell::PaysAfter => {
-            let runs = rung.cost.pays_after_runs;
+            let runs = step.cost.pays_after_runs;
             let words = runs.map(|runs| format!("{} runs", humanize::count(runs as u64)));
             (
                 words,
@@ -395,7 +395,7 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
             )
         }
         Cell::Cosine => {
-            let found = rung.accuracy.as_ref();
+            let found = step.accuracy.as_ref();
             let words = found.and_then(|found| found.distance);
             let words = words.map(|distance| accuracy::cosine(distance.worst_cosine));
             let unknown = "Outputs were not compared; Plan and bench --accuracy ask for it";
@@ -403,7 +403,7 @@ fn measured(ui: &mut Ui, rung: &Rung, cell: Cell) {
             (words, Some(help))
         }
         Cell::Memory => {
-            let words = rung
+            let words = step
                 .cost
                 .memory
                 .map(|need| humanize::bytes(need.bytes as u64));

@@ -37,61 +37,61 @@ const COLUMNS: [ColumnSpec; 6] = [
 ];
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
-    head(ui, app, wishes);
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    head(ui, app, actions);
     ui.add_space(space::MEDIUM);
     if let Some(trouble) = &app.library.trouble {
         label::trouble(ui, trouble);
         ui.add_space(space::SMALL);
     }
     if app.library.found.is_empty() {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     }
     let selected = app.library.selected.clone();
     match selected {
-        Some(path) if ui.available_width() <= NARROW => stacked(ui, app, &path, wishes),
-        selected => beside(ui, app, selected.as_deref(), wishes),
+        Some(path) if ui.available_width() <= NARROW => stacked(ui, app, &path, actions),
+        selected => beside(ui, app, selected.as_deref(), actions),
     }
 }
 
-fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, wishes: &mut Vec<Action>) {
+fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let side = selected.map_or(0.0, |_| SIDE + space::MEDIUM);
         let size = vec2(ui.available_width() - side, ui.available_height());
-        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, wishes)));
+        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, actions)));
         if let Some(path) = selected {
             ui.vertical(|ui| {
                 ui.set_width(SIDE - 2.0);
                 // A window can be wide enough and too low for all of it.
                 let scrolled = ScrollArea::vertical().id_salt("details");
-                scrolled.show(ui, |ui| details(ui, app, path, wishes));
+                scrolled.show(ui, |ui| details(ui, app, path, actions));
             });
         }
     });
 }
 
-fn stacked(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
+fn stacked(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     let height = (ui.available_height() * LIST_SHARE).max(LIST_LEAST);
     super::scrolled(ui, |ui| {
         let size = vec2(ui.available_width(), height);
-        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, wishes)));
+        ui.allocate_ui(size, |ui| ui.vertical(|ui| list(ui, app, actions)));
         ui.add_space(space::SMALL);
-        details(ui, app, path, wishes);
+        details(ui, app, path, actions);
     });
 }
 
-fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let sentence = held(app);
     super::head(ui, "Library", &sentence, NARROW, |ui| {
         super::in_order(ui, 3, |ui, place| match place {
-            0 => search(ui, app, wishes),
-            1 => bring_back(ui, app, wishes),
-            _ => open_files(ui, wishes),
+            0 => search(ui, app, actions),
+            1 => bring_back(ui, app, actions),
+            _ => open_files(ui, actions),
         });
     });
     if !app.library.found.is_empty() {
-        tags(ui, app, wishes);
+        tags(ui, app, actions);
     }
 }
 
@@ -109,7 +109,7 @@ fn held(app: &App) -> String {
 
 /// The tags in use. Their place is kept where there is none yet: a line that came with the first tag would
 /// move everything below it away from under the hand that wrote it.
-fn tags(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn tags(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(size::CONTROL);
         let tags = app.library.tags();
@@ -121,30 +121,30 @@ fn tags(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             let is_on = app.library.search.trim() == words;
             if ui.selectable_label(is_on, &words).clicked() {
                 let search = if is_on { String::new() } else { words };
-                wishes.push(Action::Library(Library::Search(search)));
+                actions.push(Action::Library(Library::Search(search)));
             }
         }
     });
 }
 
-fn open_files(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn open_files(ui: &mut Ui, actions: &mut Vec<Action>) {
     if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
-        wishes.push(Action::Sessions(Sessions::Choose));
+        actions.push(Action::Sessions(Sessions::Choose));
     }
 }
 
-fn bring_back(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn bring_back(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let restore = if app.library.discarded.is_empty() {
         Err("nothing was moved to the trash")
     } else {
         Ok(())
     };
     if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
-        wishes.push(Action::Library(Library::Restore));
+        actions.push(Action::Library(Library::Restore));
     }
 }
 
-fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn search(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let (_, typed) = field::search(
         ui,
         library::SEARCH,
@@ -152,10 +152,10 @@ fn search(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         "Words, or #tag",
         220.0,
     );
-    wishes.extend(typed.map(|words| Action::Library(Library::Search(words))));
+    actions.extend(typed.map(|words| Action::Library(Library::Search(words))));
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         if !app.library.is_scanned {
@@ -165,7 +165,7 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         let (title, sentence) = why_empty(app);
         label::empty(ui, icon::LIBRARY, title, &sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
-            wishes.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(Run::StartFirst));
         }
     });
 }
@@ -199,14 +199,14 @@ fn why_empty(app: &App) -> (&'static str, String) {
     }
 }
 
-fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::rows_card(ui, |ui| {
         let count = app.library.listed_len();
         if count == 0 {
             ui.horizontal(|ui| {
                 label::quiet(ui, "No session has these words.");
                 if button::plain(ui, None, "Clear the search").clicked() {
-                    wishes.push(Action::Library(Library::Search(String::new())));
+                    actions.push(Action::Library(Library::Search(String::new())));
                 }
             });
             return;
@@ -240,7 +240,7 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             }
         };
         let touched = table.show_clickable(ui, |index| row_name(app, index), fill);
-        wishes.extend(
+        actions.extend(
             touched
                 .sorted
                 .map(|column| Action::Library(Library::Sort(column))),
@@ -256,9 +256,9 @@ fn list(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                     .button_double_clicked(egui::PointerButton::Primary)
             });
             if double {
-                wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+                actions.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
             } else {
-                wishes.push(Action::Library(Library::Select(
+                actions.push(Action::Library(Library::Select(
                     (!again).then(|| path.clone()),
                 )));
             }
@@ -325,17 +325,17 @@ fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
     }
 }
 
-fn details(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
+fn details(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = space::SMALL;
             match app.library.entry(path) {
-                Some(entry) => of_entry(ui, entry, wishes),
+                Some(entry) => of_entry(ui, entry, actions),
                 None => unreadable(ui, app, path),
             }
             ui.add_space(space::TINY);
-            doing(ui, app, path, wishes);
+            doing(ui, app, path, actions);
         });
     });
 }
@@ -351,11 +351,11 @@ fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
     label::copyable(ui, words.into());
 }
 
-fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
+fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     let path = entry.path.clone();
     let id = |what: &str| Id::unique((what, &entry.path));
     // What else is asked for in this frame may take the screen away, with what is typed on it.
-    let is_leaving = !wishes.is_empty();
+    let is_leaving = !actions.is_empty();
     label::caption(ui, "Name");
     if let Some(name) = field::draft(
         ui,
@@ -366,7 +366,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
         1,
         is_leaving,
     ) {
-        wishes.push(Action::Library(Library::Rename(path.clone(), name)));
+        actions.push(Action::Library(Library::Rename(path.clone(), name)));
     }
     label::caption(ui, "Tags");
     let tags = entry.tags.join(" ");
@@ -383,7 +383,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
             .split_whitespace()
             .map(|tag| tag.trim_start_matches('#').to_owned())
             .collect();
-        wishes.push(Action::Library(Library::Tags(path.clone(), tags)));
+        actions.push(Action::Library(Library::Tags(path.clone(), tags)));
     }
     label::caption(ui, "Notes");
     if let Some(notes) = field::draft(
@@ -395,7 +395,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
         4,
         is_leaving,
     ) {
-        wishes.push(Action::Library(Library::Notes(path, notes)));
+        actions.push(Action::Library(Library::Notes(path, notes)));
     }
     ui.add_space(space::TINY);
     label::pair(ui, "Model", &entry.model);
@@ -422,26 +422,26 @@ fn of_entry(ui: &mut Ui, entry: &Entry, wishes: &mut Vec<Action>) {
     }
 }
 
-fn doing(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
+fn doing(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
         if let Some(open) = app.sessions.by_path(&path) {
             if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
-                wishes.push(Action::Go(Screen::Curves));
+                actions.push(Action::Go(Screen::Curves));
             }
             if button::plain(ui, Some(icon::SAVE), "Write a report…").clicked() {
-                wishes.push(Action::Report(Subject::of(open.id), None));
+                actions.push(Action::Report(Subject::of(open.id), None));
             }
             if button::plain(ui, None, "Close").clicked() {
-                wishes.push(Action::Sessions(Sessions::Toggle(path.clone())));
+                actions.push(Action::Sessions(Sessions::Toggle(path.clone())));
             }
         } else if button::primary(ui, None, "Open").clicked() {
-            wishes.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
+            actions.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
         }
         let entry = app.library.entry(&path);
         let again = entry.map_or(Ok(()), Entry::can_run_again);
         if button::plain_if(ui, again, Some(icon::AGAIN), "Run again…").clicked() {
-            wishes.push(Action::Sessions(Sessions::RunFileAgain(path.clone())));
+            actions.push(Action::Sessions(Sessions::RunFileAgain(path.clone())));
         }
         for (glyph, name, action) in [
             (icon::COPY, "Duplicate", Library::Duplicate(path.clone())),
@@ -453,7 +453,7 @@ fn doing(ui: &mut Ui, app: &App, path: &Path, wishes: &mut Vec<Action>) {
             ),
         ] {
             if button::plain(ui, Some(glyph), name).clicked() {
-                wishes.push(Action::Library(action));
+                actions.push(Action::Library(action));
             }
         }
     });

@@ -90,9 +90,9 @@ pub(super) const ALL: &[View] = &[
 ];
 
 /// Shows the screen that the application is at.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(view) = ALL.iter().find(|view| view.screen == app.screen) {
-        ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, wishes));
+        ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, actions));
     }
 }
 
@@ -165,6 +165,6 @@ fn rows_card<T>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> T) -> T {
 }
 
 /// Actions made of one kind of change.
-fn each<T>(changes: Vec<T>, wrap: fn(T) -> Action, wishes: &mut Vec<Action>) {
-    wishes.extend(changes.into_iter().map(wrap));
+fn each<T>(changes: Vec<T>, wrap: fn(T) -> Action, actions: &mut Vec<Action>) {
+    actions.extend(changes.into_iter().map(wrap));
 }

@@ -27,10 +27,10 @@ const NARROW_CARD: f32 = 520.0;
 const NETWORKS: (f32, f32) = (220.0, 150.0);
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut edits = Vec::new();
-    let faults = app.planner.draft.wish().err().unwrap_or_default();
-    head(ui, app, wishes, &mut edits);
+    let faults = app.planner.draft.request().err().unwrap_or_default();
+    head(ui, app, actions, &mut edits);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             one_column(ui, app, &faults, &mut edits);
         }
     });
-    super::each(edits, Action::Plan, wishes);
+    super::each(edits, Action::Plan, actions);
 }
 
 fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
@@ -107,14 +107,14 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
+fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
     let sentence = "What is measured, how, and how carefully";
     super::head(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 4, |ui, place| match place {
             0 => undo(ui, app, edits),
             1 => redo(ui, app, edits),
             2 => keep(ui, edits),
-            _ => start(ui, app, wishes),
+            _ => start(ui, app, actions),
         });
     });
 }
@@ -150,7 +150,7 @@ fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
     }
 }
 
-fn start(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let obstacle = app.planner.obstacle();
     let reason = if app.is_running() {
         Some("a run is going on")
@@ -160,7 +160,7 @@ fn start(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if let Some(reason) = reason {
         button::plain_if(ui, Err(reason), Some(icon::RUN), "Start the run");
     } else if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
-        wishes.push(Action::Run(Run::Start));
+        actions.push(Action::Run(Run::Start));
     }
 }
 

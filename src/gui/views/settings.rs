@@ -19,31 +19,31 @@ const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Settings", "Kept from one start to the next");
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         ui.set_max_width(ui.available_width().min(WIDTH));
-        super::card(ui, |ui| looks(ui, app, wishes));
+        super::card(ui, |ui| looks(ui, app, actions));
         ui.add_space(space::MEDIUM);
-        super::card(ui, |ui| measuring(ui, app, wishes));
+        super::card(ui, |ui| measuring(ui, app, actions));
         ui.add_space(space::MEDIUM);
-        super::card(ui, |ui| engines(ui, app, wishes));
+        super::card(ui, |ui| engines(ui, app, actions));
         ui.add_space(space::MEDIUM);
-        super::card(ui, |ui| shortcuts(ui, app, wishes));
+        super::card(ui, |ui| shortcuts(ui, app, actions));
     });
 }
 
-fn looks(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Looks");
     row(ui, "Theme", |ui| {
         let choices = Theme::ALL.map(|theme| (theme, theme.title().to_owned(), ""));
         let taken = segmented::show(ui, "Theme", app.remembered.theme, &choices);
-        wishes.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
+        actions.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
     });
     row(ui, "Size of everything", |ui| {
         if button::plain(ui, None, "Smaller").clicked() {
-            wishes.push(Action::Shell(Shell::Zoom(-1)));
+            actions.push(Action::Shell(Shell::Zoom(-1)));
         }
         label::number(
             ui,
@@ -51,15 +51,15 @@ fn looks(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             text::BODY,
         );
         if button::plain(ui, None, "Larger").clicked() {
-            wishes.push(Action::Shell(Shell::Zoom(1)));
+            actions.push(Action::Shell(Shell::Zoom(1)));
         }
         if button::plain(ui, None, "Reset size").clicked() {
-            wishes.push(Action::Shell(Shell::Zoom(0)));
+            actions.push(Action::Shell(Shell::Zoom(0)));
         }
     });
 }
 
-fn measuring(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
     row(ui, "Readings of the devices", |ui| {
         let choices = Watching::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
@@ -69,13 +69,13 @@ fn measuring(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
             app.remembered.watching,
             &choices,
         );
-        wishes.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
+        actions.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
         label::faint(ui, "From the next run on");
     });
 }
 
 /// Where what engines need is looked for first.
-fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
     for pointed in Pointed::ALL {
         row(ui, pointed.title(), |ui| {
@@ -84,7 +84,7 @@ fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 .accessible_name(choose)
                 .clicked()
             {
-                wishes.push(Action::Machine(Machine::Choose(pointed)));
+                actions.push(Action::Machine(Machine::Choose(pointed)));
             }
             let Some(path) = pointed.chosen(&app.place) else {
                 let words = app.machine.used(pointed).map_or_else(
@@ -99,7 +99,7 @@ fn engines(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 .accessible_name(find)
                 .clicked()
             {
-                wishes.push(Action::Machine(Machine::Point(pointed, None)));
+                actions.push(Action::Machine(Machine::Point(pointed, None)));
             }
             label::quiet_line(ui, &path.display().to_string());
         });
@@ -116,7 +116,7 @@ fn row(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn shortcuts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let filter_id = Id::unique("shortcut-filter");
     let filter = ui
         .data_mut(|data| data.get_temp::<String>(filter_id))
@@ -130,7 +130,7 @@ fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
                 Ok(())
             };
             if button::plain_if(ui, changed, Some(icon::UNDO), "Reset all").clicked() {
-                wishes.push(Action::Shell(Shell::ResetShortcuts));
+                actions.push(Action::Shell(Shell::ResetShortcuts));
             }
             let (_, typed) = field::search(ui, "Find a shortcut", &filter, "Find", 180.0);
             if let Some(typed) = typed {
@@ -144,11 +144,11 @@ fn shortcuts(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     );
     ui.add_space(space::SMALL);
     for command in command::find(&filter) {
-        shortcut(ui, app, command, wishes);
+        shortcut(ui, app, command, actions);
     }
 }
 
-fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, wishes: &mut Vec<Action>) {
+fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, actions: &mut Vec<Action>) {
     let waiting_id = keyboard::waiting_id();
     let waiting = ui.data_mut(|data| data.get_temp::<&'static str>(waiting_id));
     let is_waiting = waiting == Some(command.id);
@@ -189,7 +189,7 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, wishes: &mut Vec<
         .as_ref()
         .and_then(|keys| command::holder(keys, &app.remembered.shortcuts))
     {
-        wishes.push(Action::Shell(Shell::Shortcut(other.id, None)));
+        actions.push(Action::Shell(Shell::Shortcut(other.id, None)));
     }
-    wishes.push(Action::Shell(Shell::Shortcut(command.id, keys)));
+    actions.push(Action::Shell(Shell::Shortcut(command.id, keys)));
 }

@@ -30,7 +30,7 @@ const BELOW: f32 = 190.0;
 const MOST_PARTNERS: usize = 5;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut changes = Vec::new();
     match app.timeline.current() {
         Some(current) => {
@@ -41,7 +41,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         }
         None => empty(ui, app, &mut changes),
     }
-    super::each(changes, Action::Timeline, wishes);
+    super::each(changes, Action::Timeline, actions);
 }
 
 fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {

@@ -22,8 +22,8 @@ fn wanted() -> Id {
 
 /// The cursor goes where it is wanted.
 fn take_cursor(ui: &Ui, name: &str, response: &Response) {
-    let wish: Option<(String, u64)> = ui.data(|data| data.get_temp(wanted()));
-    let Some((_, until)) = wish.filter(|(field, _)| field == name) else {
+    let request: Option<(String, u64)> = ui.data(|data| data.get_temp(wanted()));
+    let Some((_, until)) = request.filter(|(field, _)| field == name) else {
         return;
     };
     ui.data_mut(|data| data.remove::<(String, u64)>(wanted()));

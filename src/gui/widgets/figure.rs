@@ -26,7 +26,7 @@ struct Desk {
     has_last: bool,
     /// What is wanted of the nearest one.
     wanted: Option<FigureWish>,
-    wishes: Vec<Figures>,
+    actions: Vec<Figures>,
 }
 
 fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
@@ -49,7 +49,7 @@ pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Dra
         desk.wanted.take_if(|_| is_near)
     });
     let clicked = if is_under { buttons(ui, place) } else { None };
-    let Some(wish) = clicked.or(wanted) else {
+    let Some(request) = clicked.or(wanted) else {
         return;
     };
     let shown = Arc::new(Shown {
@@ -57,11 +57,11 @@ pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Dra
         is_dark: ui.visuals().dark_mode,
         about: String::new(),
     });
-    let figures = match wish {
+    let figures = match request {
         FigureWish::Copy => Figures::Copy(shown),
         FigureWish::Save => Figures::Save(shown, None),
     };
-    desk(ui.ctx(), |desk| desk.wishes.push(figures));
+    desk(ui.ctx(), |desk| desk.actions.push(figures));
 }
 
 fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
@@ -88,8 +88,8 @@ fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
 }
 
 /// Has the nearest figure copied or saved with the next frame.
-pub(crate) fn want(ctx: &Context, wish: FigureWish) {
-    desk(ctx, |desk| desk.wanted = Some(wish));
+pub(crate) fn want(ctx: &Context, request: FigureWish) {
+    desk(ctx, |desk| desk.wanted = Some(request));
     ctx.request_repaint();
 }
 
@@ -101,6 +101,6 @@ pub(crate) fn take(ctx: &Context) -> (Vec<Figures>, bool) {
             // It is on another screen, or gone.
             desk.last = None;
         }
-        (std::mem::take(&mut desk.wishes), is_any)
+        (std::mem::take(&mut desk.actions), is_any)
     })
 }

@@ -23,7 +23,7 @@ const NAME: usize = 44;
 const MARKER: f32 = 16.0;
 
 /// Shows it; the answers are what the user did.
-pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves>) {
+pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curves>) {
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let most = if ui.available_width() < NARROW {
@@ -45,16 +45,16 @@ pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], wishes: &mut Vec<Curves
                 hovered = Some(item.id);
             }
             if response.double_clicked() {
-                wishes.push(Curves::OnlySeries(item.id));
+                actions.push(Curves::OnlySeries(item.id));
             } else if response.clicked() {
-                wishes.push(Curves::ToggleSeries(item.id));
+                actions.push(Curves::ToggleSeries(item.id));
             }
         }
         if entries.len() > most && rest(ui, entries.len() - most, has_all) {
             ui.data_mut(|data| data.insert_temp(id, !has_all));
         }
         if let Some(id) = hovered {
-            wishes.push(Curves::Highlight(Some(id)));
+            actions.push(Curves::Highlight(Some(id)));
         }
     });
 }

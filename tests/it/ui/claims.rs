@@ -49,13 +49,16 @@ fn an_example_opens_from_home_with_what_does_not_add_up() {
         desk.see(words);
     }
     assert!(!desk.sees("Filter the table"), "there are no cases");
-    desk.wishes();
+    desk.actions();
     desk.click("Copy the findings");
-    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
-        Action::Shell(Shell::Copy(text)) => Some(text),
-        _ => None,
-    });
-    let copied = copied.expect("a wish to copy");
+    let copied = desk
+        .actions()
+        .into_iter()
+        .find_map(|request| match request {
+            Action::Shell(Shell::Copy(text)) => Some(text),
+            _ => None,
+        });
+    let copied = copied.expect("a request to copy");
     assert!(copied.contains("12.5 ms ÷ 4.2 ms = 2.98 ×"), "{copied}");
     let drawn = desk.app().curves.drawn.clone();
     assert_eq!(drawn.latency.series.iter().filter(published).count(), 1);

@@ -137,9 +137,9 @@ fn every_command_can_be_given_by_its_keys() {
         if command.keys.is_empty() {
             continue;
         }
-        desk.wishes();
+        desk.actions();
         desk.press(command.keys);
-        let given = desk.wishes();
+        let given = desk.actions();
         assert!(
             given.contains(&wanted),
             "{} by {}: wanted {wanted:?}, got {given:?}",

@@ -39,25 +39,28 @@ fn the_picture_of_the_chart_under_the_hand_is_copied() {
     let mut desk = desk();
     assert!(!desk.sees("Copy the picture"), "only under the hand");
     hover(&mut desk, "Throughput");
-    desk.wishes();
+    desk.actions();
     desk.click("Copy the picture");
-    let copied = desk.wishes().into_iter().find_map(|wish| match wish {
-        Action::Figures(Figures::Copy(shown)) => Some(shown),
-        _ => None,
-    });
-    let copied = copied.expect("a wish to copy");
+    let copied = desk
+        .actions()
+        .into_iter()
+        .find_map(|request| match request {
+            Action::Figures(Figures::Copy(shown)) => Some(shown),
+            _ => None,
+        });
+    let copied = copied.expect("a request to copy");
     assert_eq!(copied.drawing.title(), "Throughput");
     desk.step_until("it is on the clipboard", super::PATIENCE, is_copied);
     desk.hear("Copied the picture");
     // By keys it is that of the chart that was last under the hand.
     hover(&mut desk, "Latency");
-    desk.wishes();
+    desk.actions();
     desk.press("Ctrl+I");
     desk.steps(2);
     let titles: Vec<String> = desk
-        .wishes()
+        .actions()
         .into_iter()
-        .filter_map(|wish| match wish {
+        .filter_map(|request| match request {
             Action::Figures(Figures::Copy(shown)) => Some(shown.drawing.title().to_owned()),
             _ => None,
         })

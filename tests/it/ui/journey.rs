@@ -57,13 +57,13 @@ fn steps_have_verdicts_and_reasons() {
     desk.see("Batch 32 is");
     desk.see("are compared by the time of an item");
     let found = desk.app().journey.result.clone().expect("the steps");
-    let rungs = &found.journey.rungs;
-    assert_eq!(rungs.len(), 6);
-    assert!(rungs[2].row.is_none() && rungs[2].trouble.is_some());
-    let over = rungs[3].over_before.as_ref().expect("over the step before");
+    let steps = &found.journey.steps;
+    assert_eq!(steps.len(), 6);
+    assert!(steps[2].row.is_none() && steps[2].trouble.is_some());
+    let over = steps[3].over_before.as_ref().expect("over the step before");
     assert_eq!(over.verdict.call, Call::Faster);
     assert_eq!(over.before.setup, 1, "over the last one that was measured");
-    assert!(rungs[3].cost.pays_after_runs.is_some());
+    assert!(steps[3].cost.pays_after_runs.is_some());
     desk.press("Ctrl+Shift+C");
     desk.hear("Copied the steps to the clipboard");
     let table = desk.app().journey.table_text().expect("a table");
@@ -95,7 +95,7 @@ fn setups_are_steps_where_there_is_no_ladder() {
     desk.see("Batch size of the steps");
     desk.see("▼ slower");
     let found = desk.app().journey.result.clone().expect("the steps");
-    let batches: Vec<usize> = found.journey.rungs.iter().map(|r| r.case.batch).collect();
+    let batches: Vec<usize> = found.journey.steps.iter().map(|r| r.case.batch).collect();
     assert_eq!(batches, [8, 8]);
 }
 
@@ -166,8 +166,8 @@ fn a_run_is_seen_growing() {
     desk.until("the second step has a gain", |app| {
         let found = app.journey.result.as_ref();
         found.is_some_and(|found| {
-            let rungs = &found.journey.rungs;
-            let gain = rungs.last().and_then(|rung| rung.over_before.as_ref());
+            let steps = &found.journey.steps;
+            let gain = steps.last().and_then(|step| step.over_before.as_ref());
             found.looking.session == LIVE && gain.is_some_and(|gain| gain.ratio.is_some())
         })
     });

@@ -558,12 +558,12 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
     desk.click("By the engine");
     desk.steps(2);
     assert_eq!(desk.app().planner.draft.profile, Some(Profiler::Engine));
-    let wish = desk
+    let request = desk
         .app()
         .planner
         .draft
-        .wish()
+        .request()
         .expect("a plan that makes sense");
-    assert_eq!(wish.profiling, Some(Profiler::Engine));
-    assert_eq!(Draft::of_wish(&wish).profile, Some(Profiler::Engine));
+    assert_eq!(request.profiling, Some(Profiler::Engine));
+    assert_eq!(Draft::of_request(&request).profile, Some(Profiler::Engine));
 }

@@ -362,18 +362,18 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.act(Action::Library(Library::Select(Some(path))));
     desk.click("Run again…");
     desk.until("the plan is there", |app| app.screen == Screen::Plan);
-    let wish = desk.app().planner.draft.wish().expect("a plan");
-    assert_eq!(wish.load, Load::Poisson { per_s: 25.0 });
-    assert_eq!(wish.keeping, Keeping::OneAtATime);
-    assert_eq!(wish.seed, Some(77));
-    assert_eq!(wish.batches, Some(vec![1, 2]));
+    let request = desk.app().planner.draft.request().expect("a plan");
+    assert_eq!(request.load, Load::Poisson { per_s: 25.0 });
+    assert_eq!(request.keeping, Keeping::OneAtATime);
+    assert_eq!(request.seed, Some(77));
+    assert_eq!(request.batches, Some(vec![1, 2]));
     // It is seen, and can be changed by hand.
     desk.fill("Rate", "40");
-    let wish = desk.app().planner.draft.wish().expect("a plan");
-    assert_eq!(wish.load, Load::Poisson { per_s: 40.0 });
+    let request = desk.app().planner.draft.request().expect("a plan");
+    assert_eq!(request.load, Load::Poisson { per_s: 40.0 });
     desk.click("Requests: in turn");
-    let wish = desk.app().planner.draft.wish().expect("a plan");
-    assert_eq!(wish.load, Load::Closed);
+    let request = desk.app().planner.draft.request().expect("a plan");
+    assert_eq!(request.load, Load::Closed);
     // What another tool measured has no plan, and that is known before the file is opened.
     let path = desk.path("home/sessions/foreign.ron");
     desk.press("Ctrl+9");

@@ -41,10 +41,10 @@ fn what_is_missing_has_its_one_action() {
             "NVML: its library was not found. What helps: install the driver.",
         ),
     ] {
-        desk.wishes();
+        desk.actions();
         desk.click(button);
         let copy = Action::Shell(Shell::Copy(text.to_owned()));
-        assert!(desk.wishes().contains(&copy), "{button}");
+        assert!(desk.actions().contains(&copy), "{button}");
     }
     desk.hear("Copied to the clipboard");
 }
@@ -190,7 +190,7 @@ fn a_real_environment_with_pytorch_is_ready_after_one_press() {
     assert!(desk.find(USE).is_none());
     let kept = settings::read(&desk.app().place.paths.settings).expect("settings");
     assert_eq!(kept.python, Some(desk.path("user/venvs/llm/bin/python")));
-    let first = desk.app().first_wish();
+    let first = desk.app().first_request();
     let planned = desk.app().planned_of(first);
     assert!(
         planned.setups.iter().any(|setup| setup.engine == "torch"),

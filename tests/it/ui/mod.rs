@@ -145,8 +145,8 @@ impl Desk {
     }
 
     /// What was wished for since the last time.
-    fn wishes(&mut self) -> Vec<Action> {
-        self.harness.state_mut().take_wishes()
+    fn actions(&mut self) -> Vec<Action> {
+        self.harness.state_mut().take_actions()
     }
 
     fn act(&mut self, action: Action) {
@@ -210,14 +210,17 @@ impl Desk {
     fn figure_at(&mut self, place: Pos2) -> Arc<Shown> {
         self.harness.hover_at(place);
         self.steps(3);
-        self.wishes();
+        self.actions();
         self.press("Ctrl+I");
         self.steps(2);
-        let copied = self.wishes().into_iter().find_map(|wish| match wish {
-            Action::Figures(Figures::Copy(shown)) => Some(shown),
-            _ => None,
-        });
-        copied.expect("a wish to copy")
+        let copied = self
+            .actions()
+            .into_iter()
+            .find_map(|request| match request {
+                Action::Figures(Figures::Copy(shown)) => Some(shown),
+                _ => None,
+            });
+        copied.expect("a request to copy")
     }
 
     /// Everything that was said in notices.

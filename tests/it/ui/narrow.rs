@@ -89,13 +89,13 @@ fn a_run_keeps_what_goes_on_now() {
             reach(&mut desk, size, name);
         }
         assert!(top(&desk, "Throughput so far") < top(&desk, "Being measured"));
-        desk.wishes();
+        desk.actions();
         desk.get("Now").click();
         desk.steps(2);
-        let wishes = desk.wishes();
+        let actions = desk.actions();
         assert!(
-            wishes.contains(&Action::Run(Run::Skip(case))),
-            "{size:?}: {wishes:?}"
+            actions.contains(&Action::Run(Run::Skip(case))),
+            "{size:?}: {actions:?}"
         );
         let clashes = desk.clashes();
         assert!(clashes.is_empty(), "{size:?}: {clashes:?}");
@@ -233,13 +233,13 @@ fn home_keeps_the_area_to_drop_files_on() {
             "{size:?}: {area:?}"
         );
     }
-    desk.wishes();
+    desk.actions();
     desk.get("Open files…").click();
     desk.steps(2);
-    let wishes = desk.wishes();
+    let actions = desk.actions();
     assert!(
-        wishes.contains(&Action::Sessions(Sessions::Choose)),
-        "{wishes:?}"
+        actions.contains(&Action::Sessions(Sessions::Choose)),
+        "{actions:?}"
     );
 }
 

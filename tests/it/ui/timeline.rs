@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Event, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Sessions, Shell, Timeline as Wish};
+use powerband_app::action::{Action, Sessions, Shell, Timeline};
 use powerband_app::kernels::Pick;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
@@ -251,8 +251,8 @@ fn view(desk: &Desk) -> Viewed {
     desk.app().timeline.current().expect("a trace").2.clone()
 }
 
-fn wish(desk: &mut Desk, wish: Wish) {
-    desk.act(Action::Timeline(wish));
+fn change(desk: &mut Desk, change: Timeline) {
+    desk.act(Action::Timeline(change));
     desk.steps(2);
 }
 
@@ -369,7 +369,7 @@ fn the_wheel_zooms_at_the_hand_and_dragging_moves() {
 #[test]
 fn a_slice_is_selected_and_its_launch_is_found() {
     let mut desk = desk();
-    wish(&mut desk, Wish::Look(Stretch::new(20_000.0, 140_000.0)));
+    change(&mut desk, Timeline::Look(Stretch::new(20_000.0, 140_000.0)));
     let at = place(&desk, 45_000.0, FIRST_ROW);
     click(&mut desk, at);
     let Some(Selected::Slice(kernel)) = view(&desk).selected else {
@@ -477,7 +477,7 @@ fn tracks_fold_and_double_clicks_go_into_slices() {
     assert!(view(&desk).folded.is_empty());
     desk.click("Fold all tracks");
     assert_eq!(view(&desk).folded.len(), 1, "the others have one row");
-    wish(&mut desk, Wish::Look(Stretch::new(20_000.0, 140_000.0)));
+    change(&mut desk, Timeline::Look(Stretch::new(20_000.0, 140_000.0)));
     let at = place(&desk, 45_000.0, FIRST_ROW);
     let ctx = desk.harness.ctx.clone();
     ctx.options_mut(|options| options.input_options.max_double_click_delay = 2.0);
@@ -528,7 +528,7 @@ fn every_control_of_the_timeline_has_a_name() {
     for size in SIZES {
         desk.harness.set_size(Vec2::from(size));
         for selected in [None, Some(40)] {
-            wish(&mut desk, Wish::Select(selected));
+            change(&mut desk, Timeline::Select(selected));
             found.extend(faults(&desk, &format!("timeline, {size:?}")));
         }
     }
@@ -545,42 +545,48 @@ fn timelines_are_painted() {
     desk.act(Action::Go(Screen::Timeline));
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
-        wish(&mut desk, Wish::Select(None));
-        wish(&mut desk, Wish::Whole);
+        change(&mut desk, Timeline::Select(None));
+        change(&mut desk, Timeline::Whole);
         album.take(&mut desk, &format!("timeline-whole-{word}"));
-        wish(&mut desk, Wish::Look(Stretch::new(480_000.0, 860_000.0)));
+        change(
+            &mut desk,
+            Timeline::Look(Stretch::new(480_000.0, 860_000.0)),
+        );
         let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
         let call = open
             .trace
             .slices()
             .position(|slice| slice.kind == SliceKind::Call && slice.start_ns > 600_000);
-        wish(&mut desk, Wish::Select(call));
+        change(&mut desk, Timeline::Select(call));
         album.take(&mut desk, &format!("timeline-launch-{word}"));
         let rows = 0..open.timeline.rows.len();
         let measured = Stretch::new(520_000.0, 780_000.0);
-        wish(&mut desk, Wish::Measure(measured, rows));
+        change(&mut desk, Timeline::Measure(measured, rows));
         desk.until("it is added up", |app| {
             let current = app.timeline.current();
             current.is_some_and(|(_, _, view)| view.statistics.is_some())
         });
         desk.steps(2);
         album.take(&mut desk, &format!("timeline-measured-{word}"));
-        wish(&mut desk, Wish::Select(None));
-        wish(&mut desk, Wish::Search("relu".to_owned()));
+        change(&mut desk, Timeline::Select(None));
+        change(&mut desk, Timeline::Search("relu".to_owned()));
         desk.until("hits are there", |app| app.timeline.hits.is_some());
-        wish(&mut desk, Wish::NextHit(true));
+        change(&mut desk, Timeline::NextHit(true));
         let at = place(&desk, 560_000.0, FIRST_ROW);
         desk.harness.event(Event::PointerMoved(at));
         desk.steps(3);
         album.take(&mut desk, &format!("timeline-found-{word}"));
-        wish(&mut desk, Wish::Search(String::new()));
+        change(&mut desk, Timeline::Search(String::new()));
         desk.harness.event(Event::PointerGone);
         desk.step();
     }
     for (size, word) in [((720.0, 700.0), "narrow"), ((1_920.0, 1_080.0), "wide")] {
         desk.harness.set_size(Vec2::from(size));
-        wish(&mut desk, Wish::Look(Stretch::new(480_000.0, 1_600_000.0)));
-        wish(&mut desk, Wish::Select(Some(60)));
+        change(
+            &mut desk,
+            Timeline::Look(Stretch::new(480_000.0, 1_600_000.0)),
+        );
+        change(&mut desk, Timeline::Select(Some(60)));
         desk.steps(2);
         album.paint(&mut desk, Some(&format!("timeline-{word}")));
     }

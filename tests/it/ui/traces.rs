@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eframe::egui::Shape;
 use eframe::egui::accesskit::Role;
-use powerband_app::action::{Action, Sessions, Timeline as Wish};
+use powerband_app::action::{Action, Sessions, Timeline as Change};
 use powerband_app::screen::Screen;
 use powerband_app::timeline::OpenTrace;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace, Track};
@@ -45,7 +45,7 @@ fn desk() -> Desk {
 }
 
 fn search(desk: &mut Desk, words: &str) {
-    desk.act(Action::Timeline(Wish::Search(words.to_owned())));
+    desk.act(Action::Timeline(Change::Search(words.to_owned())));
     desk.until("it was looked for", |app| app.timeline.hits.is_some());
     desk.steps(2);
 }
@@ -138,7 +138,7 @@ fn a_trace_goes_with_its_session() {
     let timeline = &desk.app().timeline;
     assert_eq!(timeline.traces.len(), 1, "the other one stays");
     let id = timeline.shown.expect("the other one");
-    desk.act(Action::Timeline(Wish::Close(id)));
+    desk.act(Action::Timeline(Change::Close(id)));
     desk.see("No trace is open");
 }
 
@@ -158,7 +158,7 @@ fn questions_and_refusals_are_those_of_a_window() {
     desk.hear("of no format that Powerband knows");
     let said = desk.said();
     assert!(said.iter().all(|words| !words.contains("--columns")));
-    desk.act(Action::Timeline(Wish::Choose));
+    desk.act(Action::Timeline(Change::Choose));
     desk.steps(3);
     assert!(!painted(&desk, "~/trace.json.gz").is_empty());
 }

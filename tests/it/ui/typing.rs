@@ -48,14 +48,14 @@ fn on_disk(desk: &Desk) -> Session {
 
 /// What was asked for that changes a session's file.
 fn changes(desk: &mut Desk) -> Vec<Action> {
-    let mut wishes = desk.wishes();
-    wishes.retain(|wish| {
+    let mut actions = desk.actions();
+    actions.retain(|request| {
         matches!(
-            wish,
+            request,
             Action::Library(Library::Rename(..) | Library::Tags(..) | Library::Notes(..))
         )
     });
-    wishes
+    actions
 }
 
 /// The name of what the keyboard is at.
@@ -73,7 +73,7 @@ fn escape_gives_back_what_was_there() {
         let saved = desk.value(field);
         desk.fill(field, "half a word");
         assert_eq!(desk.value(field), "half a word");
-        desk.wishes();
+        desk.actions();
         desk.press("Escape");
         desk.steps(3);
         assert_eq!(desk.value(field), saved, "{field}");
@@ -104,7 +104,7 @@ fn what_is_typed_is_written_when_keys_leave_the_screen() {
     });
     desk.press("Ctrl+9");
     assert_eq!(desk.value("Session name"), "Gamma");
-    desk.wishes();
+    desk.actions();
     desk.press("Ctrl+1");
     assert_eq!(changes(&mut desk), [], "written once");
     assert!(desk.said().is_empty(), "{:?}", desk.said());
@@ -114,7 +114,7 @@ fn what_is_typed_is_written_when_keys_leave_the_screen() {
 fn what_nobody_finished_is_not_shown_as_if_it_were_saved() {
     let mut desk = library();
     desk.fill("Session name", "Gamma");
-    desk.wishes();
+    desk.actions();
     // Nobody asks for it: the screen is another one from one frame to the next.
     desk.act(Action::Go(Screen::Home));
     desk.steps(2);
@@ -254,7 +254,7 @@ fn a_fault_of_the_plan_can_be_copied() {
     desk.press("Ctrl+N");
     desk.fill("Setup 1", "fake,speed=9");
     desk.press("Escape");
-    let faults = desk.app().planner.draft.wish().expect_err("a fault");
+    let faults = desk.app().planner.draft.request().expect_err("a fault");
     let fault = faults[0].text.clone();
     desk.reach(&fault);
     let place = desk.get(&fault).rect();

@@ -15,11 +15,11 @@ pub(super) fn entries(app: &App) -> Vec<Offered> {
         .collect()
 }
 
-fn offer(side: &str, name: &str, wish: Compare) -> Offered {
+fn offer(side: &str, name: &str, request: Compare) -> Offered {
     seen_on(
         Screen::Compare,
         format!("Compare: {side} is {name}"),
-        Action::Compare(wish),
+        Action::Compare(request),
     )
 }
 
@@ -60,7 +60,7 @@ fn batches(app: &App) -> Vec<Offered> {
         ("after", app.compare.after, Compare::After),
     ];
     let mut offered = Vec::new();
-    for (side, pick, wish) in sides {
+    for (side, pick, request) in sides {
         let Some((pick, open)) =
             pick.and_then(|pick| Some((pick, app.sessions.get(pick.session)?)))
         else {
@@ -70,7 +70,7 @@ fn batches(app: &App) -> Vec<Offered> {
             offered.push(offer(
                 side,
                 "all its batches",
-                wish(Pick {
+                request(Pick {
                     batch: None,
                     ..pick
                 }),
@@ -80,7 +80,7 @@ fn batches(app: &App) -> Vec<Offered> {
         let others = batches.filter(|batch| !pick.whole && *batch != pick.batch);
         for batch in others {
             let name = format!("batch {}", batch.unwrap_or_default());
-            offered.push(offer(side, &name, wish(Pick { batch, ..pick })));
+            offered.push(offer(side, &name, request(Pick { batch, ..pick })));
         }
     }
     offered

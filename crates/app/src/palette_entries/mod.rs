@@ -49,7 +49,7 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
     .collect()
 }
 
-/// A wish, and the screen on which it is seen what becomes of it.
+/// A request, and the screen on which it is seen what becomes of it.
 fn seen_on(screen: Screen, title: impl Into<String>, action: Action) -> Offered {
     Offered {
         title: title.into(),
@@ -66,7 +66,7 @@ fn typed_on(screen: Screen, title: &str, field: &str) -> Offered {
     )
 }
 
-/// A wish that is seen wherever the user is.
+/// A request that is seen wherever the user is.
 fn anywhere(title: impl Into<String>, action: Action) -> Offered {
     Offered {
         title: title.into(),

@@ -20,7 +20,7 @@ pub(super) fn entries(app: &App) -> Vec<Offered> {
 
 fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
     let (id, name) = (open.id, app.sessions.name(open));
-    let entry = |doing: &str, wish| anywhere(doing, Action::Sessions(wish));
+    let entry = |doing: &str, request| anywhere(doing, Action::Sessions(request));
     let mut offered = vec![
         entry(&format!("Close {name}"), Sessions::Close(id)),
         entry(&format!("Save {name} as…"), Sessions::SaveAs(id, None)),

@@ -29,16 +29,16 @@ pub(super) fn entries(app: &App) -> Vec<Offered> {
 /// What its buttons do.
 fn notice(notice: &Notice) -> Vec<Offered> {
     let words = humanize::shorten(&notice.text, WORDS);
-    let wish = |doing: &str, wish| anywhere(format!("Notice: {doing} “{words}”"), wish);
+    let request = |doing: &str, request| anywhere(format!("Notice: {doing} “{words}”"), request);
     let answer = notice.offer.iter();
     let mut offered: Vec<Offered> = answer
-        .map(|(title, action)| wish(&format!("{title},"), action.clone()))
+        .map(|(title, action)| request(&format!("{title},"), action.clone()))
         .collect();
-    offered.push(wish(
+    offered.push(request(
         "copy",
         Action::Shell(Shell::Copy(notice.text.clone())),
     ));
-    offered.push(wish("dismiss", Action::Shell(Shell::Dismiss(notice.id))));
+    offered.push(request("dismiss", Action::Shell(Shell::Dismiss(notice.id))));
     offered
 }
 

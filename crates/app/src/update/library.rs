@@ -1,4 +1,4 @@
-//! What wishes about the library do.
+//! What actions about the library do.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What wishes about this machine do: looking for engines, fetching one, and saying where one is.
+//! What actions about this machine do: looking for engines, fetching one, and saying where one is.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What actions do. The only file that changes the application on a user's wish.
+//! What actions do. The only file that changes the application on a user's request.
 
 mod figures;
 mod kernels;
@@ -76,7 +76,7 @@ impl App {
             self.history.is_stale = true;
             self.follow_if_wanted();
         }
-        self.climb_if_wanted();
+        self.compare_steps_if_wanted();
         self.add_up_if_wanted();
     }
 
@@ -85,7 +85,7 @@ impl App {
             Journey::Look(looking) => {
                 self.journey.looking = Some(*looking);
                 self.journey.is_chosen = true;
-                self.climb_if_wanted();
+                self.compare_steps_if_wanted();
             }
             Journey::CopyTable => {
                 if let Some(text) = self.journey.table_text() {
@@ -206,13 +206,13 @@ impl App {
             }
             PlanEdit::Ladder(id) => {
                 if let Ok(ladder) = ladders::find(id) {
-                    let wish = ladder.wish(&self.machine.here());
-                    self.planner.replace(Draft::of_wish(&wish));
+                    let request = ladder.request(&self.machine.here());
+                    self.planner.replace(Draft::of_request(&request));
                 }
             }
             PlanEdit::First => {
-                let wish = self.first_wish();
-                self.planner.replace(Draft::of_wish(&wish));
+                let request = self.first_request();
+                self.planner.replace(Draft::of_request(&request));
             }
             PlanEdit::Forget(path) => {
                 let (path, paths) = (path.clone(), self.place.paths.clone());

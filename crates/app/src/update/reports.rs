@@ -1,4 +1,4 @@
-//! What wishes for reports do.
+//! What actions for reports do.
 
 use std::path::PathBuf;
 

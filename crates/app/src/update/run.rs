@@ -1,4 +1,4 @@
-//! What wishes about a run do.
+//! What actions about a run do.
 
 use crate::action::{Action, Run};
 use crate::inbox::{Message, RunMessage};
@@ -11,8 +11,8 @@ use crate::sessions::{LIVE, SessionId};
 use crate::{App, work};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::watching::WatchRequest;
-use powerband_measure::runner::wish::Wish;
 
 impl App {
     pub(super) fn run(&mut self, run: &Run) {
@@ -23,10 +23,10 @@ impl App {
                     self.begin(run);
                 }
             }
-            Run::Anyway(wish) => {
+            Run::Anyway(request) => {
                 self.notices
                     .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
-                self.begin(wish);
+                self.begin(request);
             }
             Run::Recover => {
                 self.notices
@@ -56,24 +56,27 @@ impl App {
         true
     }
 
-    fn begin(&mut self, wish: &Run) {
-        match wish {
+    fn begin(&mut self, request: &Run) {
+        match request {
             Run::Start => {
-                if let Ok(wish) = self.planner.draft.wish() {
-                    self.start(wish);
+                if let Ok(request) = self.planner.draft.request() {
+                    self.start(request);
                 }
             }
-            Run::StartFirst => self.start(self.first_wish()),
+            Run::StartFirst => self.start(self.first_request()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds),
             _ => {}
         }
     }
 
-    fn start(&mut self, wish: Wish) {
-        let title = wish.name.clone().unwrap_or_else(|| wish.model.clone());
+    fn start(&mut self, request: RunRequest) {
+        let title = request
+            .name
+            .clone()
+            .unwrap_or_else(|| request.model.clone());
         let place = self.place_of_run();
         self.begin_run(title, move |control, outlet| {
-            work::run(&place, &wish, control, outlet);
+            work::run(&place, &request, control, outlet);
         });
     }
 
@@ -130,11 +133,11 @@ impl App {
         );
     }
 
-    fn steer(&mut self, wish: &Run) {
+    fn steer(&mut self, request: &Run) {
         let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
             return;
         };
-        match wish {
+        match request {
             Run::Pause => run.control.pause(),
             Run::Resume => run.control.resume(),
             Run::Stop => {
@@ -174,7 +177,7 @@ mod tests {
             "/none".into(),
         );
         let mut app = App::new(place, Arc::new(|_| {}));
-        app.begin_run("Odd".to_owned(), |_, _| panic!("as wished"));
+        app.begin_run("Odd".to_owned(), |_, _| panic!("on purpose"));
         assert!(app.is_running());
         let begun = std::time::Instant::now();
         while app.is_running() && begun.elapsed() < Duration::from_mins(1) {
@@ -182,7 +185,7 @@ mod tests {
         }
         let stage = app.run.as_ref().map(|run| run.stage.clone());
         assert!(
-            matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("as wished")),
+            matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("on purpose")),
             "{stage:?}"
         );
         let recover = Action::Run(Run::Recover);

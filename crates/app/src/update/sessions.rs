@@ -1,4 +1,4 @@
-//! What wishes about open sessions do, where it takes more than a line: saving them elsewhere, and the
+//! What actions about open sessions do, where it takes more than a line: saving them elsewhere, and the
 //! built-in examples.
 
 use std::path::{Path, PathBuf};

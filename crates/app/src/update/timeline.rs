@@ -1,4 +1,4 @@
-//! What wishes about the timeline do, and what becomes of what was read, found and added up for it.
+//! What actions about the timeline do, and what becomes of what was read, found and added up for it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

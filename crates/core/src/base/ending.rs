@@ -1,4 +1,4 @@
-//! A wish from outside that the program ends, as a signal brings it.
+//! A request from outside that the program ends, as a signal brings it.
 //!
 //! Raised by `cli`, which hears the signals; seen by runs as a token, and by the window, which is woken up for it.
 
@@ -11,7 +11,7 @@ use super::cancel::CancelToken;
 /// Wakes somebody up who does not look by themselves.
 type Waker = Box<dyn Fn() + Send + Sync>;
 
-/// The wish that the program ends, and whether something has to be saved first.
+/// The request that the program ends, and whether something has to be saved first.
 #[derive(Clone, Default)]
 pub struct Ending {
     token: CancelToken,

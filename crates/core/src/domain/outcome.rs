@@ -102,7 +102,7 @@ impl Outcome {
         *self != Self::Pending
     }
 
-    /// Whether it ended badly, for reasons other than the user's wish.
+    /// Whether it ended badly, for reasons other than the user's request.
     pub fn is_trouble(&self) -> bool {
         !matches!(self, Self::Pending | Self::Finished | Self::Cancelled)
     }

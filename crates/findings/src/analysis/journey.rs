@@ -19,14 +19,14 @@ const NOT_YET: &str = "not measured yet";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journey {
     /// The steps.
-    pub rungs: Vec<Rung>,
+    pub steps: Vec<StepResult>,
     /// What somebody who reads the gains should know.
     pub remarks: Vec<String>,
 }
 
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rung {
+pub struct StepResult {
     /// What it is called.
     pub title: String,
     /// Its case.
@@ -45,7 +45,7 @@ pub struct Rung {
     pub accuracy: Option<Accuracy>,
 }
 
-impl Rung {
+impl StepResult {
     /// Whether its turn is still to come.
     pub fn is_waiting(&self) -> bool {
         self.trouble.as_deref() == Some(NOT_YET)
@@ -67,13 +67,13 @@ pub struct Cost {
 /// The journey of a session; at `batch` where the plan has no ladder.
 pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
     let mut journey = Journey::default();
-    for step in steps(session, batch) {
-        let rung = rung(session, rows, step, &journey.rungs);
-        journey.rungs.push(rung);
+    for planned in steps(session, batch) {
+        let step = step_result(session, rows, planned, &journey.steps);
+        journey.steps.push(step);
     }
-    let sizes = |rung: &Rung| rung.case.batch;
+    let sizes = |step: &StepResult| step.case.batch;
     if journey
-        .rungs
+        .steps
         .windows(2)
         .any(|pair| matches!(pair, [a, b] if sizes(a) != sizes(b)))
     {
@@ -81,7 +81,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journ
             "Steps of different batch sizes are compared by the time of an item, which is what throughput gains; the latency of a batch grows with it.".to_owned(),
         );
     }
-    if let Some(start) = journey.rungs.first()
+    if let Some(start) = journey.steps.first()
         && start.trouble.is_some()
         && !start.is_waiting()
     {
@@ -90,13 +90,13 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journ
             start.title
         ));
     }
-    for rung in &journey.rungs {
-        let reason = rung
+    for step in &journey.steps {
+        let reason = step
             .over_before
             .as_ref()
             .and_then(|pair| pair.verdict.reason.clone());
         if let Some(reason) = reason {
-            let remark = format!("{}: {reason}", rung.title);
+            let remark = format!("{}: {reason}", step.title);
             if !journey.remarks.contains(&remark) {
                 journey.remarks.push(remark);
             }
@@ -120,10 +120,15 @@ fn steps(session: &Session, batch: usize) -> Vec<Step> {
         .collect()
 }
 
-fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Rung {
+fn step_result(
+    session: &Session,
+    rows: &[CaseRow],
+    planned: Step,
+    earlier: &[StepResult],
+) -> StepResult {
     let found = rows
         .iter()
-        .find(|row| (row.setup, row.batch) == (step.case.setup, step.case.batch));
+        .find(|row| (row.setup, row.batch) == (planned.case.setup, planned.case.batch));
     let is_measured = |row: &&CaseRow| row.latency_ns.is_some() && !row.outcome.is_trouble();
     let row = found.filter(is_measured).cloned();
     let trouble = match (&row, found) {
@@ -137,32 +142,32 @@ fn rung(session: &Session, rows: &[CaseRow], step: Step, earlier: &[Rung]) -> Ru
         setup: case.setup,
         batch: Some(case.batch),
     };
-    let against = |other: &Rung| {
+    let against = |other: &StepResult| {
         row.as_ref()?;
-        comparison::compare_setups(&side(other.case), &side(step.case))
+        comparison::compare_setups(&side(other.case), &side(planned.case))
             .pairs
             .pop()
     };
-    let before = earlier.iter().rfind(|rung| rung.row.is_some());
+    let before = earlier.iter().rfind(|step| step.row.is_some());
     // Another step in its place would make gains look like those over the start.
-    let start = earlier.first().filter(|rung| rung.row.is_some());
+    let start = earlier.first().filter(|step| step.row.is_some());
     let over_before = before.and_then(against);
     let cost = Cost {
         preparation_ns: row
             .as_ref()
-            .and_then(|_| preparation_ns(session, step.case)),
+            .and_then(|_| preparation_ns(session, planned.case)),
         memory: row.as_ref().and_then(|row| row.memory),
         pays_after_runs: None,
     };
     let pays_after_runs = over_before.as_ref().zip(before).and_then(|(pair, before)| {
         pays_after(pair, before.cost.preparation_ns?, cost.preparation_ns?)
     });
-    Rung {
-        accuracy: session.accuracies.get(&step.case.setup).cloned(),
+    StepResult {
+        accuracy: session.accuracies.get(&planned.case.setup).cloned(),
         over_start: start.and_then(against),
         over_before,
-        title: step.title,
-        case: step.case,
+        title: planned.title,
+        case: planned.case,
         row,
         trouble,
         cost: Cost {
@@ -181,7 +186,7 @@ mod tests {
     use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::setup_report::SetupReport;
 
-    fn climbed() -> Session {
+    fn compared_steps() -> Session {
         let mut session = session(&["torch:cpu", "torch:cpu,mode=compile", "ort:cpu"], &[1, 8]);
         for (setup, micros) in [(0, 8_000), (2, 2_000)] {
             measure_near(&mut session, setup, 1, micros);
@@ -195,9 +200,9 @@ mod tests {
 
     #[test]
     fn each_step_is_compared_with_the_last_measured_one_and_with_the_start() {
-        let session = climbed();
+        let session = compared_steps();
         let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
-        let [first, second, third] = &journey.rungs[..] else {
+        let [first, second, third] = &journey.steps[..] else {
             panic!("{journey:?}")
         };
         assert!(first.over_before.is_none() && first.over_start.is_none());
@@ -210,14 +215,14 @@ mod tests {
 
     #[test]
     fn nothing_takes_the_place_of_a_start_that_failed() {
-        let mut session = climbed();
+        let mut session = compared_steps();
         let step = |title: &str, setup| Step {
             title: title.to_owned(),
             case: CaseKey { setup, batch: 1 },
         };
         session.plan.ladder = vec![step("failed", 1), step("second", 0), step("third", 2)];
         let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
-        let last = journey.rungs.last().unwrap();
+        let last = journey.steps.last().unwrap();
         assert!(last.over_before.is_some() && last.over_start.is_none());
         let told = journey.remarks.join(" ");
         assert!(
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_ladder_goes_its_own_way_and_larger_batches_count_per_item() {
-        let mut session = climbed();
+        let mut session = compared_steps();
         let step = |title: &str, setup, batch| Step {
             title: title.to_owned(),
             case: CaseKey { setup, batch },
@@ -239,7 +244,7 @@ mod tests {
             step("batch 8", 2, 8),
         ];
         let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
-        let last = journey.rungs.last().unwrap();
+        let last = journey.steps.last().unwrap();
         let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
         assert!(
             (gain(&last.over_before) - 2.0).abs() < 1e-3,
@@ -256,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_takes_longer_to_prepare_pays_after_so_many_runs() {
-        let mut session = climbed();
+        let mut session = compared_steps();
         for (setup, load_ms) in [(0, 100), (2, 6_100)] {
             session.reports[setup] = Some(SetupReport {
                 load_ns: load_ms * 1_000_000,
@@ -270,8 +275,8 @@ mod tests {
         }
         let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
         // Six seconds more, six milliseconds saved by each run.
-        let runs = journey.rungs[2].cost.pays_after_runs.unwrap();
+        let runs = journey.steps[2].cost.pays_after_runs.unwrap();
         assert!((990.0..1_010.0).contains(&runs), "{runs}");
-        assert_eq!(journey.rungs[0].cost.pays_after_runs, None);
+        assert_eq!(journey.steps[0].cost.pays_after_runs, None);
     }
 }

@@ -256,9 +256,9 @@ fn what_follows(session: &Session) -> &'static str {
 pub struct Tally {
     /// Measured as planned.
     pub measured: usize,
-    /// Ended badly, for reasons other than the user's wish.
+    /// Ended badly, for reasons other than the user's request.
     pub failed: usize,
-    /// Ended by the user's wish.
+    /// Ended by the user's request.
     pub left_out: usize,
     /// All of them, those that are still to end as well.
     pub cases: usize,

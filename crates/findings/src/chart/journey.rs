@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
 use crate::analysis::comparison::Pair;
-use crate::analysis::journey::{Journey, Rung};
+use crate::analysis::journey::{Journey, StepResult};
 
 /// Room above the highest bar for its number, as a share.
 const FOR_WORDS: f64 = 0.1;
@@ -14,13 +14,13 @@ const BAR: f64 = 0.6;
 
 /// How many times as fast each step is as the last measured one before it.
 pub fn over_before(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let gain = |rung: &Rung| rung.over_before.as_ref().and_then(Gain::of);
+    let gain = |step: &StepResult| step.over_before.as_ref().and_then(Gain::of);
     gains("Over the step before", journey, gain, colour)
 }
 
 /// How many times as fast each step is as the first one.
 pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let gain = |rung: &Rung| rung.over_start.as_ref().and_then(Gain::of);
+    let gain = |step: &StepResult| step.over_start.as_ref().and_then(Gain::of);
     gains("Over the start", journey, gain, colour)
 }
 
@@ -49,15 +49,15 @@ impl Gain {
 fn gains(
     title: &str,
     journey: &Journey,
-    gain: impl Fn(&Rung) -> Option<Gain>,
+    gain: impl Fn(&StepResult) -> Option<Gain>,
     colour: impl Fn(usize) -> usize,
 ) -> ChartSpec {
     let mut of_setups: BTreeMap<usize, Vec<Point>> = BTreeMap::new();
     let (mut marks, mut values) = (Vec::new(), Vec::new());
     let (mut highest, mut highest_band) = (1.0_f64, 1.0_f64);
-    for (place, rung) in journey.rungs.iter().enumerate() {
-        let (x, setup) = ((place + 1) as f64, rung.case.setup);
-        if let Some(gain) = gain(rung) {
+    for (place, step) in journey.steps.iter().enumerate() {
+        let (x, setup) = ((place + 1) as f64, step.case.setup);
+        if let Some(gain) = gain(step) {
             highest = highest.max(gain.times);
             highest_band = highest_band.max(gain.band.map_or(gain.times, |(_, high)| high));
             let top = gain
@@ -74,12 +74,12 @@ fn gains(
                 tag: place as u64,
             });
         }
-        if let Some(trouble) = rung.trouble.as_ref().filter(|_| !rung.is_waiting()) {
+        if let Some(trouble) = step.trouble.as_ref().filter(|_| !step.is_waiting()) {
             marks.push(Mark::Failed {
                 x,
                 series: SeriesId(setup as u64),
                 colour: colour(setup),
-                reason: format!("{} was not measured: {trouble}", rung.title),
+                reason: format!("{} was not measured: {trouble}", step.title),
             });
         }
     }
@@ -92,7 +92,7 @@ fn gains(
     marks.extend(values);
     ChartSpec {
         title: title.to_owned(),
-        x: steps(journey.rungs.len()),
+        x: steps(journey.steps.len()),
         y,
         series: of_setups
             .into_iter()
@@ -113,9 +113,9 @@ fn gains(
 
 /// A setup is called as its first step.
 fn name(journey: &Journey, setup: usize) -> String {
-    let mut rungs = journey.rungs.iter();
-    let first = rungs.find(|rung| rung.case.setup == setup);
-    first.map_or_else(String::new, |rung| rung.title.clone())
+    let mut steps = journey.steps.iter();
+    let first = steps.find(|step| step.case.setup == setup);
+    first.map_or_else(String::new, |step| step.title.clone())
 }
 
 fn steps(number: usize) -> Axis {
@@ -141,7 +141,7 @@ mod tests {
     use crate::analysis::testing::{measure_near, session};
     use powerband_core::domain::outcome::Outcome;
 
-    fn climbed() -> Journey {
+    fn compared_steps() -> Journey {
         let mut session = session(&["torch:cpu", "torch:cpu,mode=compile", "ort:cpu"], &[1]);
         for (setup, micros) in [(0, 8_000), (2, 2_000)] {
             measure_near(&mut session, setup, 1, micros);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_bar_for_each_gain_and_a_mark_where_a_step_failed() {
-        let spec = over_before(&climbed(), |setup| setup + 4);
+        let spec = over_before(&compared_steps(), |setup| setup + 4);
         let bars = bars(&spec);
         assert_eq!(bars.len(), 1, "the start has none");
         assert_eq!((bars[0].x, bars[0].tag), (3.0, 2));
@@ -188,14 +188,14 @@ mod tests {
 
     #[test]
     fn an_absurd_interval_leaves_the_bars_readable() {
-        let mut journey = climbed();
-        let pair = journey.rungs[2].over_start.as_mut().unwrap();
+        let mut journey = compared_steps();
+        let pair = journey.steps[2].over_start.as_mut().unwrap();
         let interval = pair.ratio.as_mut().unwrap().ci95.as_mut().unwrap();
         (interval.low, interval.high) = (1e-6, 1e9);
         let spec = over_start(&journey, |setup| setup);
         assert!((4.0..10.0).contains(&spec.y.high), "{}", spec.y.high);
         interval_is_whole(&spec);
-        let ratio = journey.rungs[2].over_start.as_mut().unwrap().ratio.as_mut();
+        let ratio = journey.steps[2].over_start.as_mut().unwrap().ratio.as_mut();
         ratio.unwrap().speed_up = f64::INFINITY;
         assert!(bars(&over_start(&journey, |setup| setup)).is_empty());
     }

@@ -61,19 +61,19 @@ pub fn write(material: &Material<'_>) -> Document {
 
 /// The first and the last step that were measured, as setups.
 fn ends(way: &Journey) -> Option<(CaseKey, CaseKey)> {
-    let mut measured = way.rungs.iter().filter(|rung| rung.row.is_some());
+    let mut measured = way.steps.iter().filter(|step| step.row.is_some());
     let first = measured.next()?.case;
     Some((first, measured.next_back()?.case))
 }
 
 fn last_setup(way: &Journey) -> Option<usize> {
-    let measured = way.rungs.iter().rfind(|rung| rung.row.is_some());
+    let measured = way.steps.iter().rfind(|step| step.row.is_some());
     Some(measured?.case.setup)
 }
 
 /// How it was before anything was done.
 fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
-    let Some(first) = way.rungs.iter().find(|rung| rung.row.is_some()) else {
+    let Some(first) = way.steps.iter().find(|step| step.row.is_some()) else {
         return vec![Block::Paragraph(
             "Nothing was measured to begin with.".into(),
         )];
@@ -118,8 +118,8 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
 /// What the profile of the beginning says.
 fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     let source = &material.first;
-    let first = way.rungs.iter().find(|rung| rung.row.is_some());
-    let found = profiles::of_case(source, first.map(|rung| rung.case));
+    let first = way.steps.iter().find(|step| step.row.is_some());
+    let found = profiles::of_case(source, first.map(|step| step.case));
     let Some((place, profile)) = found else {
         return Vec::new();
     };

@@ -66,8 +66,8 @@ fn way(journey: &Journey) -> Option<Text> {
     if !leads_anywhere(journey) {
         return None;
     }
-    let mut rungs = journey.rungs.iter();
-    let last = rungs.rfind(|rung| rung.over_start.is_some())?;
+    let mut steps = journey.steps.iter();
+    let last = steps.rfind(|step| step.over_start.is_some())?;
     let pair = last.over_start.as_ref()?;
     let item = if pair.is_per_item() {
         ", by the time of an item"
@@ -85,20 +85,20 @@ fn way(journey: &Journey) -> Option<Text> {
 
 /// The step that gained most, for sure.
 fn step(journey: &Journey) -> Option<Text> {
-    if journey.rungs.len() < 3 {
+    if journey.steps.len() < 3 {
         return None;
     }
-    let sure = journey.rungs.iter().filter_map(|rung| {
-        let pair = rung.over_before.as_ref()?;
+    let sure = journey.steps.iter().filter_map(|step| {
+        let pair = step.over_before.as_ref()?;
         let ratio = pair.ratio?;
-        (pair.verdict.call == Call::Faster).then_some((rung, pair, ratio.speed_up))
+        (pair.verdict.call == Call::Faster).then_some((step, pair, ratio.speed_up))
     });
-    let (rung, pair, _) = sure.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let (step, pair, _) = sure.max_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(
         Text::default()
             .strong("The largest step")
             .plain(" is ")
-            .code(&rung.title)
+            .code(&step.title)
             .plain(format!(": {}.", numbers::gain(pair)?)),
     )
 }

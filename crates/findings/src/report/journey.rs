@@ -6,7 +6,7 @@ use super::{numbers, pairs};
 use crate::analysis::accuracy;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{Pair, Ratio};
-use crate::analysis::journey::{self, Journey, Rung};
+use crate::analysis::journey::{self, Journey, StepResult};
 use powerband_core::base::humanize;
 use powerband_core::domain::accuracy::Accuracy;
 
@@ -41,18 +41,18 @@ pub fn journey_of_report(source: &Source<'_>) -> Journey {
 /// Whether there is any way to go.
 pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
     journey
-        .rungs
+        .steps
         .iter()
-        .filter(|rung| rung.row.is_some())
+        .filter(|step| step.row.is_some())
         .count()
         > 1
 }
 
 /// The figures of a journey: two steps need one.
 pub fn figures(journey: &Journey) -> &'static [&'static str] {
-    if !leads_anywhere(journey) || journey.rungs.len() >= MOST_STEPS {
+    if !leads_anywhere(journey) || journey.steps.len() >= MOST_STEPS {
         &[]
-    } else if journey.rungs.len() > 2 {
+    } else if journey.steps.len() > 2 {
         &["journey", "journey-start"]
     } else {
         &["journey-start"]
@@ -61,7 +61,7 @@ pub fn figures(journey: &Journey) -> &'static [&'static str] {
 
 /// The table of steps, then what to know about them.
 pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
-    if journey.rungs.len() < 2 {
+    if journey.steps.len() < 2 {
         return Vec::new();
     }
     let heads = [
@@ -79,7 +79,7 @@ pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
     ];
     let table = Table::new(&["Step", "Verdict"], &heads)
         .filled(
-            journey.rungs.iter().map(line),
+            journey.steps.iter().map(line),
             MOST_STEPS,
             "step",
             &source.elsewhere(),
@@ -119,10 +119,10 @@ pub fn ended(sentence: &str) -> String {
     format!("{sentence}.")
 }
 
-fn line(rung: &Rung) -> Vec<Cell> {
-    let why = rung.trouble.clone().unwrap_or_default();
+fn line(step: &StepResult) -> Vec<Cell> {
+    let why = step.trouble.clone().unwrap_or_default();
     let why = humanize::shorten(&why, 160);
-    let row = rung.row.as_ref();
+    let row = step.row.as_ref();
     let none_before = if row.is_some() {
         "there is no step before it"
     } else {
@@ -132,24 +132,24 @@ fn line(rung: &Rung) -> Vec<Cell> {
         let ratio = pair.as_ref().and_then(|pair| pair.ratio);
         Cell::known(ratio.as_ref().map(Ratio::words), none_before)
     };
-    let start = rung.over_start.as_ref().and_then(|pair| pair.ratio);
-    let verdict = rung.over_before.as_ref().map(|pair| pair.verdict.call);
-    let distance = rung.accuracy.as_ref().and_then(|found| found.distance);
-    let same = rung.accuracy.as_ref().and_then(|found| found.same_choice);
-    let why_no_hits = rung.accuracy.as_ref().and_then(Accuracy::why_no_hits);
+    let start = step.over_start.as_ref().and_then(|pair| pair.ratio);
+    let verdict = step.over_before.as_ref().map(|pair| pair.verdict.call);
+    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
+    let same = step.accuracy.as_ref().and_then(|found| found.same_choice);
+    let why_no_hits = step.accuracy.as_ref().and_then(Accuracy::why_no_hits);
     let why_no_hits = why_no_hits.unwrap_or_default();
-    let cost = &rung.cost;
+    let cost = &step.cost;
     vec![
-        Cell::of(rung.title.as_str()),
+        Cell::of(step.title.as_str()),
         match verdict {
             Some(call) => Cell::of(call.name()).toned(pairs::tone(call)),
             None => Cell::unknown(none_before),
         },
-        Cell::of(rung.case.batch.to_string()),
+        Cell::of(step.case.batch.to_string()),
         Cell::known(row.and_then(CaseRow::median_words), &why),
         Cell::known(row.and_then(numbers::rate), &why),
-        speed_up(&rung.over_before),
-        speed_up(&rung.over_start),
+        speed_up(&step.over_before),
+        speed_up(&step.over_start),
         Cell::known(start.as_ref().and_then(Ratio::interval_words), none_before),
         Cell::known(cost.preparation_ns.map(humanize::duration_ns), &why),
         Cell::known(
@@ -169,17 +169,17 @@ fn line(rung: &Rung) -> Vec<Cell> {
 /// The steps as a case study tells them: a heading and a few lines for each.
 pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let steps = journey.rungs.iter().skip(1).take(MOST_STEPS);
-    for (rung, number) in steps.zip(first_number..) {
-        blocks.push(Block::Heading(3, format!("Step {number}: {}", rung.title)));
-        let spec = source.session.setup_spec(rung.case.setup);
+    let steps = journey.steps.iter().skip(1).take(MOST_STEPS);
+    for (step, number) in steps.zip(first_number..) {
+        blocks.push(Block::Heading(3, format!("Step {number}: {}", step.title)));
+        let spec = source.session.setup_spec(step.case.setup);
         blocks.push(Block::Code(
             "",
-            format!("--setup {spec} --batch {}", rung.case.batch),
+            format!("--setup {spec} --batch {}", step.case.batch),
         ));
-        blocks.push(Block::List(results(rung)));
+        blocks.push(Block::List(results(step)));
     }
-    let more = journey.rungs.len().saturating_sub(MOST_STEPS + 1);
+    let more = journey.steps.len().saturating_sub(MOST_STEPS + 1);
     if more > 0 {
         let more = humanize::of_many(more as u64, "step");
         blocks.push(Block::Paragraph(
@@ -190,9 +190,9 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
     blocks
 }
 
-fn results(rung: &Rung) -> Vec<Text> {
-    let Some(row) = &rung.row else {
-        let trouble = rung.trouble.as_deref().unwrap_or("it was not measured");
+fn results(step: &StepResult) -> Vec<Text> {
+    let Some(row) = &step.row else {
+        let trouble = step.trouble.as_deref().unwrap_or("it was not measured");
         return vec![format!("Not measured: {}", ended(trouble)).into()];
     };
     let mut told = Vec::new();
@@ -205,8 +205,8 @@ fn results(rung: &Rung) -> Vec<Text> {
         );
     }
     let gains = [
-        ("Over the step before", &rung.over_before),
-        ("Over the start", &rung.over_start),
+        ("Over the step before", &step.over_before),
+        ("Over the start", &step.over_start),
     ];
     for (name, pair) in gains {
         let Some(pair) = pair else {
@@ -223,15 +223,15 @@ fn results(rung: &Rung) -> Vec<Text> {
         });
         told.push(format!("{name}: {gain}{item}").into());
     }
-    told.extend(costs(rung).map(Text::from));
-    if let Some(found) = &rung.accuracy {
+    told.extend(costs(step).map(Text::from));
+    if let Some(found) = &step.accuracy {
         told.push(format!("Accuracy: {}", accuracy::in_short(found)).into());
     }
     told
 }
 
-fn costs(rung: &Rung) -> impl Iterator<Item = String> {
-    let cost = &rung.cost;
+fn costs(step: &StepResult) -> impl Iterator<Item = String> {
+    let cost = &step.cost;
     let pays = cost.pays_after_runs.map_or_else(String::new, |runs| {
         let runs = humanize::of_many(runs as u64, "run");
         format!(", which pays after {runs}")

@@ -1,4 +1,4 @@
-//! `rocprof -i`: which counters to collect. It holds wishes and no results, and is recognised to say so.
+//! `rocprof -i`: which counters to collect. It holds actions and no results, and is recognised to say so.
 
 use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
@@ -32,7 +32,7 @@ impl Importer for RocprofInput {
         _: &mut Imported,
     ) -> Result<(), ImportError> {
         let (text, _) = source.text(watch)?;
-        Err(source.unusable(self.title(), wishes(&text)))
+        Err(source.unusable(self.title(), actions(&text)))
     }
 }
 
@@ -44,7 +44,7 @@ fn is_filter(line: &str) -> bool {
 }
 
 /// What a file asks for, and what to read in its place.
-fn wishes(text: &str) -> String {
+fn actions(text: &str) -> String {
     let passes: Vec<Vec<&str>> = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("pmc:"))

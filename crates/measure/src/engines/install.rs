@@ -1,6 +1,6 @@
 //! Fetching an ONNX Runtime library with the user's own pip.
 //!
-//! Input is an interpreter and a wish; the wheel that pip brings is unpacked into Powerband's folder of
+//! Input is an interpreter and a request; the wheel that pip brings is unpacked into Powerband's folder of
 //! runtimes, where `runtimes.rs` finds it. pip is described here as a `ProcessSpec` and started by
 //! `worker/process.rs`; what it says when it fails comes back here to be put into plain words.
 

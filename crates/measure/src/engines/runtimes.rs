@@ -384,7 +384,7 @@ pub(super) fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     libraries
 }
 
-/// Without a wish: what a pointer names, which must be there, or else the first found anywhere.
+/// Without a request: what a pointer names, which must be there, or else the first found anywhere.
 fn choose_first(places: &Places) -> Result<FoundRuntime, RuntimeError> {
     if let Some((origin, path)) = places.pointers().next() {
         return resolve(path, &places.system)

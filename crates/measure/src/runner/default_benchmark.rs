@@ -2,7 +2,7 @@
 //! machine has.
 
 use super::ladders::Here;
-use super::wish::Wish;
+use super::request::RunRequest;
 use powerband_core::domain::plan::PresetName;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::DeviceKind;
@@ -19,16 +19,16 @@ const ON_THE_PROCESSOR: [&str; 2] = ["ort", "rten"];
 
 /// Where there is a card that an engine can use: that engine on it, and the processor beside it, so that
 /// what the card gains is seen. Else every engine there is.
-pub fn wish(here: &Here, cards: &[DeviceKind]) -> Wish {
+pub fn request(here: &Here, cards: &[DeviceKind]) -> RunRequest {
     let mut setups = on_cards(here, cards);
     if !setups.is_empty() {
         let engine = ON_THE_PROCESSOR.into_iter().find(|id| here.has(id));
         setups.extend(engine.and_then(|id| id.parse().ok()));
     }
-    Wish {
+    RunRequest {
         setups,
         preset: PresetName::Quick,
-        ..Wish::new("resnet50")
+        ..RunRequest::new("resnet50")
     }
 }
 
@@ -67,11 +67,11 @@ mod tests {
     }
 
     fn specs(here: &Here, cards: &[DeviceKind]) -> Vec<String> {
-        let wish = wish(here, cards);
-        for setup in &wish.setups {
+        let request = request(here, cards);
+        for setup in &request.setups {
             engines::check(setup).unwrap();
         }
-        wish.setups.iter().map(ToString::to_string).collect()
+        request.setups.iter().map(ToString::to_string).collect()
     }
 
     #[test]

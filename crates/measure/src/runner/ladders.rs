@@ -5,7 +5,7 @@
 //! add one: a line in [`ALL`].
 
 use crate::engines::EngineInfo;
-use crate::runner::wish::Wish;
+use crate::runner::request::RunRequest;
 use powerband_core::domain::plan::{Judging, Look};
 use powerband_core::domain::setup::Setup;
 
@@ -21,11 +21,11 @@ pub struct Ladder {
     batches: &'static [usize],
     /// Whether each setup is a step on the one before.
     is_journey: bool,
-    steps: fn(&Here) -> Vec<Rung>,
+    steps: fn(&Here) -> Vec<StepSetup>,
 }
 
 /// A step: what it is called and how it is run.
-type Rung = (&'static str, String);
+type StepSetup = (&'static str, String);
 
 /// What this machine has, as far as ladders ask.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ pub fn find(id: &str) -> Result<&'static Ladder, String> {
 
 impl Ladder {
     /// What is to be measured on this machine.
-    pub fn wish(&self, here: &Here) -> Wish {
+    pub fn request(&self, here: &Here) -> RunRequest {
         let (mut setups, mut looks): (Vec<Setup>, Vec<Look>) = (Vec::new(), Vec::new());
         for (title, spec) in (self.steps)(here) {
             let Ok(setup) = spec.parse::<Setup>() else {
@@ -87,7 +87,7 @@ impl Ladder {
                 colour: None,
             });
         }
-        Wish {
+        RunRequest {
             setups,
             looks,
             batches: Some(self.batches.to_vec()),
@@ -97,7 +97,7 @@ impl Ladder {
                 samples: None,
             }),
             name: Some(self.title.to_owned()),
-            ..Wish::new(self.model)
+            ..RunRequest::new(self.model)
         }
     }
 }
@@ -134,7 +134,7 @@ fn half(device: &str) -> &'static str {
 }
 
 /// Document 000: baseline, mixed precision, fusion; then the number of bits, which it does not try.
-fn case_study(here: &Here) -> Vec<Rung> {
+fn case_study(here: &Here) -> Vec<StepSetup> {
     let device = here.device();
     let fused = match device.split(':').next() {
         Some("rocm") => format!("ort:{device},provider=migraphx"),
@@ -155,7 +155,7 @@ fn case_study(here: &Here) -> Vec<Rung> {
 }
 
 /// Document 004: each against the baseline.
-fn densenet_suite(here: &Here) -> Vec<Rung> {
+fn densenet_suite(here: &Here) -> Vec<StepSetup> {
     let device = here.device();
     let half = half(device);
     vec![
@@ -172,14 +172,14 @@ fn densenet_suite(here: &Here) -> Vec<Rung> {
     ]
 }
 
-fn everything(here: &Here) -> Vec<Rung> {
+fn everything(here: &Here) -> Vec<StepSetup> {
     let device = here.device();
-    let mut rungs = Vec::new();
+    let mut steps = Vec::new();
     if here.has("torch") {
-        rungs.extend(densenet_suite(here));
+        steps.extend(densenet_suite(here));
     }
     if here.has("ort") {
-        rungs.extend([
+        steps.extend([
             (
                 "ONNX Runtime, not optimised",
                 format!("ort:{device},opt=none"),
@@ -203,15 +203,15 @@ fn everything(here: &Here) -> Vec<Rung> {
         let built_in = providers
             .into_iter()
             .filter(|(title, ..)| here.has_provider(title));
-        rungs.extend(
+        steps.extend(
             built_in.map(|(title, device, word)| (title, format!("ort:{device},provider={word}"))),
         );
     }
-    rungs.push(("rten", "rten".to_owned()));
+    steps.push(("rten", "rten".to_owned()));
     if here.has("tract") {
-        rungs.push(("tract", "tract".to_owned()));
+        steps.push(("tract", "tract".to_owned()));
     }
-    rungs
+    steps
 }
 
 #[cfg(test)]
@@ -241,9 +241,9 @@ mod tests {
         ];
         for machine in &machines {
             for ladder in ALL {
-                let wish = ladder.wish(machine);
-                assert!(!wish.setups.is_empty(), "{}", ladder.id);
-                for setup in &wish.setups {
+                let request = ladder.request(machine);
+                assert!(!request.setups.is_empty(), "{}", ladder.id);
+                for setup in &request.setups {
                     assert!(engines::check(setup).is_ok(), "{}: {setup}", ladder.id);
                 }
             }
@@ -252,13 +252,13 @@ mod tests {
 
     #[test]
     fn a_card_is_used_where_there_is_one() {
-        let wish = find("resnet50-case-study")
+        let request = find("resnet50-case-study")
             .unwrap()
-            .wish(&here(&["cpu", "rocm:0"], &[]));
-        let specs: Vec<String> = wish.setups.iter().map(ToString::to_string).collect();
+            .request(&here(&["cpu", "rocm:0"], &[]));
+        let specs: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
         assert_eq!(specs[1], "torch:rocm:0,mode=amp-fp16");
         assert_eq!(specs[2], "ort:rocm:0,provider=migraphx");
-        assert!(wish.journey);
+        assert!(request.journey);
         assert!(find("everest").err().unwrap().contains("densenet121-suite"));
     }
 }

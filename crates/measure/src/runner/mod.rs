@@ -1,4 +1,4 @@
-//! From a wish to one ordered stream of events and a saved session: who is measured when, and by whom.
+//! From a request to one ordered stream of events and a saved session: who is measured when, and by whom.
 
 pub mod batches;
 pub mod control;
@@ -11,11 +11,11 @@ pub mod precision;
 pub mod prepare;
 pub mod prepare_error;
 pub mod record;
+pub mod request;
 pub mod run;
 pub mod schedule;
 mod shape_trial;
 mod variants;
 pub mod visit;
 pub mod watching;
-pub mod wish;
 mod worker_memory_budget;

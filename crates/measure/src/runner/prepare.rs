@@ -1,6 +1,6 @@
-//! From a wish to a run: the model is opened, setups and shapes are chosen, a plan is made.
+//! From a request to a run: the model is opened, setups and shapes are chosen, a plan is made.
 //!
-//! Both the command line and the window come this way, so that the same wish is measured the same way.
+//! Both the command line and the window come this way, so that the same request is measured the same way.
 //! Blocks while Pythons are asked where their libraries are.
 
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
+use super::request::RunRequest;
+use super::request::preset_rules;
 use super::run::judging::Reference;
-use super::run::{Earlier, RunRequest};
+use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::wish::Wish;
-use super::wish::preset_rules;
 use super::{precision, shape_trial};
 use crate::engines::{self, Engine, Needs};
 use crate::telemetry::machine;
@@ -39,8 +39,8 @@ use powerband_onnx::{inspect, shapes, source, zoo};
 pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// Whether the inputs for comparing outputs are there and fit, before anything is measured.
-fn check_samples(wish: &Wish, inputs: &Inputs) -> Result<(), PrepareError> {
-    let samples = wish
+fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareError> {
+    let samples = request
         .judging
         .as_ref()
         .and_then(|judging| judging.samples.as_ref());
@@ -70,8 +70,8 @@ fn check_samples(wish: &Wish, inputs: &Inputs) -> Result<(), PrepareError> {
 }
 
 /// Whether the profiler that is wanted is here, before anything is measured.
-fn check_profiler(wish: &Wish) -> Result<(), PrepareError> {
-    match wish.profiling.and_then(profilers::find) {
+fn check_profiler(request: &RunRequest) -> Result<(), PrepareError> {
+    match request.profiling.and_then(profilers::find) {
         Some(wrapper) => profilers::program(wrapper)
             .map(|_| ())
             .map_err(PrepareError::Profiler),
@@ -79,29 +79,29 @@ fn check_profiler(wish: &Wish) -> Result<(), PrepareError> {
     }
 }
 
-/// Makes a wish into a run.
-pub fn prepare(place: &Installation, wish: &Wish) -> Result<RunRequest, PrepareError> {
-    let engines = wish
+/// Makes a request into a run.
+pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
+    let engines = request
         .setups
         .iter()
         .map(engines::check)
         .collect::<Result<Vec<_>, _>>()?;
-    check_profiler(wish)?;
-    let model = source::open(&wish.model, &place.paths.cache)?;
+    check_profiler(request)?;
+    let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
-    let sizes = wish.input_sizes();
+    let sizes = request.input_sizes();
     let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
-    let batches = batches(wish, &ports, &axes);
-    let mut chosen = choose_setups(place, wish, &engines);
+    let batches = batches(request, &ports, &axes);
+    let mut chosen = choose_setups(place, request, &engines);
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
     let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &sizes)
         .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
-    check_samples(wish, &inputs)?;
+    check_samples(request, &inputs)?;
     let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
-    let plan = plan(wish, &chosen, batches, rate_hz);
+    let plan = plan(request, &chosen, batches, rate_hz);
     let warnings = notices(&ports, &axes, &plan, &chosen);
     let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
         Some(variant) => variant.file.path.clone(),
@@ -118,7 +118,7 @@ pub fn prepare(place: &Installation, wish: &Wish) -> Result<RunRequest, PrepareE
             model: model.path.clone(),
         }
     });
-    Ok(RunRequest {
+    Ok(PreparedRun {
         reference,
         models: models.collect(),
         beginning: Beginning {
@@ -131,7 +131,7 @@ pub fn prepare(place: &Installation, wish: &Wish) -> Result<RunRequest, PrepareE
                     )
                 })
                 .collect(),
-            ..beginning(wish, plan, &model, &ports, warnings)
+            ..beginning(request, plan, &model, &ports, warnings)
         },
         program: place.program.clone(),
         runtimes: chosen.runtimes,
@@ -139,7 +139,7 @@ pub fn prepare(place: &Installation, wish: &Wish) -> Result<RunRequest, PrepareE
         earlier: None,
         traces: Some(traces_folder(place)),
         watch: place.watch.clone().map(|watch| WatchRequest {
-            for_energy: wish.energy,
+            for_energy: request.energy,
             ..watch
         }),
     })
@@ -156,8 +156,8 @@ pub fn prepare_more(
     place: &Installation,
     session: Session,
     rounds: u32,
-) -> Result<RunRequest, PrepareError> {
-    let mut request = prepare(place, &Wish::of(&session.plan))?;
+) -> Result<PreparedRun, PrepareError> {
+    let mut request = prepare(place, &RunRequest::of(&session.plan))?;
     let now = &request.beginning;
     if now.model.sha256 != session.model.sha256 {
         return Err(PrepareError::OtherModel(session.model.name));
@@ -182,19 +182,24 @@ pub fn prepare_more(
 }
 
 /// The setups that were asked for, with their libraries; or every engine that can run here.
-fn choose_setups(place: &Installation, wish: &Wish, engines: &[&'static dyn Engine]) -> Chosen {
-    let by_itself = wish.setups.is_empty();
+fn choose_setups(
+    place: &Installation,
+    request: &RunRequest,
+    engines: &[&'static dyn Engine],
+) -> Chosen {
+    let by_itself = request.setups.is_empty();
     let candidates: Vec<(Setup, &dyn Engine)> = if by_itself {
         let offered = engines::ALL
             .iter()
             .copied()
             .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
-            .filter(|engine| engine.takes_files() || zoo::find(&wish.model).is_some());
+            .filter(|engine| engine.takes_files() || zoo::find(&request.model).is_some());
         offered
             .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
             .collect()
     } else {
-        wish.setups
+        request
+            .setups
             .iter()
             .cloned()
             .zip(engines.iter().copied())
@@ -213,7 +218,7 @@ fn choose_setups(place: &Installation, wish: &Wish, engines: &[&'static dyn Engi
         looks: if by_itself {
             Vec::new()
         } else {
-            wish.looks.clone()
+            request.looks.clone()
         },
         runtimes: Vec::new(),
         made_up: false,
@@ -238,20 +243,20 @@ fn choose_setups(place: &Installation, wish: &Wish, engines: &[&'static dyn Engi
     chosen
 }
 
-fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan {
-    let mut rules = wish
+fn plan(request: &RunRequest, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan {
+    let mut rules = request
         .rules
         .clone()
-        .unwrap_or_else(|| preset_rules(wish.preset, &chosen.setups));
-    if let Some(rounds) = wish.rounds {
+        .unwrap_or_else(|| preset_rules(request.preset, &chosen.setups));
+    if let Some(rounds) = request.rounds {
         // Who says how many wants so many, and not more until an interval is narrow.
         rules.measure.rounds = rounds;
         rules.measure.target_ci95_rel = None;
     }
-    if wish.energy {
+    if request.energy {
         rules.measure.allow_for_energy(rate_hz);
     }
-    if let Some(seconds) = wish.timeout_s {
+    if let Some(seconds) = request.timeout_s {
         let ms = seconds.saturating_mul(1000);
         rules.limits = TimeLimits {
             start_ms: ms,
@@ -261,26 +266,28 @@ fn plan(wish: &Wish, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan
         };
     }
     Plan {
-        model: wish.model.clone(),
+        model: request.model.clone(),
         setups: chosen.setups.clone(),
         looks: chosen.looks.clone(),
-        ladder: if wish.journey {
+        ladder: if request.journey {
             ladder(&chosen.setups, &chosen.looks, &batches)
         } else {
             Vec::new()
         },
         batches,
-        shapes: wish.shapes.clone(),
-        batch_axis: wish.batch_axis.clone(),
-        preset: wish.preset,
+        shapes: request.shapes.clone(),
+        batch_axis: request.batch_axis.clone(),
+        preset: request.preset,
         measure: rules.measure,
         warm_up: rules.warm_up,
         limits: rules.limits,
-        seed: wish.seed.unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
-        load: wish.load,
-        keeping: wish.keeping,
-        judging: wish.judging.clone(),
-        profiling: wish.profiling,
+        seed: request
+            .seed
+            .unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
+        load: request.load,
+        keeping: request.keeping,
+        judging: request.judging.clone(),
+        profiling: request.profiling,
     }
 }
 
@@ -290,7 +297,7 @@ pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> 
         return Vec::new();
     };
     let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
-    let climbed = setups.iter().enumerate().map(|(setup, spec)| Step {
+    let compared_steps = setups.iter().enumerate().map(|(setup, spec)| Step {
         title: label(setup).unwrap_or_else(|| spec.to_string()),
         case: CaseKey {
             setup,
@@ -304,25 +311,25 @@ pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> 
             batch,
         },
     });
-    climbed.chain(grown).collect()
+    compared_steps.chain(grown).collect()
 }
 
 fn beginning(
-    wish: &Wish,
+    request: &RunRequest,
     plan: Plan,
     model: &ModelFile,
     ports: &[Port],
     warnings: Vec<String>,
 ) -> Beginning {
     Beginning {
-        name: wish.name.clone().unwrap_or_else(|| model.name.clone()),
+        name: request.name.clone().unwrap_or_else(|| model.name.clone()),
         created: clock::now_utc(),
         made_up: plan
             .setups
             .iter()
             .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
         plan,
-        model: model_ref(model, ports, &wish.batch_axis),
+        model: model_ref(model, ports, &request.batch_axis),
         environment: machine::environment(),
         warnings,
         variants: BTreeMap::new(),
@@ -363,13 +370,13 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
 }
 
 /// The batch sizes of the plan, ascending.
-fn batches(wish: &Wish, ports: &[Port], axes: &BatchAxes) -> Vec<usize> {
-    let mut batches = wish.batches.clone().unwrap_or_default();
+fn batches(request: &RunRequest, ports: &[Port], axes: &BatchAxes) -> Vec<usize> {
+    let mut batches = request.batches.clone().unwrap_or_default();
     batches.sort_unstable();
     batches.dedup();
     if batches.is_empty() {
         let one = axes.fixed(ports);
-        let one = one.or_else(|| shapes::given_batch(ports, &wish.input_sizes()));
+        let one = one.or_else(|| shapes::given_batch(ports, &request.input_sizes()));
         return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
     }
     batches
@@ -415,19 +422,19 @@ mod tests {
     use powerband_core::base::paths::Paths;
     use powerband_store::settings::Settings;
 
-    fn request(wish: &Wish) -> RunRequest {
+    fn prepared(request: &RunRequest) -> PreparedRun {
         let home = tempfile::tempdir().unwrap();
         let place = Installation::new(
             Paths::under(home.path()),
             &Settings::default(),
             PathBuf::from("powerband"),
         );
-        prepare(&place, wish).unwrap()
+        prepare(&place, request).unwrap()
     }
 
     #[test]
-    fn a_plan_can_be_wished_for_again() {
-        let mut wish = Wish {
+    fn a_plan_can_be_requested_again() {
+        let mut request = RunRequest {
             setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
             looks: vec![Look {
                 label: Some("calm".to_owned()),
@@ -436,20 +443,20 @@ mod tests {
             batches: Some(vec![1, 4]),
             rounds: Some(2),
             timeout_s: Some(9),
-            ..Wish::new("resnet18@cifar")
+            ..RunRequest::new("resnet18@cifar")
         };
-        let plan = request(&wish).beginning.plan;
+        let plan = prepared(&request).beginning.plan;
         assert_eq!(plan.label(0).as_deref(), Some("calm"));
-        let again = Wish::of(&plan);
+        let again = RunRequest::of(&plan);
         assert!(again.rules.is_some(), "the rules were changed by hand");
-        assert_eq!(request(&again).beginning.plan, plan);
+        assert_eq!(prepared(&again).beginning.plan, plan);
 
-        wish.rounds = None;
-        wish.timeout_s = None;
-        let plan = request(&wish).beginning.plan;
-        let again = Wish::of(&plan);
+        request.rounds = None;
+        request.timeout_s = None;
+        let plan = prepared(&request).beginning.plan;
+        let again = RunRequest::of(&plan);
         assert_eq!(again.rules, None, "the preset says it all");
-        assert_eq!(request(&again).beginning.plan, plan);
+        assert_eq!(prepared(&again).beginning.plan, plan);
     }
 
     #[test]
@@ -459,12 +466,12 @@ mod tests {
             &Settings::default(),
             PathBuf::from("powerband"),
         );
-        let refusal = |wish: &Wish| prepare(&place, wish).unwrap_err().to_string();
-        let unknown = Wish {
+        let refusal = |request: &RunRequest| prepare(&place, request).unwrap_err().to_string();
+        let unknown = RunRequest {
             setups: vec!["nonesuch".parse().unwrap()],
-            ..Wish::new("resnet18@cifar")
+            ..RunRequest::new("resnet18@cifar")
         };
         assert!(refusal(&unknown).contains("no engine \"nonesuch\""));
-        assert!(refusal(&Wish::new("nonesuch")).contains("no network"));
+        assert!(refusal(&RunRequest::new("nonesuch")).contains("no network"));
     }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::control::Control;
-use super::run::{self, Observer, RunRequest};
+use super::run::{self, Observer, PreparedRun};
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::event::Beginning;
@@ -93,7 +93,7 @@ impl Recorder {
     /// Runs to the end and saves.
     pub fn run(
         self,
-        request: RunRequest,
+        request: PreparedRun,
         paths: &Paths,
         target: &Target,
         control: &Control,
@@ -120,7 +120,7 @@ impl Recorder {
 
 /// Makes a journal, runs to the end, and saves. Blocks until all that is done.
 pub fn record(
-    request: RunRequest,
+    request: PreparedRun,
     paths: &Paths,
     target: &Target,
     control: &Control,

@@ -34,7 +34,7 @@ use powerband_store::journal::Journal;
 
 /// Everything a run needs beyond its plan.
 #[derive(Debug)]
-pub struct RunRequest {
+pub struct PreparedRun {
     /// The plan and its circumstances.
     pub beginning: Beginning,
     /// Our own executable, which is the worker.
@@ -72,7 +72,7 @@ pub(crate) type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
 /// Carries the plan out. The journal, where there is one, has every event before the observer hears
 /// of it; it comes back with the session, to be discarded once that is saved.
 pub fn run(
-    request: RunRequest,
+    request: PreparedRun,
     journal: Option<Journal>,
     control: &Control,
     observer: &mut Observer<'_>,
@@ -163,7 +163,7 @@ struct Run<'a, 'o> {
     opened: BTreeSet<CaseKey>,
     /// Cases that their living worker has warmed up.
     warmed: BTreeSet<CaseKey>,
-    request: RunRequest,
+    request: PreparedRun,
     journal: Option<Journal>,
     control: &'a Control,
     /// What ends the question that is being asked: the run's token, or that of one visit.
@@ -319,7 +319,7 @@ impl Run<'_, '_> {
         }
         let stop = self.control.begin_visit(case);
         let mut phase = Phase::Start;
-        // A case that was left out only just now is not begun; the next look at the wishes ends it.
+        // A case that was left out only just now is not begun; the next look at the actions ends it.
         let visited = if stop.is_cancelled() {
             Ok(())
         } else {

@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn a_source_that_breaks_down_is_told() {
         let mut sampler = sampler(100.0, 60_000, |reading, _| {
-            assert!(reading < 2, "as wished");
+            assert!(reading < 2, "on purpose");
             Ok(1.0)
         });
         let all = fetch_until(&mut sampler, |all| !all.lost.is_empty());

@@ -223,7 +223,7 @@ mod tests {
             "Panicking"
         }
         fn open(&self, _places: &Places) -> Answer {
-            panic!("as wished")
+            panic!("on purpose")
         }
     }
 

@@ -90,7 +90,7 @@ fn download(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<(), String> {
-    // Said first, so that a wish that makes no sense is not answered with what is wrong with pip.
+    // Said first, so that a request that makes no sense is not answered with what is wrong with pip.
     install::download(python, request, into, false).map_err(|error| with_causes(&error))?;
     let query = install::pip_version_query(python);
     let tells_progress = process::run_to_end(&query, VERSION_LIMIT, cancel)

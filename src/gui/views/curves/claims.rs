@@ -17,10 +17,10 @@ use powerband_findings::analysis::lint::{self, Finding, Origin, Weight};
 const NAMES: f32 = 64.0;
 
 /// Shows what every open session has.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     for (session, found) in claims::shown(&app.sessions) {
         if !found.findings.is_empty() {
-            findings(ui, session, &found.findings, wishes);
+            findings(ui, session, &found.findings, actions);
             ui.add_space(space::MEDIUM);
         }
         if !found.head.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     }
 }
 
-fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], wishes: &mut Vec<Action>) {
+fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], actions: &mut Vec<Action>) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, "What does not add up").on_hover_text(
@@ -39,7 +39,7 @@ fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], wishes: &m
             let number = humanize::of_many(findings.len() as u64, "finding");
             label::faint(ui, &format!("{number} in {}", session.session.name));
             if button::small_icon(ui, icon::COPY, "Copy the findings").clicked() {
-                wishes.push(Action::Shell(Shell::Copy(claims::text(session, findings))));
+                actions.push(Action::Shell(Shell::Copy(claims::text(session, findings))));
             }
         });
         for finding in findings {

@@ -40,9 +40,9 @@ const SETUP_SPARE: f32 = 40.0;
 const OUTCOME_MORE: f32 = 140.0;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.sessions.is_empty() {
-        return empty(ui, wishes);
+        return empty(ui, actions);
     }
     let mut changes = Vec::new();
     head(ui, app, &mut changes);
@@ -68,7 +68,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         resources(ui, app, &mut changes);
         trade_off::show(ui, app, &mut changes);
         graph::show(ui, app, &mut changes);
-        claims::show(ui, app, wishes);
+        claims::show(ui, app, actions);
     });
     let is_touched = changes[before..]
         .iter()
@@ -76,10 +76,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
     if !is_touched && app.curves.highlighted.is_some() {
         changes.push(Curves::Highlight(None));
     }
-    super::each(changes, Action::Curves, wishes);
+    super::each(changes, Action::Curves, actions);
 }
 
-fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Curves", "Latency and throughput against batch size");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -87,11 +87,11 @@ fn empty(ui: &mut Ui, wishes: &mut Vec<Action>) {
             "Open one from the library, drop a file, or run a plan. Several can be open at once.";
         label::empty(ui, icon::CURVES, "No session is open", sentence);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
-            wishes.push(Action::Sessions(Sessions::Choose));
+            actions.push(Action::Sessions(Sessions::Choose));
         }
         ui.add_space(space::SMALL);
         if button::plain(ui, None, "Benchmark ResNet-50").clicked() {
-            wishes.push(Action::Run(powerband_app::action::Run::StartFirst));
+            actions.push(Action::Run(powerband_app::action::Run::StartFirst));
         }
     });
 }

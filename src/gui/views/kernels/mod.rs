@@ -27,9 +27,9 @@ const COMMANDS: [&str; 2] = [
 ];
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.kernels.looking.is_none() {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
     head(ui, app, &mut changes);
@@ -40,10 +40,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         Some(found) => body(ui, app, found, &mut changes),
         None => waiting::show(ui, "Adding up…"),
     });
-    super::each(changes, Action::Kernels, wishes);
+    super::each(changes, Action::Kernels, actions);
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Kernels", SENTENCE);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
@@ -59,7 +59,7 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         }
         ui.add_space(space::MEDIUM);
         if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
-            wishes.push(Action::Sessions(Sessions::Choose));
+            actions.push(Action::Sessions(Sessions::Choose));
         }
     });
 }

@@ -53,30 +53,30 @@ const EVENTS_LEAST: f32 = 64.0;
 const STRIP_HEIGHT: f32 = 130.0;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(run) = &app.run else {
-        return empty(ui, app, wishes);
+        return empty(ui, app, actions);
     };
-    head(ui, app, run, wishes);
+    head(ui, app, run, actions);
     ui.add_space(space::MEDIUM);
     if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
-        return refused(ui, reason, wishes);
+        return refused(ui, reason, actions);
     }
     // What is scrolled is another thing in every run, and so begins at its top.
-    ui.push_id(("run", app.n_runs), |ui| body(ui, run, wishes));
+    ui.push_id(("run", app.n_runs), |ui| body(ui, run, actions));
 }
 
-fn body(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn body(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
-            two_columns(ui, run, wishes);
+            two_columns(ui, run, actions);
         } else {
-            one_column(ui, run, wishes);
+            one_column(ui, run, actions);
         }
     });
 }
 
-fn two_columns(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn two_columns(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let width = ui.available_width() - SIDE - space::MEDIUM;
@@ -85,13 +85,13 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 super::card(ui, |ui| curve(ui, run));
                 over_time(ui, run);
-                super::card(ui, |ui| cases(ui, run, wishes));
+                super::card(ui, |ui| cases(ui, run, actions));
             });
         });
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = space::MEDIUM;
             ui.set_width(SIDE);
-            visit(ui, run, wishes);
+            visit(ui, run, actions);
             super::card(ui, |ui| devices::tiles(ui, run));
             super::card(ui, |ui| events(ui, run, EVENTS_LEAST));
         });
@@ -100,13 +100,13 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
 
 /// What changes by the second stands right below the curve, the long table last. The curve stays where it
 /// is when the run ends and the card of what is being measured goes.
-fn one_column(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn one_column(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         super::card(ui, |ui| curve(ui, run));
         let whole = ui.available_width();
         if whole < 2.0 * SIDE + space::MEDIUM {
-            visit(ui, run, wishes);
+            visit(ui, run, actions);
             super::card(ui, |ui| devices::tiles(ui, run));
             super::card(ui, |ui| events(ui, run, EVENTS));
         } else {
@@ -115,7 +115,7 @@ fn one_column(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
                 ui.spacing_mut().item_spacing.x = space::MEDIUM;
                 ui.allocate_ui(half, |ui| {
                     ui.vertical(|ui| {
-                        visit(ui, run, wishes);
+                        visit(ui, run, actions);
                         super::card(ui, |ui| events(ui, run, EVENTS));
                     });
                 });
@@ -125,14 +125,14 @@ fn one_column(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             });
         }
         over_time(ui, run);
-        super::card(ui, |ui| cases(ui, run, wishes));
+        super::card(ui, |ui| cases(ui, run, actions));
     });
 }
 
 /// The case that is being measured, while the run goes on.
-fn visit(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn visit(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.stage.is_going_on() {
-        super::card(ui, |ui| current(ui, run, wishes));
+        super::card(ui, |ui| current(ui, run, actions));
     }
 }
 
@@ -142,7 +142,7 @@ fn over_time(ui: &mut Ui, run: &LiveRun) {
     }
 }
 
-fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Run", "Watch a run while it goes on");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -155,32 +155,32 @@ fn empty(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
         let title = elsewhere.as_deref().unwrap_or("Nothing is being measured");
         label::empty(ui, icon::RUN, title, sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
-            wishes.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(Run::StartFirst));
         }
         ui.add_space(space::SMALL);
         if button::plain(ui, None, "Make a plan…").clicked() {
-            wishes.push(Action::Go(Screen::Plan));
+            actions.push(Action::Go(Screen::Plan));
         }
     });
 }
 
 /// A run that never began has nothing to show but why.
-fn refused(ui: &mut Ui, reason: &str, wishes: &mut Vec<Action>) {
+fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         label::empty(ui, icon::WARNING, "The run did not begin", reason);
         if button::primary(ui, Some(icon::PLAN), "Change the plan…").clicked() {
-            wishes.push(Action::Go(Screen::Plan));
+            actions.push(Action::Go(Screen::Plan));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn head(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     super::head(ui, &run.title, &state_words(run), NARROW, |ui| {
         if run.stage.is_going_on() {
-            steering(ui, run, wishes);
+            steering(ui, run, actions);
         } else if run.session.is_some() {
-            after(ui, app, wishes);
+            after(ui, app, actions);
         }
     });
     if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
@@ -244,35 +244,35 @@ fn ended(run: &LiveRun, elapsed: &str) -> String {
     }
 }
 
-fn steering(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn steering(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     super::in_order(ui, 3, |ui, place| match place {
-        0 => pause(ui, run, wishes),
-        1 => skip(ui, run, wishes),
-        _ => stop(ui, wishes),
+        0 => pause(ui, run, actions),
+        1 => skip(ui, run, actions),
+        _ => stop(ui, actions),
     });
 }
 
-fn stop(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn stop(ui: &mut Ui, actions: &mut Vec<Action>) {
     if button::plain(ui, Some(icon::STOP), "Stop").clicked() {
-        wishes.push(Action::Run(Run::Stop));
+        actions.push(Action::Run(Run::Stop));
     }
 }
 
-fn skip(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     let skip = if run.current.is_some() {
         Ok(())
     } else {
         Err("no case is being measured")
     };
     if button::plain_if(ui, skip, Some(icon::SKIP), "Skip this case").clicked() {
-        wishes.push(Action::Run(Run::SkipCurrent));
+        actions.push(Action::Run(Run::SkipCurrent));
     }
 }
 
-fn pause(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.control.is_paused() {
         if button::primary(ui, Some(icon::RUN), "Go on").clicked() {
-            wishes.push(Action::Run(Run::Resume));
+            actions.push(Action::Run(Run::Resume));
         }
     } else {
         let response = button::plain(ui, Some(icon::PAUSE), "Pause");
@@ -280,37 +280,37 @@ fn pause(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
             .on_hover_text("Rests after the visit that is going on")
             .clicked()
         {
-            wishes.push(Action::Run(Run::Pause));
+            actions.push(Action::Run(Run::Pause));
         }
     }
 }
 
-fn after(ui: &mut Ui, app: &App, wishes: &mut Vec<Action>) {
+fn after(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let became = app.run.as_ref().and_then(|run| run.became);
     let session = became.filter(|id| app.sessions.get(*id).is_some());
     super::in_order(ui, 3, |ui, place| match (place, session) {
-        (0, Some(session)) => again(ui, session, wishes),
-        (1, Some(_)) => compare(ui, wishes),
-        (2, _) => curves(ui, wishes),
+        (0, Some(session)) => again(ui, session, actions),
+        (1, Some(_)) => compare(ui, actions),
+        (2, _) => curves(ui, actions),
         _ => {}
     });
 }
 
-fn again(ui: &mut Ui, session: SessionId, wishes: &mut Vec<Action>) {
+fn again(ui: &mut Ui, session: SessionId, actions: &mut Vec<Action>) {
     if button::plain(ui, Some(icon::AGAIN), "Run again").clicked() {
-        wishes.push(Action::Sessions(Sessions::RunAgain(session)));
+        actions.push(Action::Sessions(Sessions::RunAgain(session)));
     }
 }
 
-fn compare(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn compare(ui: &mut Ui, actions: &mut Vec<Action>) {
     if button::plain(ui, None, "Compare").clicked() {
-        wishes.push(Action::Go(Screen::Compare));
+        actions.push(Action::Go(Screen::Compare));
     }
 }
 
-fn curves(ui: &mut Ui, wishes: &mut Vec<Action>) {
+fn curves(ui: &mut Ui, actions: &mut Vec<Action>) {
     if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
-        wishes.push(Action::Go(Screen::Curves));
+        actions.push(Action::Go(Screen::Curves));
     }
 }
 
@@ -347,7 +347,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     tip::of_point(&touched, &run.throughput);
 }
 
-fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     label::card_title(ui, "Being measured");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
@@ -358,7 +358,7 @@ fn current(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
                 ui.horizontal(|ui| {
                     label::quiet(ui, "Left out after this visit.");
                     if button::plain(ui, None, "Now").clicked() {
-                        wishes.push(Action::Run(Run::Skip(*case)));
+                        actions.push(Action::Run(Run::Skip(*case)));
                     }
                 });
             }
@@ -412,7 +412,7 @@ fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
         });
 }
 
-fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
+fn cases(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     let Some(session) = &run.session else {
         label::card_title(ui, "Cases");
         strip::progress_bar(ui, 0.0);
@@ -449,7 +449,7 @@ fn cases(ui: &mut Ui, run: &LiveRun, wishes: &mut Vec<Action>) {
                     key.batch
                 );
                 if button::small_icon(ui, icon::SKIP, &name).clicked() {
-                    wishes.push(Action::Run(Run::Skip(key)));
+                    actions.push(Action::Run(Run::Skip(key)));
                 }
             }
             return;

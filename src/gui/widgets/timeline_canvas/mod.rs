@@ -1,5 +1,5 @@
 //! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
-//! and devices beneath. What the hand does with it becomes wishes.
+//! and devices beneath. What the hand does with it becomes actions.
 
 pub(crate) mod card;
 mod card_text;
@@ -16,7 +16,7 @@ use eframe::egui::{
 use crate::gui::theme;
 use layout::Places;
 use paint::Canvas;
-use powerband_app::action::Timeline as Wish;
+use powerband_app::action::Timeline as Change;
 use powerband_app::timeline::{Selected, Viewed};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::Trace;
@@ -110,7 +110,7 @@ impl Parts {
 }
 
 /// Shows it over all the room that there is.
-pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Response {
+pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) -> Response {
     let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     response.widget_info(|| {
         let slices = humanize::of_many(shown.trace.len() as u64, "slice");
@@ -131,10 +131,10 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Re
         if let Some(place) = place {
             scroll = places.scroll_to(place.row as usize, shown.timeline, scroll, height);
         }
-        wishes.push(Wish::Reveal(scroll));
+        actions.push(Change::Reveal(scroll));
     } else if scroll != shown.view.scroll {
         // Beyond the last track there is nothing; the next step back begins where the tracks stand.
-        wishes.push(Wish::Scroll(scroll));
+        actions.push(Change::Scroll(scroll));
     }
     let hand = Hand {
         shown,
@@ -146,13 +146,13 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Re
             pixels: parts.tracks.width(),
         },
     };
-    let drag = hand.drag(ui, &response, wishes);
-    hand.wheel(ui, &response, wishes);
-    hand.clicks(&response, wishes);
+    let drag = hand.drag(ui, &response, actions);
+    hand.wheel(ui, &response, actions);
+    hand.clicks(&response, actions);
     let pointer = response
         .hover_pos()
         .filter(|at| parts.outer.contains(*at) && at.x >= parts.tracks.left());
-    hand.tell_time(pointer, wishes);
+    hand.tell_time(pointer, actions);
     let canvas = Canvas {
         painter: ui.painter_at(outer),
         roles: theme::roles(ui),
@@ -161,7 +161,7 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, wishes: &mut Vec<Wish>) -> Re
         pointer: pointer.filter(|_| drag.is_none()),
     };
     canvas.paint(ui);
-    hand.names(ui, wishes);
+    hand.names(ui, actions);
     if let Some(at) = canvas.pointer {
         let range = hand.hit(at);
         if let Some(words) = card::under_hand(shown, &hand, at, range) {
@@ -201,7 +201,7 @@ impl Hand<'_> {
         (!found.is_empty()).then_some((row, found))
     }
 
-    fn drag(&self, ui: &Ui, response: &Response, wishes: &mut Vec<Wish>) -> Option<Drag> {
+    fn drag(&self, ui: &Ui, response: &Response, actions: &mut Vec<Change>) -> Option<Drag> {
         let id = response.id.with("drag");
         let at = response.interact_pointer_pos();
         if response.drag_started_by(PointerButton::Primary)
@@ -220,22 +220,22 @@ impl Hand<'_> {
                 let by = response.drag_delta();
                 if by.x != 0.0 {
                     let share = f64::from(-by.x / self.parts.tracks.width());
-                    wishes.push(Wish::Look(self.shown.view.stretch.moved(share)));
+                    actions.push(Change::Look(self.shown.view.stretch.moved(share)));
                 }
                 if by.y != 0.0 {
                     let height = self.parts.tracks.height();
                     let scroll = self.places.kept_within(self.scroll - by.y, height);
-                    wishes.push(Wish::Scroll(scroll));
+                    actions.push(Change::Scroll(scroll));
                 }
                 ui.set_cursor_icon(CursorIcon::Grabbing);
             }
-            Drag::Overview => self.to_overview(at, wishes),
+            Drag::Overview => self.to_overview(at, actions),
             Drag::Measure { .. } => {}
         }
         if response.drag_stopped() {
             ui.data_mut(|data| data.remove::<Drag>(id));
             if let Some((stretch, rows)) = self.measuring(Some(drag), Some(at)) {
-                wishes.push(Wish::Measure(stretch, rows));
+                actions.push(Change::Measure(stretch, rows));
             }
             return None;
         }
@@ -277,15 +277,15 @@ impl Hand<'_> {
         Some((stretch, rows.unwrap_or(0..timeline.rows.len())))
     }
 
-    fn to_overview(&self, at: Pos2, wishes: &mut Vec<Wish>) {
+    fn to_overview(&self, at: Pos2, actions: &mut Vec<Change>) {
         let share = f64::from((at.x - self.parts.overview.left()) / self.parts.overview.width());
         let whole = self.shown.timeline.whole();
         let middle = whole.from + share.clamp(0.0, 1.0) * whole.length();
         let half = self.shown.view.stretch.length() / 2.0;
-        wishes.push(Wish::Look(Stretch::new(middle - half, middle + half)));
+        actions.push(Change::Look(Stretch::new(middle - half, middle + half)));
     }
 
-    fn wheel(&self, ui: &Ui, response: &Response, wishes: &mut Vec<Wish>) {
+    fn wheel(&self, ui: &Ui, response: &Response, actions: &mut Vec<Change>) {
         if !response.contains_pointer() {
             return;
         }
@@ -295,26 +295,26 @@ impl Hand<'_> {
             let hand = hand.map(|at| self.time(at.x.max(self.parts.tracks.left())));
             let at = hand.unwrap_or_else(|| self.look.stretch.middle());
             let zoomed = self.look.stretch.zoomed(at, 1.0 / f64::from(zoom));
-            wishes.push(Wish::Look(zoomed));
+            actions.push(Change::Look(zoomed));
             return;
         }
         if turned.y != 0.0 {
             let height = self.parts.tracks.height();
             let scroll = self.places.kept_within(self.scroll - turned.y, height);
-            wishes.push(Wish::Scroll(scroll));
+            actions.push(Change::Scroll(scroll));
         }
         if turned.x != 0.0 {
             let share = f64::from(-turned.x / self.parts.tracks.width());
-            wishes.push(Wish::Look(self.look.stretch.moved(share)));
+            actions.push(Change::Look(self.look.stretch.moved(share)));
         }
     }
 
-    fn clicks(&self, response: &Response, wishes: &mut Vec<Wish>) {
+    fn clicks(&self, response: &Response, actions: &mut Vec<Change>) {
         let Some(at) = response.interact_pointer_pos() else {
             return;
         };
         if response.clicked() && self.parts.overview.contains(at) {
-            return self.to_overview(at, wishes);
+            return self.to_overview(at, actions);
         }
         let hit = self.hit(at);
         let slice = hit.and_then(|(row, range)| {
@@ -324,22 +324,22 @@ impl Hand<'_> {
             Some(row.slice(longest))
         });
         if response.double_clicked() {
-            wishes.extend(slice.map(Wish::ZoomTo));
+            actions.extend(slice.map(Change::ZoomTo));
         } else if response.clicked() && self.parts.tracks.contains(at) {
-            wishes.push(Wish::Select(slice));
+            actions.push(Change::Select(slice));
         }
     }
 
     /// Says which time is under the hand, where that changed.
-    fn tell_time(&self, pointer: Option<Pos2>, wishes: &mut Vec<Wish>) {
+    fn tell_time(&self, pointer: Option<Pos2>, actions: &mut Vec<Change>) {
         let time = pointer.map(|at| self.time(at.x));
         if time != self.shown.hand_ns {
-            wishes.push(Wish::Hand(time));
+            actions.push(Change::Hand(time));
         }
     }
 
     /// Names of tracks are told in full under the hand; those of several rows fold and unfold.
-    fn names(&self, ui: &Ui, wishes: &mut Vec<Wish>) {
+    fn names(&self, ui: &Ui, actions: &mut Vec<Change>) {
         let parts = &self.parts;
         let seen = self
             .places
@@ -377,7 +377,7 @@ impl Hand<'_> {
                 WidgetInfo::labeled(role, true, words)
             });
             if response.clicked() {
-                wishes.push(Wish::Fold(strand.track));
+                actions.push(Change::Fold(strand.track));
             }
             let response = response.on_hover_text(self.about(strand, &name));
             if folds {

@@ -420,7 +420,7 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
     })))
 }
 
-fn climbed(material: &Material<'_>) -> Result<Journey, String> {
+fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
     let session = material.after.session;
     if session.plan.ladder.is_empty() && session.plan.setups.len() < 2 {
         let name = &session.name;
@@ -434,8 +434,8 @@ fn climbed(material: &Material<'_>) -> Result<Journey, String> {
 
 /// Below the bars stands what the steps are called, because no table stands beside them.
 fn named(mut spec: ChartSpec, journey: &Journey) -> ChartSpec {
-    for (tick, rung) in spec.x.ticks.iter_mut().zip(&journey.rungs) {
-        tick.text.clone_from(&rung.title);
+    for (tick, step) in spec.x.ticks.iter_mut().zip(&journey.steps) {
+        tick.text.clone_from(&step.title);
     }
     spec
 }
@@ -447,7 +447,7 @@ fn no_gains(material: &Material<'_>) -> String {
 
 /// What each step gained over the one before.
 pub(super) fn journey(material: &Material<'_>) -> Made {
-    let journey = climbed(material)?;
+    let journey = compared_steps(material)?;
     let session = material.after.session;
     let spec = steps::over_before(&journey, |setup| colour(session, setup));
     chart(named(spec, &journey), || no_gains(material))
@@ -455,7 +455,7 @@ pub(super) fn journey(material: &Material<'_>) -> Made {
 
 /// What each step gained over the start.
 pub(crate) fn journey_start(material: &Material<'_>) -> Made {
-    let journey = climbed(material)?;
+    let journey = compared_steps(material)?;
     let session = material.after.session;
     let spec = steps::over_start(&journey, |setup| colour(session, setup));
     chart(named(spec, &journey), || no_gains(material))

@@ -1,4 +1,4 @@
-//! A wish: what somebody wants measured, as far as they care to say.
+//! A request: what somebody wants measured, as far as they care to say.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Rules {
 
 /// What is to be measured, as far as the user cares to say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct RunRequest {
     /// A network of ours, or the path of a file.
     pub model: String,
     /// Ways to run it; empty for every engine that is here.
@@ -64,7 +64,7 @@ pub struct Wish {
     pub name: Option<String>,
 }
 
-impl Wish {
+impl RunRequest {
     /// Every engine that is here, at the usual batch sizes.
     pub fn new(model: &str) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Wish {
         }
     }
 
-    /// The wish for this plan once more, with the same seed and the same rules.
+    /// The request for this plan once more, with the same seed and the same rules.
     pub fn of(plan: &Plan) -> Self {
         let planned = Rules {
             measure: plan.measure.clone(),
