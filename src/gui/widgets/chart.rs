@@ -5,23 +5,24 @@
 
 use std::sync::Arc;
 
-use eframe::egui::epaint::TextShape;
 use eframe::egui::{
-    Align2, Color32, CursorIcon, FontId, Galley, Pos2, Rangef, Rect, Response, Sense, Shape,
-    Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
+    Align2, Color32, CursorIcon, Galley, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke, Ui,
+    UiBuilder, Vec2b, pos2, vec2,
 };
 use egui_plot::{
     Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi,
 };
 
-use super::chart_canvas::{Canvas, REACH, faded};
-use super::{figure, marker, marks, names};
+use super::chart_canvas::{Canvas, REACH, faded, pos};
+use super::{figure, marker, marks};
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::axis;
 use powerband_findings::chart::figure::Drawing as Figure;
+use powerband_findings::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
+use powerband_findings::chart::layout::{Font, Plot as _, notes, ticks};
 use powerband_findings::chart::palette;
 use powerband_findings::chart::spec::{
-    Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing,
+    Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing, Tick,
 };
 
 /// Room above the plot for what the y axis measures.
@@ -84,35 +85,33 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
     let (transform, plot) = plot(&mut child, id, spec, look, roles);
     let canvas = Canvas {
+        spec,
         painter: ui.painter_at(outer.expand(1.0)),
         transform,
         inner,
         roles,
         highlighted: look.highlighted,
     };
-    canvas.axes(spec, outer, title);
-    names::edges(&canvas, spec);
+    canvas.axes(outer, title);
+    marks::behind(&canvas);
     for series in &spec.series {
-        canvas.markers(series, spec.aside(series));
-        canvas.whiskers(series);
+        canvas.markers(series);
     }
-    let said = marks::show(&canvas, spec);
-    names::of_curves(&canvas, spec, &said);
-    names::show(&canvas, spec, said);
-    let grip = canvas.limit(ui, id, spec);
+    marks::show(&canvas);
+    let grip = canvas.limit(ui, id);
     let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));
     let hand = plot.hover_pos().filter(|_| limit.is_none());
-    let nearest = hand.and_then(|hand| canvas.nearest(spec, hand));
+    let nearest = hand.and_then(|hand| canvas.nearest(hand));
     let hovered = nearest.map(|(series, point)| (series.id, point.tag));
     if let Some((series, point)) = nearest {
-        canvas.halo(series, point, spec.aside(series));
+        canvas.halo(series, point);
     }
     let moved = canvas.moved(&spec.x);
     let seen = || moved.clone().map_or_else(|| spec.clone(), |x| spec.seen(x));
     figure::offer(ui, id, outer, || Figure::Chart(Box::new(seen())));
     Touched {
         clicked: hovered.filter(|_| plot.clicked()),
-        failed: hand.and_then(|hand| marks::failed_at(&canvas, spec, hand)),
+        failed: hand.and_then(|hand| marks::failed_at(&canvas, hand)),
         response: plot,
         hovered,
         limit,
@@ -233,7 +232,7 @@ fn draw(
 
 fn bar(point: &Point, width: f64, color: Color32) -> Bar {
     Bar::new(point.x, point.y)
-        .width(width * 0.92)
+        .width(width * COLUMN)
         .fill(color.gamma_multiply(0.75))
         .stroke(Stroke::NONE)
 }
@@ -256,70 +255,42 @@ fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
 }
 
 impl Canvas<'_> {
-    fn words(&self, at: Pos2, anchor: Align2, words: &str, font: FontId, color: Color32) -> Rect {
-        self.painter.text(at, anchor, words, font, color)
-    }
-
     /// Words at both axes. Ticks are the spec's, or new ones where the user has zoomed in.
-    fn axes(&self, spec: &ChartSpec, outer: Rect, title: Arc<Galley>) {
-        let small = theme::words(text::CAPTION);
-        let numbers = theme::numbers(text::CAPTION);
-        let head = pos2(outer.left(), outer.top());
-        self.words(
-            head,
-            Align2::LEFT_TOP,
-            &spec.y.title,
-            small,
-            self.roles.faint,
-        );
+    fn axes(&self, outer: Rect, title: Arc<Galley>) {
+        let y_title = self.galley(&self.spec.y.title, Font::Words);
+        let color = self.roles.faint;
+        self.painter.galley(outer.min, y_title, color);
         let foot = pos2(self.inner.right(), outer.bottom()) - title.size();
         let foot = pos2(foot.x.max(outer.left()), foot.y);
-        self.painter.galley(foot, title, self.roles.faint);
-        for tick in &spec.y.ticks {
-            let at = pos2(self.inner.left() - 8.0, self.place(spec.x.low, tick.at).y);
-            if self.inner.y_range().expand(1.0).contains(at.y) {
-                self.words(
-                    at,
-                    Align2::RIGHT_CENTER,
-                    &tick.text,
-                    numbers.clone(),
-                    self.roles.quiet,
-                );
+        self.painter.galley(foot, title, color);
+        for tick in &self.spec.y.ticks {
+            let y = self.pos(self.spec.x.low, tick.at).y;
+            if self.inner.y_range().expand(1.0).contains(y) {
+                let at = pos2(self.inner.left() - 8.0, y);
+                let galley = self.galley(&tick.text, Font::Numbers);
+                let place = Align2::RIGHT_CENTER.anchor_size(at, galley.size());
+                self.painter.galley(place.min, galley, self.roles.quiet);
             }
         }
-        self.x_words(spec, &numbers);
+        self.x_words();
     }
 
-    /// The words below the x axis: the last one always, the others where there is room.
-    fn x_words(&self, spec: &ChartSpec, font: &FontId) {
-        let mut taken: Vec<(f32, f32)> = Vec::new();
-        let moved = self.moved(&spec.x);
-        let ticks = &moved.as_ref().unwrap_or(&spec.x).ticks;
-        let order = ticks
-            .last()
-            .into_iter()
-            .chain(ticks.iter().rev().skip(1).rev());
-        for tick in order {
-            let at = pos2(self.place(tick.at, spec.y.low).x, self.inner.bottom() + 7.0);
-            let words = tick.text.clone();
-            let galley = self
-                .painter
-                .layout_no_wrap(words, font.clone(), self.roles.quiet);
-            let from = at.x - galley.size().x / 2.0;
-            let to = from + galley.size().x;
-            let is_free = taken
-                .iter()
-                .all(|(other_from, other_to)| to + 6.0 < *other_from || from > other_to + 6.0);
-            if is_free && self.inner.x_range().expand(2.0).contains(at.x) {
-                taken.push((from, to));
-                self.galley(pos2(from, at.y), galley);
-            }
+    /// The words below the x axis that have room.
+    fn x_words(&self) {
+        let moved = self.moved(&self.spec.x);
+        let ticks = &moved.as_ref().unwrap_or(&self.spec.x).ticks;
+        let place = |tick: &Tick| {
+            let (x, _) = self.place(tick.at, self.spec.y.low);
+            (x, self.size(&tick.text, Font::Numbers).0)
+        };
+        let places: Vec<(f64, f64)> = ticks.iter().map(place).collect();
+        let ends = (self.inner.left().into(), self.inner.right().into());
+        for place in ticks::with_room(&places, ends) {
+            let (middle, width) = places[place];
+            let at = (middle - width / 2.0, (self.inner.bottom() + 7.0).into());
+            let galley = self.galley(&ticks[place].text, Font::Numbers);
+            self.painter.galley(pos(at), galley, self.roles.quiet);
         }
-    }
-
-    fn galley(&self, at: Pos2, galley: Arc<Galley>) {
-        self.painter
-            .add(Shape::Text(TextShape::new(at, galley, self.roles.quiet)));
     }
 
     /// The x axis as it is seen, where the user has moved it.
@@ -328,80 +299,36 @@ impl Canvas<'_> {
         axis::moved(x, bounds.min()[0], bounds.max()[0])
     }
 
-    fn markers(&self, series: &Series, aside: f64) {
-        let is_published = series.stroke == Drawing::Published;
-        if !is_published && !matches!(series.stroke, Drawing::Curve | Drawing::Dots) {
-            return;
+    /// Markers and intervals.
+    fn markers(&self, series: &Series) {
+        let stroke = Stroke::new(1.5, self.faded(self.roles.text, series.id));
+        for line in column_intervals(self, series) {
+            self.line(line, stroke);
         }
-        let color = faded(
-            self.roles.series(series.colour),
-            series.id,
-            self.highlighted,
-        );
-        let is_crowd = series.points.len() > 64;
-        for (place, point) in series.points.iter().enumerate() {
-            let at = self.place(point.x + aside, point.y);
-            if !self.inner.expand(6.0).contains(at) {
-                continue;
-            }
-            if is_crowd {
+        let color = self.faded(self.roles.series(series.colour), series.id);
+        let stroke = Stroke::new(1.5, color);
+        for dot in dots(self, series) {
+            let at = pos(dot.at);
+            if is_crowd(series) {
                 self.painter.circle_filled(at, 1.4, color);
                 continue;
             }
-            if let Some((low, high)) = series.whisker(place) {
-                let span = Rangef::new(self.place(point.x, low).y, self.place(point.x, high).y);
-                let stroke = Stroke::new(1.5, color);
-                self.painter.vline(at.x, span, stroke);
-                self.open_end(at.x, span.max.min(span.min), stroke);
+            for line in dot.interval {
+                self.line(line, stroke);
             }
             marker::paint(&self.painter, at, series.colour, marker::RADIUS, color);
-            if is_published {
-                let inner = marker::RADIUS * 0.5;
+            if series.stroke == Drawing::Published {
+                let inner = marker::RADIUS * HOLLOW as f32;
                 marker::paint(&self.painter, at, series.colour, inner, self.roles.panel);
             }
         }
     }
 
-    /// The tip of an arrow where an interval goes on above the chart.
-    fn open_end(&self, x: f32, high: f32, stroke: Stroke) {
-        let top = self.inner.top();
-        if high < top {
-            for side in [-4.0, 4.0] {
-                let ends = [pos2(x + side, top + 4.0), pos2(x, top)];
-                self.painter.line_segment(ends, stroke);
-            }
-        }
-    }
-
-    /// The intervals of bars.
-    fn whiskers(&self, series: &Series) {
-        let points = series.points.iter();
-        for point in points.filter(|_| series.stroke == Drawing::Bars) {
-            let Some((low, high)) = point.band else {
-                continue;
-            };
-            let color = faded(self.roles.text, series.id, self.highlighted);
-            let stroke = Stroke::new(1.5, color);
-            let x = self.place(point.x, 0.0).x;
-            let inside = self.inner.y_range();
-            let [low, high] = [low, high].map(|end| self.place(point.x, end).y);
-            let span = Rangef::new(inside.clamp(high), inside.clamp(low));
-            self.painter.vline(x, span, stroke);
-            self.open_end(x, high, stroke);
-            for end in [low, high].into_iter().filter(|end| inside.contains(*end)) {
-                let cap = Rangef::new(x - 4.0, x + 4.0);
-                self.painter.hline(cap, end, stroke);
-            }
-        }
-    }
-
     /// The line to drag, where there is one. While the hand is on it the cursor says so.
-    fn limit(&self, ui: &Ui, id: &str, spec: &ChartSpec) -> Option<Response> {
-        let limit = spec.limit.as_ref()?;
-        let y = self
-            .place(spec.x.low, limit.y)
-            .y
-            .clamp(self.inner.top(), self.inner.bottom());
+    fn limit(&self, ui: &Ui, id: &str) -> Option<Response> {
+        let limit = self.spec.limit.as_ref()?;
+        let (y, words) = notes::limit(self, limit, &format!("{}, drag", limit.text));
+        let y = y as f32;
         let above = Rect::from_min_max(self.inner.min, pos2(self.inner.right(), y));
         self.painter
             .rect_filled(above, 0.0, self.roles.bad.gamma_multiply(0.05));
@@ -415,21 +342,7 @@ impl Canvas<'_> {
         let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
         self.painter
             .extend(Shape::dashed_line(&ends, stroke, 5.0, 4.0));
-        let words = format!("{}, drag", limit.text);
-        let room = y - self.inner.top() > 18.0;
-        let (shift, anchor) = if room {
-            (-4.0, Align2::RIGHT_BOTTOM)
-        } else {
-            (4.0, Align2::RIGHT_TOP)
-        };
-        let color = self.roles.accent;
-        let galley = self
-            .painter
-            .layout_no_wrap(words, theme::words(text::CAPTION), color);
-        let place = anchor.anchor_size(ends[1] + vec2(-2.0, shift), galley.size());
-        let ground = self.roles.panel.gamma_multiply(0.8);
-        self.painter.rect_filled(place.expand(2.0), 3.0, ground);
-        self.painter.galley(place.min, galley, color);
+        self.words(&words, self.roles.accent);
         Some(hand)
     }
 
@@ -439,20 +352,18 @@ impl Canvas<'_> {
         Some(self.transform.value_from_position(at).y)
     }
 
-    fn nearest<'s>(&self, spec: &'s ChartSpec, hand: Pos2) -> Option<(&'s Series, &'s Point)> {
+    fn nearest(&self, hand: Pos2) -> Option<(&Series, &Point)> {
         let mut best: Option<(f32, &Series, &Point)> = None;
-        for series in spec
-            .series
-            .iter()
-            .filter(|series| series.stroke != Drawing::Thin)
-        {
+        let series = self.spec.series.iter();
+        for series in series.filter(|series| series.stroke != Drawing::Thin) {
+            let aside = self.spec.aside(series);
             for point in &series.points {
                 let (reach, most) = if series.stroke == Drawing::Bars {
-                    let x = self.place(point.x, 0.0).x;
-                    let half = self.place(point.x + spec.bar_width / 2.0, 0.0).x - x;
+                    let x = self.pos(point.x, 0.0).x;
+                    let half = self.pos(point.x + self.spec.bar_width / 2.0, 0.0).x - x;
                     ((x - hand.x).abs(), half.max(REACH))
                 } else {
-                    let at = self.place(point.x + spec.aside(series), point.y);
+                    let at = self.pos(point.x + aside, point.y);
                     (at.distance(hand), REACH)
                 };
                 if reach < most && best.is_none_or(|(least, ..)| reach < least) {
@@ -463,10 +374,10 @@ impl Canvas<'_> {
         best.map(|(_, series, point)| (series, point))
     }
 
-    fn halo(&self, series: &Series, point: &Point, aside: f64) {
+    fn halo(&self, series: &Series, point: &Point) {
         if series.stroke != Drawing::Bars {
             let color = self.roles.series(series.colour).gamma_multiply(0.35);
-            let at = self.place(point.x + aside, point.y);
+            let at = self.pos(point.x + self.spec.aside(series), point.y);
             self.painter.circle_stroke(at, 7.0, Stroke::new(3.0, color));
         }
     }

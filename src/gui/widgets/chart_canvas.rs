@@ -1,16 +1,23 @@
 //! Where a chart is painted, and what its parts share.
 
-use eframe::egui::{Color32, Painter, Pos2, Rect};
+use std::sync::Arc;
+
+use eframe::egui::{Color32, FontId, Galley, Painter, Pos2, Rect, Stroke, pos2};
 use egui_plot::{PlotPoint, PlotTransform};
 
-use crate::gui::theme::Roles;
-use powerband_findings::chart::spec::SeriesId;
+use super::marker;
+use crate::gui::theme::{self, Roles, text};
+use powerband_findings::chart::area::{Area, At};
+use powerband_findings::chart::layout::words::Words;
+use powerband_findings::chart::layout::{Font, Plot, Size};
+use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// How near the hand must be to a point, or to the limit.
 pub(super) const REACH: f32 = 16.0;
 
 /// Where a chart is painted, and how.
 pub(super) struct Canvas<'a> {
+    pub(super) spec: &'a ChartSpec,
     pub(super) painter: Painter,
     pub(super) transform: PlotTransform,
     pub(super) inner: Rect,
@@ -18,9 +25,66 @@ pub(super) struct Canvas<'a> {
     pub(super) highlighted: Option<SeriesId>,
 }
 
+impl Plot for Canvas<'_> {
+    fn spec(&self) -> &ChartSpec {
+        self.spec
+    }
+
+    fn inner(&self) -> Area {
+        area(self.inner)
+    }
+
+    fn marker(&self) -> f64 {
+        marker::RADIUS.into()
+    }
+
+    fn place(&self, x: f64, y: f64) -> At {
+        let at = self.pos(x, y);
+        (at.x.into(), at.y.into())
+    }
+
+    fn size(&self, text: &str, font: Font) -> Size {
+        let size = self.galley(text, font).size();
+        (size.x.into(), size.y.into())
+    }
+}
+
 impl Canvas<'_> {
-    pub(super) fn place(&self, x: f64, y: f64) -> Pos2 {
+    pub(super) fn pos(&self, x: f64, y: f64) -> Pos2 {
         self.transform.position_from_point(&PlotPoint::new(x, y))
+    }
+
+    /// Words on one line, which get their colour when they are painted.
+    pub(super) fn galley(&self, text: &str, font: Font) -> Arc<Galley> {
+        let text = text.to_owned();
+        self.painter
+            .layout_no_wrap(text, font_id(font), Color32::PLACEHOLDER)
+    }
+
+    /// Words at their place, on their ground.
+    pub(super) fn words(&self, words: &Words, color: Color32) {
+        if let Some(ground) = words.ground() {
+            let color = self.roles.panel.gamma_multiply(0.8);
+            self.painter.rect_filled(rect(ground), 2.0, color);
+        }
+        let galley = self.galley(&words.text, words.what.font());
+        self.painter.galley(rect(words.area).min, galley, color);
+    }
+
+    pub(super) fn line(&self, (from, to): (At, At), stroke: Stroke) {
+        self.painter.line_segment([pos(from), pos(to)], stroke);
+    }
+
+    /// The colour of a series, which steps back while another one is under the hand.
+    pub(super) fn faded(&self, color: Color32, id: SeriesId) -> Color32 {
+        faded(color, id, self.highlighted)
+    }
+}
+
+fn font_id(font: Font) -> FontId {
+    match font {
+        Font::Words => theme::words(text::CAPTION),
+        Font::Numbers => theme::numbers(text::CAPTION),
     }
 }
 
@@ -30,4 +94,21 @@ pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>)
         Some(other) if other != id => color.gamma_multiply(0.25),
         _ => color,
     }
+}
+
+/// A place as egui has it.
+pub(super) fn pos((x, y): At) -> Pos2 {
+    pos2(x as f32, y as f32)
+}
+
+/// An area as egui has it.
+pub(crate) fn rect(area: Area) -> Rect {
+    Rect::from_min_max(pos((area.left, area.top)), pos((area.right, area.bottom)))
+}
+
+/// The area of a rectangle.
+pub(crate) fn area(rect: Rect) -> Area {
+    let [left, top, right, bottom] =
+        [rect.left(), rect.top(), rect.right(), rect.bottom()].map(f64::from);
+    Area::new(left, top, right, bottom)
 }

@@ -1,16 +1,18 @@
 //! Paints [`Lanes`]: one low strip for each quantity, words at the left, one axis of time below all.
 
 use eframe::egui::{
-    self, Align2, Painter, Rangef, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo,
+    self, Align2, FontId, Painter, Rangef, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo,
     accesskit::Role, pos2, vec2,
 };
 
+use super::chart_canvas::{area, rect};
 use super::{figure, tip};
 use crate::gui::theme::{self, Roles, space, text};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::device_readings;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::lanes::{Lane, Lanes};
+use powerband_findings::chart::layout::lanes::{Row, Strip, stacked};
 
 /// Height of a lane.
 const LANE: f32 = 30.0;
@@ -24,14 +26,14 @@ const WORDS: f32 = 168.0;
 const HEAD: f32 = 16.0;
 /// Below them, for the time.
 const FOOT: f32 = 32.0;
-/// Narrower stretches have no room for their words.
-const NARROWEST: f32 = 22.0;
 
 /// Shows the lanes over the width that there is; their time over the same places as another chart's,
 /// where that is said.
 pub(crate) fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response {
-    let places = places(shown);
-    let lanes_height = places.last().map_or(0.0, |last| last.1 + LANE);
+    let lanes = shown.lanes.iter();
+    let lanes = lanes.map(|lane| (lane.device.as_str(), f64::from(LANE + BETWEEN)));
+    let (places, height) = stacked(lanes, NAME.into());
+    let lanes_height = (height as f32 - BETWEEN).max(0.0);
     let size = vec2(ui.available_width(), HEAD + lanes_height + FOOT);
     let (outer, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| {
@@ -49,15 +51,18 @@ pub(crate) fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response
     }
     let canvas = Canvas {
         painter: ui.painter_at(outer.expand(1.0)),
-        shown,
+        strip: Strip {
+            shown,
+            plot: area(plot),
+        },
         plot,
         left: outer.left(),
         roles: theme::roles(ui),
     };
     canvas.stretches();
     canvas.axis();
-    for (lane, (name_at, at)) in shown.lanes.iter().zip(&places) {
-        canvas.lane(lane, *name_at, *at);
+    for (lane, row) in shown.lanes.iter().zip(&places) {
+        canvas.lane(lane, row);
     }
     canvas.cuts();
     let hand = response.hover_pos().filter(|hand| plot.contains(*hand));
@@ -70,27 +75,9 @@ pub(crate) fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response
     response
 }
 
-/// Where each lane begins, below the head; and where its device's name stands, where it is the first.
-fn places(shown: &Lanes) -> Vec<(Option<f32>, f32)> {
-    let mut y = 0.0;
-    let mut device = "";
-    let mut places = Vec::with_capacity(shown.lanes.len());
-    for lane in &shown.lanes {
-        let name_at = (lane.device != device).then(|| {
-            device = &lane.device;
-            let at = y;
-            y += NAME;
-            at
-        });
-        places.push((name_at, y));
-        y += LANE + BETWEEN;
-    }
-    places
-}
-
 struct Canvas<'a> {
     painter: Painter,
-    shown: &'a Lanes,
+    strip: Strip<'a>,
     plot: Rect,
     left: f32,
     roles: &'a Roles,
@@ -98,9 +85,7 @@ struct Canvas<'a> {
 
 impl Canvas<'_> {
     fn x(&self, at: f64) -> f32 {
-        let axis = &self.shown.x;
-        let share = (at - axis.low) / (axis.high - axis.low).max(1e-9);
-        self.plot.left() + share as f32 * self.plot.width()
+        self.strip.x(at) as f32
     }
 
     fn words(&self, at: egui::Pos2, align: Align2, words: &str, color: egui::Color32) -> Rect {
@@ -113,26 +98,34 @@ impl Canvas<'_> {
         self.painter.text(at, align, words, font, color);
     }
 
+    fn width(&self, words: &str, font: FontId) -> f64 {
+        let words = words.to_owned();
+        let galley = self
+            .painter
+            .layout_no_wrap(words, font, egui::Color32::PLACEHOLDER);
+        galley.size().x.into()
+    }
+
     /// The cases behind the lanes, each in its setup's colour.
     fn stretches(&self) {
-        let mut free_from = f32::NEG_INFINITY;
-        for stretch in &self.shown.stretches {
-            let (from, to) = (self.x(stretch.from), self.x(stretch.to));
-            if stretch.from >= stretch.to {
+        let width = |text: &str| self.width(text, theme::words(text::CAPTION));
+        for case in self.strip.cases(width) {
+            let (from, to) = (case.from as f32, case.to as f32);
+            if case.is_divider() {
                 let stroke = Stroke::new(1.0, self.roles.line);
                 self.painter.vline(from, self.plot.y_range(), stroke);
                 continue;
             }
-            let color = self.roles.series(stretch.colour);
+            let color = self.roles.series(case.stretch.colour);
             let rect = Rect::from_x_y_ranges(from..=to, self.plot.y_range());
             self.painter
                 .rect_filled(rect, 0.0, color.gamma_multiply(0.10));
             let top = Rect::from_x_y_ranges(from..=to, self.plot.top() - 3.0..=self.plot.top());
             self.painter.rect_filled(top, 0.0, color);
-            if to - from >= NARROWEST && from >= free_from {
+            if case.has_words {
                 let at = pos2(from + 1.0, self.plot.top() - 4.0);
-                let drawn = self.words(at, Align2::LEFT_BOTTOM, &stretch.text, self.roles.quiet);
-                free_from = drawn.right() + space::TINY;
+                let words = &case.stretch.text;
+                self.words(at, Align2::LEFT_BOTTOM, words, self.roles.quiet);
             }
         }
     }
@@ -141,19 +134,21 @@ impl Canvas<'_> {
         let y = self.plot.bottom();
         let line = Stroke::new(1.0, self.roles.line);
         self.painter.hline(self.plot.x_range(), y + 3.0, line);
-        for tick in &self.shown.x.ticks {
-            let at = pos2(self.x(tick.at), y + 6.0);
-            self.numbers(at, Align2::CENTER_TOP, &tick.text, self.roles.quiet);
+        let width = |text: &str| self.width(text, theme::numbers(text::CAPTION));
+        for (x, text) in self.strip.ticks(width) {
+            let at = pos2(x as f32, y + 6.0);
+            self.numbers(at, Align2::CENTER_TOP, text, self.roles.quiet);
         }
         let at = pos2(self.plot.right(), y + 20.0);
-        self.words(at, Align2::RIGHT_TOP, &self.shown.x.title, self.roles.quiet);
+        let title = &self.strip.shown.x.title;
+        self.words(at, Align2::RIGHT_TOP, title, self.roles.quiet);
     }
 
-    fn lane(&self, lane: &Lane, name_at: Option<f32>, at: f32) {
-        let top = self.plot.top() + at;
+    fn lane(&self, lane: &Lane, row: &Row) {
+        let top = self.plot.top() + row.top as f32;
         let rect = Rect::from_x_y_ranges(self.plot.x_range(), top..=top + LANE);
-        if let Some(name_at) = name_at {
-            let at = pos2(self.left, self.plot.top() + name_at + 1.0);
+        if let Some(head) = row.head {
+            let at = pos2(self.left, self.plot.top() + head as f32 + 1.0);
             self.words(at, Align2::LEFT_TOP, &lane.device, self.roles.text);
         }
         let middle = rect.center().y;
@@ -163,58 +158,50 @@ impl Canvas<'_> {
         self.numbers(value, Align2::RIGHT_CENTER, &lane.newest, self.roles.text);
         let line = Stroke::new(1.0, self.roles.line);
         self.painter.hline(rect.x_range(), rect.bottom(), line);
-        let y = |value: f64| {
-            let share = (value - lane.low) / (lane.high - lane.low).max(1e-9);
-            rect.bottom() - share.clamp(0.0, 1.0) as f32 * (LANE - 2.0)
+        let place = |(at, value): &(f64, f64)| {
+            let up = lane.share(*value) as f32 * (LANE - 2.0);
+            pos2(self.x(*at), rect.bottom() - up)
         };
         let stroke = Stroke::new(1.3, self.roles.series(0));
         // Where only a part of the time is seen, lines go on beyond it.
         let within = self.painter.with_clip_rect(rect.expand(1.5));
-        let mut part: Vec<egui::Pos2> = Vec::new();
-        for (index, (at, value)) in lane.points.iter().enumerate() {
-            part.push(pos2(self.x(*at), y(*value)));
-            if lane.gap_after.contains(&index) || index + 1 == lane.points.len() {
-                let points = std::mem::take(&mut part);
-                if let [alone] = points[..] {
-                    within.circle_filled(alone, 1.2, stroke.color);
-                } else {
-                    within.add(Shape::line(points, stroke));
-                }
+        for run in lane.runs() {
+            if let [alone] = run {
+                within.circle_filled(place(alone), 1.2, stroke.color);
+            } else {
+                within.add(Shape::line(run.iter().map(place).collect(), stroke));
             }
         }
     }
 
     /// A device that stopped to answer.
     fn cuts(&self) {
-        for (at, words) in &self.shown.cuts {
+        for (at, words) in &self.strip.shown.cuts {
             let x = self.x(*at);
             let stroke = Stroke::new(1.5, self.roles.bad);
             self.painter.vline(x, self.plot.y_range(), stroke);
-            let is_right = x > self.plot.center().x;
-            let (align, aside) = if is_right {
-                (Align2::RIGHT_TOP, -5.0)
-            } else {
-                (Align2::LEFT_TOP, 5.0)
-            };
             let words = humanize::shorten(words, 70);
-            let place = pos2(x + aside, self.plot.top() + 2.0);
-            self.words(place, align, &words, self.roles.bad);
+            let font = theme::words(text::CAPTION);
+            let galley = self.painter.layout_no_wrap(words, font, self.roles.bad);
+            let (anchor, _) = self.strip.cut_words(x.into());
+            let place = rect(anchor.area((galley.size().x.into(), galley.size().y.into())));
+            self.painter.galley(place.min, galley, self.roles.bad);
         }
     }
 
     /// A hairline in all lanes, and what is there in words.
-    fn under_hand(&self, response: &Response, hand: egui::Pos2, places: &[(Option<f32>, f32)]) {
+    fn under_hand(&self, response: &Response, hand: egui::Pos2, places: &[Row]) {
         let stroke = Stroke::new(1.0, self.roles.accent);
         self.painter.vline(hand.x, self.plot.y_range(), stroke);
-        let axis = &self.shown.x;
+        let axis = &self.strip.shown.x;
         let share = f64::from((hand.x - self.plot.left()) / self.plot.width());
         let at = axis.low + share * (axis.high - axis.low);
-        let within = |place: &(Option<f32>, f32)| {
-            let top = self.plot.top() + place.1;
+        let within = |row: &Row| {
+            let top = self.plot.top() + row.top as f32;
             (top..=top + LANE + BETWEEN).contains(&hand.y)
         };
         let place = places.iter().position(within);
-        let Some(lane) = place.and_then(|index| self.shown.lanes.get(index)) else {
+        let Some(lane) = place.and_then(|index| self.strip.shown.lanes.get(index)) else {
             return;
         };
         let nearest = lane
@@ -231,7 +218,7 @@ impl Canvas<'_> {
             device_readings::text(lane.quantity, *value)
         };
         let case =
-            self.shown.stretches.iter().find(|stretch| {
+            self.strip.shown.stretches.iter().find(|stretch| {
                 !stretch.text.is_empty() && (stretch.from..=stretch.to).contains(&at)
             });
         let case = case.map_or_else(String::new, |case| format!(", batch {}", case.text));

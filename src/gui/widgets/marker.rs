@@ -9,6 +9,7 @@ use super::label;
 use crate::gui::theme::{self, space, text};
 use powerband_app::sessions::{OpenSession, OpenSessions};
 use powerband_core::base::humanize;
+use powerband_findings::chart::layout::outline::Outline;
 use powerband_findings::chart::palette;
 use powerband_findings::chart::spec::Marker;
 
@@ -26,29 +27,16 @@ pub(crate) fn paint(painter: &Painter, at: Pos2, colour_index: usize, radius: f3
 }
 
 fn shape(at: Pos2, marker: Marker, r: f32, color: Color32) -> Shape {
-    let polygon = |points: Vec<Pos2>| Shape::convex_polygon(points, color, Stroke::NONE);
-    match marker {
-        Marker::Circle => Shape::circle_filled(at, r, color),
-        Marker::Square => {
-            Shape::rect_filled(Rect::from_center_size(at, Vec2::splat(r * 1.8)), 0.0, color)
+    let bar = |half: Vec2| Shape::rect_filled(Rect::from_center_size(at, 2.0 * half), 0.0, color);
+    match Outline::of(marker, r.into()) {
+        Outline::Circle(r) => Shape::circle_filled(at, r as f32, color),
+        Outline::Polygon(corners) => {
+            let corners = corners.iter().map(|(x, y)| at + vec2(*x as f32, *y as f32));
+            Shape::convex_polygon(corners.collect(), color, Stroke::NONE)
         }
-        Marker::Triangle => polygon(vec![
-            at + vec2(0.0, -r * 1.15),
-            at + vec2(r * 1.1, r * 0.85),
-            at + vec2(-r * 1.1, r * 0.85),
-        ]),
-        Marker::Diamond => polygon(vec![
-            at + vec2(0.0, -r * 1.25),
-            at + vec2(r * 1.25, 0.0),
-            at + vec2(0.0, r * 1.25),
-            at + vec2(-r * 1.25, 0.0),
-        ]),
-        Marker::Cross => {
-            let arm = |size: Vec2| Shape::rect_filled(Rect::from_center_size(at, size), 0.0, color);
-            Shape::Vec(vec![
-                arm(vec2(r * 2.3, r * 0.8)),
-                arm(vec2(r * 0.8, r * 2.3)),
-            ])
+        Outline::Cross(long, short) => {
+            let (long, short) = (long as f32, short as f32);
+            Shape::Vec(vec![bar(vec2(long, short)), bar(vec2(short, long))])
         }
     }
 }

@@ -2,7 +2,7 @@
 
 pub(super) mod button;
 pub(super) mod chart;
-mod chart_canvas;
+pub(super) mod chart_canvas;
 pub(super) mod field;
 pub(super) mod figure;
 pub(super) mod flags;
@@ -12,7 +12,6 @@ pub(super) mod lanes;
 pub(super) mod legend;
 pub(super) mod marker;
 mod marks;
-mod names;
 pub(super) mod segmented;
 pub(super) mod sheet;
 pub(super) mod table;

@@ -122,6 +122,17 @@ impl Lanes {
 }
 
 impl Lane {
+    /// How far a value is from the bottom to the top, from 0 to 1.
+    pub fn share(&self, value: f64) -> f64 {
+        let share = (value - self.low) / (self.high - self.low).max(1e-9);
+        share.clamp(0.0, 1.0)
+    }
+
+    /// Its unbroken pieces.
+    pub fn runs(&self) -> impl Iterator<Item = &[(f64, f64)]> {
+        super::spec::runs(&self.points, &self.gap_after)
+    }
+
     /// Its points between two coordinates, and one more at either side.
     fn between(&self, low: f64, high: f64) -> Self {
         let from = self.points.partition_point(|point| point.0 < low);

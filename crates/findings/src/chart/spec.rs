@@ -80,6 +80,11 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// How far a coordinate is from the lowest to the highest; 0 and 1 are these.
+    pub fn share(&self, at: f64) -> f64 {
+        (at - self.low) / (self.high - self.low).max(1e-9)
+    }
+
     /// The number that a coordinate stands for. 1 itself is by no number of digits from 1, and stands
     /// where the axis is labelled so.
     pub fn value(&self, place: f64) -> f64 {
@@ -154,14 +159,7 @@ pub struct Series {
 impl Series {
     /// Its unbroken pieces.
     pub fn runs(&self) -> impl Iterator<Item = &[Point]> {
-        let mut breaks: Vec<usize> = self.gap_after.iter().map(|index| index + 1).collect();
-        breaks.push(self.points.len());
-        let mut from = 0;
-        breaks.into_iter().filter_map(move |to| {
-            let run = self.points.get(from..to);
-            from = to;
-            run.filter(|run| !run.is_empty())
-        })
+        runs(&self.points, &self.gap_after)
     }
 
     /// The interval of a point where it is drawn as a line of its own: that of dots, and that of a curve's
@@ -199,6 +197,21 @@ impl Series {
             ..*self
         }
     }
+}
+
+/// The unbroken pieces of a line that is broken after some of its points.
+pub(super) fn runs<'p, P>(
+    points: &'p [P],
+    gap_after: &[usize],
+) -> impl Iterator<Item = &'p [P]> + use<'p, P> {
+    let mut breaks: Vec<usize> = gap_after.iter().map(|index| index + 1).collect();
+    breaks.push(points.len());
+    let mut from = 0;
+    breaks.into_iter().filter_map(move |to| {
+        let run = points.get(from..to);
+        from = to;
+        run.filter(|run| !run.is_empty())
+    })
 }
 
 /// A line that the user may drag up and down.

@@ -10,6 +10,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::device_readings;
 use powerband_findings::analysis::timeline::line::Line;
 use powerband_findings::chart::lanes::Lane;
+use powerband_findings::chart::layout::lanes::stacked;
 use powerband_findings::chart::timeline::exact;
 
 /// A lane of memory.
@@ -33,20 +34,15 @@ fn lines(shown: &Shown<'_>) -> usize {
 /// first: as many as there is room for in a timeline so high. At last, where they end.
 fn places<'a>(shown: &Shown<'a>, room: f32) -> (Vec<(&'a Lane, f32, bool)>, f32) {
     let begin = lines(shown) as f32 * LINE;
-    let (mut top, mut device) = (begin, "");
-    let mut places = Vec::new();
-    for lane in shown.lanes {
-        let is_first = lane.device != device;
-        let above = if is_first { HEAD } else { 0.0 };
-        if top + above + LANE > begin + room * MOST {
-            break;
-        }
-        device = &lane.device;
-        top += above;
-        places.push((lane, top, is_first));
-        top += LANE;
-    }
-    (places, top)
+    let lanes = shown.lanes.iter();
+    let rows = lanes.map(|lane| (lane.device.as_str(), f64::from(LANE)));
+    let (rows, _) = stacked(rows, HEAD.into());
+    let places = shown.lanes.iter().zip(rows);
+    let places = places.map(|(lane, row)| (lane, begin + row.top as f32, row.head.is_some()));
+    let has_room = |place: &(&Lane, f32, bool)| place.1 + LANE <= begin + room * MOST;
+    let places: Vec<_> = places.take_while(has_room).collect();
+    let end = places.last().map_or(begin, |(_, top, _)| top + LANE);
+    (places, end)
 }
 
 /// How high all of it is, where there is so much room for the whole timeline.
@@ -150,10 +146,7 @@ impl Canvas<'_> {
     }
 
     fn readings(&self, painter: &Painter, lane: &Lane, top: f32) {
-        let y = |value: f64| {
-            let share = (value - lane.low) / (lane.high - lane.low).max(1e-9);
-            top + LANE - 4.0 - share.clamp(0.0, 1.0) as f32 * (LANE - 8.0)
-        };
+        let y = |value: f64| top + LANE - 4.0 - lane.share(value) as f32 * (LANE - 8.0);
         let stroke = Stroke::new(1.3, self.roles.tone(Some(0), 0.8));
         let place = |(at, value): &(f64, f64)| pos2(self.x(*at), y(*value));
         for (n, pair) in lane.points.windows(2).enumerate() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
+use powerband_findings::chart::layout::lanes::stacked;
 
 /// Height of a row.
 pub(super) const ROW: f32 = 18.0;
@@ -53,31 +54,36 @@ pub(super) struct Places<'a> {
 impl<'a> Places<'a> {
     /// Puts tracks below each other.
     pub(super) fn of(trace: &'a Trace, timeline: &Timeline, folded: &BTreeSet<u32>) -> Self {
-        let mut places = Self::default();
-        let mut above = None;
-        for (strand, of) in timeline.strands.iter().enumerate() {
+        let tracks = timeline.strands.iter().map(|of| {
             let track = trace.tracks.get(of.track as usize);
             let group = track.map(|track| (track.device, track.group.as_str()));
-            if above != Some(group) {
-                let name = group.map_or("", |(_, name)| name);
-                places.heads.push((places.height, name));
-                places.height += HEAD;
-                above = Some(group);
-            }
             let is_folded = folded.contains(&of.track) && of.rows.len() > 1;
             let rows = if is_folded {
                 of.rows.start..of.rows.start + 1
             } else {
                 of.rows.clone()
             };
-            let band = Band {
+            (group, rows, is_folded)
+        });
+        let height = |rows: &Range<usize>| f64::from(rows.len() as f32 * ROW + BETWEEN);
+        let heights = tracks
+            .clone()
+            .map(|(group, rows, _)| (group, height(&rows)));
+        let (stack, height) = stacked(heights, HEAD.into());
+        let mut places = Self {
+            height: height as f32,
+            ..Self::default()
+        };
+        for (strand, ((group, rows, is_folded), row)) in tracks.zip(stack).enumerate() {
+            let name = group.map_or("", |(_, name)| name);
+            let head = row.head.map(|head| (head as f32, name));
+            places.heads.extend(head);
+            places.bands.push(Band {
                 strand,
-                top: places.height,
+                top: row.top as f32,
                 rows,
                 is_folded,
-            };
-            places.height = band.bottom() + BETWEEN;
-            places.bands.push(band);
+            });
         }
         places
     }

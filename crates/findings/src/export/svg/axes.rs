@@ -1,9 +1,12 @@
 //! Words at both axes and hairlines; no box, no grid of squares.
 
+use std::rc::Rc;
+
 use super::canvas::{Canvas, Height, Pen, Side, Words};
 use crate::chart::area::{Area, At};
+use crate::chart::layout::{self, Font, Plot as _, Size, ticks};
 use crate::chart::spec::{Axis, ChartSpec};
-use crate::export::text_metrics::{self, Type};
+use crate::export::text_metrics::{self, TextMetrics, Type};
 
 /// Lines of a label below the axis.
 const LINES: usize = 3;
@@ -22,6 +25,38 @@ pub(super) struct Plot<'a> {
     pub(super) inner: Area,
     labels: Vec<Label>,
     label_words: Words,
+    letters: Rc<TextMetrics>,
+    marker: f64,
+}
+
+impl layout::Plot for Plot<'_> {
+    fn spec(&self) -> &ChartSpec {
+        self.spec
+    }
+
+    fn inner(&self) -> Area {
+        self.inner
+    }
+
+    fn marker(&self) -> f64 {
+        self.marker
+    }
+
+    fn place(&self, x: f64, y: f64) -> At {
+        (
+            self.inner.left + self.spec.x.share(x) * self.inner.width(),
+            self.inner.bottom - self.spec.y.share(y) * self.inner.height(),
+        )
+    }
+
+    fn size(&self, text: &str, font: Font) -> Size {
+        let kind = match font {
+            Font::Words => Type::Words,
+            Font::Numbers => Type::Numbers,
+        };
+        let (text, size) = (text_metrics::clean(text), self.label_words.size);
+        (self.letters.width(&text, kind, size), size * 1.25)
+    }
 }
 
 impl<'a> Plot<'a> {
@@ -53,16 +88,9 @@ impl<'a> Plot<'a> {
             spec,
             labels,
             label_words,
+            letters: Rc::clone(&canvas.letters),
+            marker: canvas.measures.marker,
         }
-    }
-
-    /// Where a coordinate is.
-    pub(super) fn place(&self, x: f64, y: f64) -> At {
-        let share = |axis: &Axis, at: f64| (at - axis.low) / (axis.high - axis.low);
-        (
-            self.inner.left + share(&self.spec.x, x) * self.inner.width(),
-            self.inner.bottom - share(&self.spec.y, y) * self.inner.height(),
-        )
     }
 
     /// Hairlines, which lie behind everything.
@@ -88,17 +116,11 @@ impl<'a> Plot<'a> {
         } else {
             canvas.colours.faint
         });
-        let y_title = text_metrics::clean(&self.spec.y.title);
-        let y_title = canvas
-            .letters
-            .cut(&y_title, titles.kind, titles.size, area.width());
+        let y_title = canvas.cut(&self.spec.y.title, titles, area.width());
         let at = (area.left, self.inner.top - titles.size * 1.9);
         let words = titles.at(Side::Start, Height::Top).class("y-title");
         canvas.text(at, &y_title, words);
-        let x_title = text_metrics::clean(&self.spec.x.title);
-        let x_title = canvas
-            .letters
-            .cut(&x_title, titles.kind, titles.size, area.width());
+        let x_title = canvas.cut(&self.spec.x.title, titles, area.width());
         let words = titles.at(Side::End, Height::Bottom).class("x-title");
         canvas.text((self.inner.right, area.bottom), &x_title, words);
         let numbers = canvas.figures(canvas.colours.quiet).class("y-tick");
@@ -116,23 +138,19 @@ impl<'a> Plot<'a> {
     /// The labels below the axis: the last one always, the others where there is room.
     fn below(&self, canvas: &mut Canvas) {
         let words = self.label_words.at(Side::Middle, Height::Top);
-        let mut taken: Vec<Area> = Vec::new();
-        let order = self
+        let middle = |label: &Label| self.place(label.at, self.spec.y.low).0;
+        let width = |label: &Label| {
+            let widths = label.lines.iter().map(|line| canvas.width_of(line, words));
+            widths.fold(0.0, f64::max)
+        };
+        let places = self
             .labels
-            .last()
-            .into_iter()
-            .chain(self.labels.iter().rev().skip(1).rev());
-        for label in order {
-            let (x, _) = self.place(label.at, self.spec.y.low);
-            let top = self.inner.bottom + words.size * 0.5;
-            let widest = label.lines.iter().map(|line| canvas.width_of(line, words));
-            let half = widest.fold(0.0, f64::max) / 2.0;
-            let place = Area::new(x - half, top, x + half, top + 1.0);
-            let is_free = !taken.iter().any(|other| place.grown(3.0).touches(*other));
-            if !is_free || !self.inner.grown(2.0).has((x, self.inner.bottom)) {
-                continue;
-            }
-            taken.push(place.grown(3.0));
+            .iter()
+            .map(|label| (middle(label), width(label)));
+        let places: Vec<(f64, f64)> = places.collect();
+        let top = self.inner.bottom + words.size * 0.5;
+        for place in ticks::with_room(&places, (self.inner.left, self.inner.right)) {
+            let (x, label) = (places[place].0, &self.labels[place]);
             for (row, line) in (0..).map(f64::from).zip(&label.lines) {
                 let at = (x, top + row * words.size * 1.25);
                 canvas.text(at, line, words.class("x-tick"));

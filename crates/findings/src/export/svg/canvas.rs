@@ -1,11 +1,13 @@
 //! The elements of a picture, as they are written.
 
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use crate::chart::area::{Area, At};
 use crate::chart::colours::{Colours, Depth, Fill, Rgb};
+use crate::chart::layout::outline::Outline;
+pub(super) use crate::chart::layout::{Height, Side};
 use crate::chart::palette;
-use crate::chart::spec::Marker;
 use crate::export::style::{Measures, Style};
 use crate::export::text_metrics::{self, TextMetrics, Type};
 
@@ -14,22 +16,6 @@ const WORDS: &str = "Inter, 'Powerband Text', 'Helvetica Neue', Arial, sans-seri
 const NUMBERS: &str = "'JetBrains Mono', 'Powerband Mono', Menlo, Consolas, monospace";
 /// Beyond this no text in a tooltip helps.
 const LONGEST_TITLE: usize = 2_000;
-
-/// Which end of words is at their place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Start,
-    Middle,
-    End,
-}
-
-/// Which height of words is at their place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Height {
-    Top,
-    Middle,
-    Bottom,
-}
 
 /// How words are written.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +92,7 @@ pub(super) struct Canvas {
     out: String,
     hatches: Vec<usize>,
     clips: usize,
-    pub(super) letters: TextMetrics,
+    pub(super) letters: Rc<TextMetrics>,
     pub(super) colours: &'static Colours,
     pub(super) measures: Measures,
     pub(super) is_print: bool,
@@ -118,7 +104,7 @@ impl Canvas {
             out: String::new(),
             hatches: Vec::new(),
             clips: 0,
-            letters: TextMetrics::new(),
+            letters: Rc::new(TextMetrics::new()),
             colours: style.colours(),
             measures: style.measures(),
             is_print: style.preset.is_print(),
@@ -180,21 +166,10 @@ impl Canvas {
         self.letters.width(text, words.kind, words.size)
     }
 
-    /// Where words would be.
-    pub(super) fn place_of(&self, (x, y): At, text: &str, words: Words) -> Area {
-        let width = self.width_of(text, words);
-        let height = words.size * 1.25;
-        let left = match words.side {
-            Side::Start => x,
-            Side::Middle => x - width / 2.0,
-            Side::End => x - width,
-        };
-        let top = match words.height {
-            Height::Top => y,
-            Height::Middle => y - height / 2.0,
-            Height::Bottom => y - height,
-        };
-        Area::new(left, top, left + width, top + height)
+    /// A text cut to its room.
+    pub(super) fn cut(&self, text: &str, words: Words, room: f64) -> String {
+        let clean = text_metrics::clean(text);
+        self.letters.cut(&clean, words.kind, words.size, room)
     }
 
     /// Words on one line.
@@ -341,23 +316,11 @@ impl Canvas {
         if !is_finite(&[at]) {
             return;
         }
-        let half = r * 0.9;
-        let shape = match palette::marker(index) {
-            Marker::Circle => format!("<circle r=\"{}\"", number(r)),
-            Marker::Square => {
-                polygon(&[(-half, -half), (half, -half), (half, half), (-half, half)])
-            }
-            Marker::Triangle => {
-                polygon(&[(0.0, -r * 1.15), (r * 1.1, r * 0.85), (-r * 1.1, r * 0.85)])
-            }
-            Marker::Diamond => polygon(&[
-                (0.0, -r * 1.25),
-                (r * 1.25, 0.0),
-                (0.0, r * 1.25),
-                (-r * 1.25, 0.0),
-            ]),
-            Marker::Cross => {
-                let (long, short) = (number(r * 1.15), number(r * 0.4));
+        let shape = match Outline::of(palette::marker(index), r) {
+            Outline::Circle(r) => format!("<circle r=\"{}\"", number(r)),
+            Outline::Polygon(corners) => polygon(&corners),
+            Outline::Cross(long, short) => {
+                let (long, short) = (number(long), number(short));
                 format!(
                     "<path d=\"M-{long} -{short}H-{short}V-{long}H{short}V-{short}H{long}V{short}H{short}V{long}H-{short}V{short}H-{long}Z\""
                 )
@@ -467,9 +430,6 @@ fn hatch(index: usize, colours: &Colours) -> String {
         "<pattern id=\"hatch{index}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">{inside}</pattern>\n"
     )
 }
-
-/// How much of a published point's marker is open.
-pub(super) const HOLLOW: f64 = 0.5;
 
 /// The dashes of a series: in the window from the sixth on, on paper for every one but the first.
 pub(super) fn dashes(canvas: &Canvas, index: usize) -> &'static str {

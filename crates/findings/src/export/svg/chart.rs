@@ -1,19 +1,17 @@
 //! A chart: bands, lines, columns and markers between the hairlines and the marks.
 
 use super::axes::Plot;
-use super::canvas::{Canvas, HOLLOW, Pen, dashes};
+use super::canvas::{Canvas, Pen, dashes};
 use super::{legend, marks};
 use crate::chart::area::{Area, At};
 use crate::chart::colours::Fill;
+use crate::chart::layout::Plot as _;
+use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
 use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
 use powerband_core::base::humanize;
 
-/// More points than this in a series are small dots.
-const CROWD: usize = 64;
 /// More points than this in a chart are not told one by one.
 const MOST_TOLD: usize = 3_000;
-/// Width of a column as a share of its place.
-const COLUMN: f64 = 0.92;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
@@ -104,79 +102,34 @@ fn columns(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
 
 /// Markers with their numbers, and intervals that are bars of their own.
 fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool) {
-    if series.stroke == Stroke::Bars {
-        whiskers(canvas, plot, series);
-    }
-    let is_published = series.stroke == Stroke::Published;
-    if !is_published && !matches!(series.stroke, Stroke::Curve | Stroke::Dots) {
-        return;
+    let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.7);
+    for (from, to) in column_intervals(plot, series) {
+        canvas.line(from, to, pen);
     }
     let colour = canvas.colours.series(series.colour);
-    let aside = plot.spec.aside(series);
-    let is_crowd = series.points.len() > CROWD || !is_told;
-    for (place, point) in series.points.iter().enumerate() {
-        let at = plot.place(point.x + aside, point.y);
-        if !plot.inner.grown(6.0).has(at) {
-            continue;
-        }
+    let pen = Pen::new(colour, canvas.measures.line * 0.75);
+    let is_small = is_crowd(series) || !is_told;
+    let radius = canvas.measures.marker;
+    for dot in dots(plot, series) {
         let title = if is_told {
-            told(plot.spec, series, point)
+            told(plot.spec, series, dot.point)
         } else {
             String::new()
         };
-        let whisker = series.whisker(place);
-        let radius = canvas.measures.marker;
         canvas.group("point", &title, |canvas| {
-            if let Some((low, high)) = whisker.filter(|_| !is_crowd) {
-                let x = point.x + aside;
-                let (low, high) = (plot.place(x, low), plot.place(x, high));
-                let pen = Pen::new(colour, canvas.measures.line * 0.75);
-                canvas.line(clamped(plot, low), clamped(plot, high), pen);
-                open_end(canvas, plot, high, pen);
+            if is_small {
+                canvas.circle(dot.at, radius * 0.4, Some(colour), None);
+                return;
             }
-            if is_crowd {
-                canvas.circle(at, radius * 0.4, Some(colour), None);
-            } else {
-                canvas.marker(at, series.colour, radius);
-                if is_published {
-                    canvas.circle(at, radius * HOLLOW, Some(canvas.colours.panel), None);
-                }
+            for (from, to) in dot.interval {
+                canvas.line(from, to, pen);
+            }
+            canvas.marker(dot.at, series.colour, radius);
+            if series.stroke == Stroke::Published {
+                canvas.circle(dot.at, radius * HOLLOW, Some(canvas.colours.panel), None);
             }
         });
     }
-}
-
-/// The intervals of columns.
-fn whiskers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
-    let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.7);
-    let cap = canvas.measures.marker * 1.1;
-    for point in &series.points {
-        let Some((low, high)) = point.band else {
-            continue;
-        };
-        let ends = [low, high].map(|end| plot.place(point.x, end));
-        canvas.line(clamped(plot, ends[0]), clamped(plot, ends[1]), pen);
-        open_end(canvas, plot, ends[1], pen);
-        for (x, y) in ends {
-            if plot.inner.grown(0.1).has((x, y)) {
-                canvas.line((x - cap, y), (x + cap, y), pen);
-            }
-        }
-    }
-}
-
-/// The tip of an arrow where an interval goes on above the chart.
-fn open_end(canvas: &mut Canvas, plot: &Plot<'_>, (x, y): At, pen: Pen) {
-    let top = plot.inner.top;
-    if y < top {
-        let side = canvas.measures.marker;
-        canvas.line((x - side, top + side), (x, top), pen);
-        canvas.line((x + side, top + side), (x, top), pen);
-    }
-}
-
-fn clamped(plot: &Plot<'_>, (x, y): At) -> At {
-    (x, y.clamp(plot.inner.top, plot.inner.bottom))
 }
 
 /// A point in words: whose, where, how much, and between what.

@@ -1,7 +1,8 @@
 //! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
 
-use super::canvas::{Canvas, HOLLOW, Height, Pen, Side, dashes};
+use super::canvas::{Canvas, Height, Pen, Side, dashes};
 use crate::chart::area::Area;
+use crate::chart::layout::series::HOLLOW;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
 use crate::export::text_metrics;
 use powerband_core::base::humanize;

@@ -92,10 +92,7 @@ fn title(canvas: &mut Canvas, title: &str, area: Area) {
         size: canvas.measures.title,
         ..canvas.caption(canvas.colours.text)
     };
-    let clean = super::text_metrics::clean(title);
-    let short = canvas
-        .letters
-        .cut(&clean, words.kind, words.size, area.width());
+    let short = canvas.cut(title, words, area.width());
     let at = (area.left, canvas.measures.margin);
     let words = words.at(Side::Start, Height::Top).class("title");
     canvas.group("", title, |canvas| canvas.text(at, &short, words));
@@ -103,10 +100,7 @@ fn title(canvas: &mut Canvas, title: &str, area: Area) {
 
 fn about(canvas: &mut Canvas, about: &str, area: Area, top: f64) {
     let words = canvas.caption(canvas.colours.quiet);
-    let clean = super::text_metrics::clean(about);
-    let short = canvas
-        .letters
-        .cut(&clean, words.kind, words.size, area.width());
+    let short = canvas.cut(about, words, area.width());
     let words = words.at(Side::Start, Height::Top).class("about");
     canvas.text((area.left, top), &short, words);
 }

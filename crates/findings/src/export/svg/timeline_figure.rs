@@ -5,9 +5,9 @@ use super::legend::{self, Item};
 use crate::analysis::device_readings;
 use crate::chart::area::{Area, At};
 use crate::chart::lanes::Lane;
+use crate::chart::layout::lanes::{Row, stacked};
 use crate::chart::timeline::{self, exact, ruler};
-use crate::chart::timeline_figure::{Run, Traced, TracedMemory, series};
-use crate::export::text_metrics;
+use crate::chart::timeline_figure::{Run, Traced, TracedMemory, TracedTrack, series};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
 
@@ -15,8 +15,9 @@ use powerband_core::domain::trace::SliceKind;
 const ROW: f64 = 1.6;
 const HEAD: f64 = 1.9;
 const BETWEEN: f64 = 0.45;
-/// The ruler, a lane of memory, a lane of a device.
+/// The ruler, with its hairline below it; a lane of memory, a lane of a device.
 const RULER: f64 = 2.0;
+const TRACKS: f64 = RULER + 0.3;
 const MEMORY: f64 = 3.0;
 const LANE: f64 = 2.7;
 /// The line that says how many tracks are not drawn.
@@ -27,32 +28,19 @@ const LEAST_NAMES: f64 = 9.5;
 /// A slice has words from this width on, in sizes of type.
 const WORDS_FROM: f64 = 2.6;
 
-/// Where a track begins, in sizes of type below the ruler, and its device's name where it is the first.
-struct Place {
-    head: Option<f64>,
-    top: f64,
-}
-
-fn places(shown: &Traced) -> (Vec<Place>, f64) {
-    let mut y = 0.3;
-    let mut group: Option<&str> = None;
-    let mut places = Vec::with_capacity(shown.tracks.len());
-    for track in &shown.tracks {
-        let is_first = group != Some(track.group.as_str());
-        group = Some(&track.group);
-        let head = is_first.then_some(y);
-        y += if is_first { HEAD } else { 0.0 };
-        places.push(Place { head, top: y });
-        y += track.rows.len() as f64 * ROW + BETWEEN;
-    }
-    (places, y)
+/// Where tracks are, in sizes of type below the ruler.
+fn places(shown: &Traced) -> (Vec<Row>, f64) {
+    let height = |track: &TracedTrack| track.rows.len() as f64 * ROW + BETWEEN;
+    let tracks = shown.tracks.iter();
+    let rows = tracks.map(|track| (track.group.as_str(), height(track)));
+    stacked(rows, HEAD)
 }
 
 /// The height of everything but the legend, in sizes of type.
 fn sizes(shown: &Traced) -> f64 {
     let more = if shown.more > 0 { MORE } else { 0.0 };
     let beneath = shown.memory.len() as f64 * MEMORY + shown.lanes.len() as f64 * LANE;
-    RULER + places(shown).1 + more + beneath
+    TRACKS + places(shown).1 + more + beneath
 }
 
 /// The height that suits it.
@@ -120,20 +108,20 @@ pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
     time(canvas, &field);
     for (track, place) in shown.tracks.iter().zip(&places) {
         if let Some(head) = place.head {
-            let y = field.y(RULER + head + HEAD / 2.0);
+            let y = field.y(TRACKS + head + HEAD / 2.0);
             named(canvas, &field, (field.left, y), &track.group, true);
         }
-        let y = field.y(RULER + place.top + ROW / 2.0);
+        let y = field.y(TRACKS + place.top + ROW / 2.0);
         named(canvas, &field, (field.left, y), &track.name, false);
         for (row, runs) in track.rows.iter().enumerate() {
-            let top = field.y(RULER + place.top + row as f64 * ROW);
+            let top = field.y(TRACKS + place.top + row as f64 * ROW);
             let bottom = top + ROW * field.unit;
             for run in runs {
                 slice(canvas, &field, run, (top + 0.8, bottom - 0.8));
             }
         }
     }
-    let mut y = RULER + below;
+    let mut y = TRACKS + below;
     if shown.more > 0 {
         let more = humanize::of_many(shown.more as u64, "more track");
         let words = canvas.caption(canvas.colours.quiet);
@@ -163,7 +151,7 @@ fn time(canvas: &mut Canvas, field: &Field<'_>) {
         let x = field.x(tick.at);
         canvas.line((x, bottom - size * 0.4), (x, field.plot.bottom), hair);
         let at = (x + size * 0.3, field.y(RULER * 0.5));
-        if canvas.place_of(at, &tick.text, numbers).right <= field.plot.right {
+        if at.0 + canvas.width_of(&tick.text, numbers) <= field.plot.right {
             canvas.text(at, &tick.text, numbers);
         }
     }
@@ -185,8 +173,7 @@ fn named(canvas: &mut Canvas, field: &Field<'_>, at: At, name: &str, is_head: bo
         (canvas.colours.quiet, room)
     };
     let words = canvas.caption(colour);
-    let clean = text_metrics::clean(name);
-    let short = canvas.letters.cut(&clean, words.kind, words.size, room);
+    let short = canvas.cut(name, words, room);
     canvas.group("", name, |canvas| canvas.text(at, &short, words));
 }
 
@@ -216,8 +203,7 @@ fn slice(canvas: &mut Canvas, field: &Field<'_>, run: &Run, (top, bottom): (f64,
     canvas.group("run", &title, |canvas| {
         canvas.rect(rect, colour, 1.0, 0.0);
         if rect.width() >= words.size * WORDS_FROM {
-            let clean = text_metrics::clean(short);
-            let cut = canvas.letters.cut(&clean, words.kind, words.size, room);
+            let cut = canvas.cut(short, words, room);
             canvas.text(at, &cut, words);
         }
     });
@@ -244,8 +230,7 @@ fn aside(canvas: &mut Canvas, field: &Field<'_>, top: f64, sizes: f64, words: (&
         (at(0.28), at(0.72))
     };
     let quiet = canvas.caption(canvas.colours.quiet);
-    let clean = text_metrics::clean(name);
-    let cut = canvas.letters.cut(&clean, quiet.kind, quiet.size, room);
+    let cut = canvas.cut(name, quiet, room);
     canvas.text((field.left, name_at), &cut, quiet);
     if value_width <= room {
         let right = (field.plot.left - size * 0.8, value_at);
@@ -283,10 +268,7 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
     let name = format!("{} {}", lane.device, lane.title.to_lowercase());
     aside(canvas, field, top, LANE, (&name, &lane.range));
     let (low, high) = (field.y(top + LANE - 0.3), field.y(top + 0.3));
-    let y = |value: f64| {
-        let share = (value - lane.low) / (lane.high - lane.low).max(1e-9);
-        low - share.clamp(0.0, 1.0) * (low - high)
-    };
+    let y = |value: f64| low - lane.share(value) * (low - high);
     let colour = canvas.colours.series(0);
     let pen = Pen::new(colour, canvas.measures.line * 0.6).class("readings");
     let within = |at: f64| (field.plot.left..=field.plot.right).contains(&at);

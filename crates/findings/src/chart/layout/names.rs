@@ -1,7 +1,9 @@
-//! Where the names of curves stand: beside them, where they cover nothing and can be nobody else's.
+//! Where the names of points and curves stand: beside them, where they cover nothing and name no other one.
 
-use super::area::{Area, At};
-use super::spec::{ChartSpec, Mark, Scale, Series, SeriesId, Stroke};
+use super::words::{OVER_SIDE, Text, What, Words};
+use super::{Height, Plot, Side};
+use crate::chart::area::{Area, At};
+use crate::chart::spec::{ChartSpec, Mark, Scale, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 
 /// Curves that are named beside them; more are told apart by shape and legend alone.
@@ -28,8 +30,115 @@ const BESIDE: [(f64, f64); 6] = [
     (0.0, 1.0),
 ];
 
+/// From the middle of a point to its own name.
+const FROM_POINT: f64 = 7.0;
+/// Where the name of a point may stand, the best first: how far it is shifted, and which part of it is there.
+const BESIDE_POINT: [(f64, f64, Side, Height); 6] = [
+    (1.0, 0.0, Side::Start, Height::Middle),
+    (-1.0, 0.0, Side::End, Height::Middle),
+    (0.7, -0.4, Side::Start, Height::Bottom),
+    (0.7, 0.4, Side::Start, Height::Top),
+    (-0.7, -0.4, Side::End, Height::Bottom),
+    (-0.7, 0.4, Side::End, Height::Top),
+];
+
+/// Adds the names of points: each where it covers nothing, or not at all.
+pub(super) fn of_points(plot: &dyn Plot, said: &mut Vec<Words>) {
+    let spec = plot.spec();
+    let names = spec.marks.iter().filter_map(|mark| match mark {
+        Mark::Name { at, series, text } => Some((*at, *series, text)),
+        _ => None,
+    });
+    if names.clone().next().is_none() {
+        return;
+    }
+    let mut taken: Vec<Area> = said.iter().map(|words| words.area).collect();
+    taken.extend(beside_names(plot));
+    for (at, series, text) in names {
+        let text = Text::new(plot, text, What::Name, Some(series));
+        let (x, y) = plot.place(at.0, at.1);
+        let mut places = BESIDE_POINT
+            .map(|(across, down, side, height)| {
+                text.at(
+                    (x + across * FROM_POINT, y + down * FROM_POINT),
+                    side,
+                    height,
+                )
+            })
+            .to_vec();
+        // Over and under an interval there may be room where beside it there is none; but not where the name
+        // could be that of a point next to it.
+        let own = spec.series.iter().flat_map(|series| &series.points);
+        let own = own.filter(|point| (point.x, point.y) == at);
+        if let Some((low, high)) = own.clone().next().and_then(|point| point.band) {
+            let over = (x, plot.place(at.0, high).1 - 0.5 * FROM_POINT);
+            let under = (x, plot.place(at.0, low).1 + 0.5 * FROM_POINT);
+            let ends = [
+                text.at(over, Side::Middle, Height::Bottom),
+                text.at(under, Side::Middle, Height::Top),
+            ];
+            let next = taken
+                .iter()
+                .filter(|other| x < other.left || other.right < x);
+            let is_clear = |words: &Words| {
+                let (top, bottom) = (words.area.top, words.area.bottom);
+                let around = Area {
+                    top: top - 2.0 * FROM_POINT,
+                    bottom: bottom + 2.0 * FROM_POINT,
+                    ..words.area
+                };
+                !next.clone().any(|other| other.touches(around))
+            };
+            places.extend(ends.into_iter().filter(is_clear));
+        }
+        let is_free = |words: &Words| {
+            plot.inner().grown(OVER_SIDE).holds(words.area)
+                && !taken.iter().any(|other| other.touches(words.area))
+        };
+        if let Some(words) = places.into_iter().find(is_free) {
+            taken.push(words.area);
+            said.push(words);
+        }
+    }
+}
+
+/// What the names of points may not cover: the sides of fronts, points and their intervals.
+fn beside_names(plot: &dyn Plot) -> Vec<Area> {
+    let mut taken = Vec::new();
+    for shape in super::marks::shapes(plot) {
+        if let super::marks::Shape::Edge(corners) = shape {
+            let sides = corners.windows(2);
+            taken.extend(sides.map(|ends| Area::between(ends[0], ends[1]).grown(1.0)));
+        }
+    }
+    for point in plot.spec().series.iter().flat_map(|series| &series.points) {
+        let (low, high) = point.band.unwrap_or((point.y, point.y));
+        let [low, high] = [low, high].map(|y| plot.place(point.x, y));
+        taken.push(Area::between(low, high).grown(1.0));
+        taken.push(Area::around(plot.place(point.x, point.y), plot.marker()));
+    }
+    taken
+}
+
+/// Adds the names of a few curves, where they run.
+pub(super) fn of_curves(plot: &dyn Plot, said: &mut Vec<Words>) {
+    let names = named(plot.spec()).into_iter();
+    let names: Vec<(SeriesId, Text)> = names
+        .map(|(id, name)| (id, Text::new(plot, &name, What::Name, Some(id))))
+        .collect();
+    let sizes: Vec<_> = names.iter().map(|(id, text)| (*id, text.size)).collect();
+    let taken: Vec<Area> = said.iter().map(|words| words.area).collect();
+    let place = |x, y| plot.place(x, y);
+    let areas = places(plot.spec(), &sizes, plot.inner(), &taken, place);
+    let placed = names.iter().zip(areas).filter_map(|((_, text), area)| {
+        let area = area?;
+        Some(text.at((area.left, area.top), Side::Start, Height::Top))
+    });
+    said.extend(placed);
+}
+
 /// The curves over batch sizes that are named where they run: several, and few enough.
-pub fn named(spec: &ChartSpec) -> Vec<(SeriesId, String)> {
+fn named(spec: &ChartSpec) -> Vec<(SeriesId, String)> {
     let is_curve = |series: &&Series| series.stroke == Stroke::Curve && !series.points.is_empty();
     let curves = spec.series.iter().filter(is_curve);
     let is_few = (2..=MOST).contains(&curves.clone().count());
@@ -66,7 +175,7 @@ fn telling(names: &[&str]) -> Vec<String> {
 
 /// A place for each name of a size, if there is one inside: near the end of its curve rather than its
 /// beginning. `taken` has the places of other words.
-pub fn places(
+fn places(
     spec: &ChartSpec,
     names: &[(SeriesId, (f64, f64))],
     inside: Area,
@@ -162,8 +271,8 @@ fn marks(spec: &ChartSpec, inside: Area, height: f64, place: impl Fn(f64, f64) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Axis, Limit, Point};
     use super::*;
+    use crate::chart::spec::{Axis, Limit, Point};
 
     const INSIDE: Area = Area {
         left: 0.0,

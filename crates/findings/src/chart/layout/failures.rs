@@ -1,20 +1,61 @@
 //! Where the marks of failed cases stand: several at one batch beside each other, so that each is seen.
 
-use super::spec::{ChartSpec, Mark};
+use super::Plot;
+use crate::chart::area::At;
+use crate::chart::spec::{ChartSpec, Mark};
 
-/// The part of the axis that they stand on, in whatever unit the caller draws in.
+/// Sizes in halves of a point's marker: between the middles of two marks, a mark, and the line across it.
+const STEP: f64 = 2.9;
+const RADIUS: f64 = 1.25;
+const ACROSS: f64 = 0.83;
+
+/// The mark of a failed case: a ring on the axis with a line across.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct Failed<'s> {
+    /// Its middle.
+    pub at: At,
+    /// The radius of the ring.
+    pub radius: f64,
+    /// The ends of the line.
+    pub across: (At, At),
+    /// The failure.
+    pub mark: &'s Mark,
+}
+
+/// The part of the axis on which the marks stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Room {
     /// How wide it is.
-    pub width: f64,
+    width: f64,
     /// Where it ends.
-    pub right: f64,
+    right: f64,
     /// Between the middles of two marks, where there is room.
-    pub step: f64,
+    step: f64,
+}
+
+/// The marks of the failed cases of a chart.
+pub fn failed(plot: &dyn Plot) -> Vec<Failed<'_>> {
+    let (inner, marker) = (plot.inner(), plot.marker());
+    let room = Room {
+        width: inner.width(),
+        right: inner.right,
+        step: marker * STEP,
+    };
+    let y = inner.bottom;
+    let reach = marker * ACROSS;
+    let middle = |x: f64| plot.place(x, plot.spec().y.low).0;
+    let places = places(plot.spec(), room, middle).into_iter();
+    let failed = places.map(|(x, mark)| Failed {
+        at: (x, y),
+        radius: marker * RADIUS,
+        across: ((x - reach, y + reach), (x + reach, y - reach)),
+        mark,
+    });
+    failed.collect()
 }
 
 /// The middle of each mark, in the order in which a chart has them.
-pub fn places(spec: &ChartSpec, room: Room, middle: impl Fn(f64) -> f64) -> Vec<(f64, &Mark)> {
+fn places(spec: &ChartSpec, room: Room, middle: impl Fn(f64) -> f64) -> Vec<(f64, &Mark)> {
     let counted = spec.failures();
     let middles: Vec<f64> = counted.iter().map(|(x, _)| middle(*x)).collect();
     let gaps = middles.windows(2).map(|pair| pair[1] - pair[0]);

@@ -1,0 +1,65 @@
+//! Where fronts, dividers, the lines of knees, levels and rings are.
+
+use super::Plot;
+use crate::chart::area::At;
+use crate::chart::spec::{Mark, SeriesId};
+
+/// Sizes in halves of a marker: rings, and how far below its point the line of a knee begins.
+const RING: f64 = 2.2;
+const PIN: f64 = 3.0;
+const BELOW_POINT: f64 = 2.0;
+
+/// A shape on a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// A front: a thin line through its corners.
+    Edge(Vec<At>),
+    /// A thin vertical.
+    Divider(At, At),
+    /// The dashed vertical of a knee, from a series' point to the axis.
+    Drop(At, At, SeriesId),
+    /// A dashed horizontal.
+    Level(At, At),
+    /// A ring around the best point, with its radius.
+    Ring(At, f64),
+    /// A ring around the pinned point.
+    Pin(At, f64),
+}
+
+impl Shape {
+    /// Whether it lies behind the series.
+    pub fn is_behind(&self) -> bool {
+        matches!(self, Self::Edge(_) | Self::Divider(..))
+    }
+}
+
+/// The shapes of a chart's marks. Failed cases have [their own](super::failures).
+pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
+    let inner = plot.inner();
+    let radius = |times: f64| plot.marker() * times;
+    let shape = |mark: &Mark| {
+        Some(match mark {
+            Mark::Edge { through } => {
+                Shape::Edge(through.iter().map(|(x, y)| plot.place(*x, *y)).collect())
+            }
+            Mark::Divider { x } => {
+                let x = plot.place(*x, plot.spec().y.low).0;
+                let is_inside = (inner.left..=inner.right).contains(&x);
+                return is_inside.then_some(Shape::Divider((x, inner.top), (x, inner.bottom)));
+            }
+            Mark::Drop { at, series, .. } => {
+                let (x, y) = plot.place(at.0, at.1);
+                Shape::Drop((x, y + radius(BELOW_POINT)), (x, inner.bottom), *series)
+            }
+            Mark::Level { y, .. } => {
+                let y = plot.place(plot.spec().x.low, *y).1;
+                let is_inside = inner.grown(0.5).has((inner.left, y));
+                return is_inside.then_some(Shape::Level((inner.left, y), (inner.right, y)));
+            }
+            Mark::Ring { at, .. } => Shape::Ring(plot.place(at.0, at.1), radius(RING)),
+            Mark::Pin { at, .. } => Shape::Pin(plot.place(at.0, at.1), radius(PIN)),
+            Mark::Failed { .. } | Mark::Name { .. } | Mark::Value { .. } => return None,
+        })
+    };
+    plot.spec().marks.iter().filter_map(shape).collect()
+}

@@ -1,0 +1,41 @@
+//! Where everything on a chart stands. The window and exported pictures take the places from here and only paint.
+//!
+//! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from [`Plot`].
+
+mod anchor;
+pub mod failures;
+pub mod lanes;
+pub mod marks;
+pub mod names;
+pub mod notes;
+pub mod outline;
+pub mod series;
+pub mod ticks;
+pub mod words;
+
+pub use self::anchor::{Anchor, Height, Side, Size};
+use super::area::{Area, At};
+use super::spec::ChartSpec;
+
+/// Which font words are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Font {
+    /// For words.
+    Words,
+    /// For numbers.
+    Numbers,
+}
+
+/// Where a chart is painted, and how large its words and markers are.
+pub trait Plot {
+    /// The chart.
+    fn spec(&self) -> &ChartSpec;
+    /// The area within the axes.
+    fn inner(&self) -> Area;
+    /// Half the width of a point's marker.
+    fn marker(&self) -> f64;
+    /// Where coordinates are.
+    fn place(&self, x: f64, y: f64) -> At;
+    /// How large words are.
+    fn size(&self, text: &str, font: Font) -> Size;
+}
