@@ -4,7 +4,6 @@ use eframe::egui::{
     self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
 
-use super::{share_words, signed};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
@@ -17,6 +16,7 @@ use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::{Breakdown, Level, Scope};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
+use powerband_findings::chart::breakdown::{share_words, signed};
 use powerband_findings::chart::{self, figure::Drawing};
 
 /// Least width of a card in a row of them.

@@ -5,21 +5,26 @@ use eframe::egui::{
     StrokeKind, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
 
-use super::{share_words, signed, table};
+use super::table;
 use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart_canvas::{area, rect};
 use crate::gui::widgets::tip;
 use powerband_app::App;
 use powerband_app::kernels::Found;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::Comparison;
-use powerband_findings::chart::breakdown::{self as chart, Bar};
+use powerband_findings::chart::area::Area;
+use powerband_findings::chart::breakdown::{self as chart, Bar, share_words, signed};
+use powerband_findings::chart::layout::{bars, tiles};
 
 /// Height of a bar with the space below it.
 const BAR: f32 = 24.0;
 /// Height of a treemap.
 const MAP: f32 = 340.0;
-/// For a bar's name, as a share of the width, and at most.
-const NAME: (f32, f32) = (0.34, 330.0);
+/// For a bar's name at most.
+const NAME: f32 = 330.0;
+/// Size of type in a tile.
+const TILE: f32 = 12.0;
 /// For its numbers.
 const NUMBERS: f32 = 128.0;
 
@@ -43,7 +48,7 @@ pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
 fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
     let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
-    let names = (line.width() * NAME.0).min(NAME.1);
+    let names = (line.width() * bars::NAMES as f32).min(NAME);
     let (left, right) = (line.left() + names, line.right() - NUMBERS);
     let part = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to.max(from), line.y_range());
     (
@@ -54,15 +59,18 @@ fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
     )
 }
 
+/// Where a bar is in its line.
+fn bar_room(line: Rect) -> Area {
+    area(line.shrink2(vec2(0.0, 5.0)))
+}
+
 fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
     let words = format!("{}, {}", bar.name, share_words(bar.share));
     let (name, room, numbers, response) = parts(ui, &words);
     put_name(ui, name, &bar.name, &response);
     if bar.row.is_some() {
         let color = theme::roles(ui).fill(bar.colour);
-        let width = (room.width() * bar.length as f32).max(1.5);
-        let filled =
-            Rect::from_min_size(pos2(room.left(), room.top() + 5.0), vec2(width, BAR - 10.0));
+        let filled = rect(bars::from_left(bar_room(room), bar.length));
         let strength = if response.hovered() { 1.0 } else { 0.85 };
         ui.painter().rect_filled(
             filled,
@@ -163,24 +171,22 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
         color.gamma_multiply(0.7)
     };
     painter.rect_stroke(inner, radius, Stroke::new(1.0, edge), StrokeKind::Inside);
-    let room = inner.shrink2(vec2(7.0, 5.0));
-    if room.width() < 34.0 || room.height() < 13.0 {
+    let Some(lines) = tiles::lines(area(inner), TILE.into()) else {
         return;
-    }
+    };
+    let room = rect(lines.room);
     let mut job = egui::text::LayoutJob::simple(
         name.to_owned(),
-        theme::words(12.0),
+        theme::words(TILE),
         roles.text,
         room.width(),
     );
-    let has_both = room.height() >= 30.0;
-    let lines = ((room.height() - if has_both { 15.0 } else { 0.0 }) / 15.0) as usize;
-    job.wrap.max_rows = lines.clamp(1, 3);
+    job.wrap.max_rows = lines.of_name;
     job.wrap.break_anywhere = true;
     let galley = painter.layout_job(job);
     let below = galley.size().y;
     painter.galley(room.min, galley, roles.text);
-    if has_both {
+    if lines.has_share {
         let at = room.min + vec2(0.0, below + 1.0);
         let font = theme::numbers(text::CAPTION);
         painter.text(at, Align2::LEFT_TOP, share_words(share), font, roles.quiet);
@@ -201,12 +207,7 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
         let (name, room, numbers, response) = parts(ui, &words);
         put_name(ui, name, &step.name, &response);
         let middle = room.center().x;
-        let half = room.width() / 2.0;
-        let end = middle + half * step.length as f32;
-        let bar = Rect::from_x_y_ranges(
-            middle.min(end)..=middle.max(end).max(middle.min(end) + 1.5),
-            room.top() + 5.0..=room.bottom() - 5.0,
-        );
+        let bar = rect(bars::from_middle(bar_room(room), step.length));
         let color = if step.ns < 0.0 { roles.good } else { roles.bad };
         ui.painter()
             .vline(middle, room.y_range(), Stroke::new(1.0, roles.line));

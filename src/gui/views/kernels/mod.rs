@@ -18,6 +18,7 @@ use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
 use powerband_app::kernels::{self, Found, KernelsState, Shape};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::chart::breakdown::share_words;
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// What a command looks like that brings a profile in.
@@ -299,23 +300,4 @@ fn remarks(ui: &mut Ui, found: &Found) {
             label::quiet(ui, remark);
         });
     }
-}
-
-/// A share in words: `12.4 %`, `0.3 %`.
-fn share_words(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.abs() {
-        0.0 => "0 %".to_owned(),
-        small if small < 0.05 => "< 0.1 %".to_owned(),
-        _ => format!("{percent:.1} %"),
-    }
-}
-
-/// A time that may be below zero, with its sign.
-fn signed(ns: f64) -> String {
-    let sign = if ns < 0.0 { "−" } else { "+" };
-    if ns == 0.0 {
-        return "0 ns".to_owned();
-    }
-    format!("{sign}{}", humanize::duration_ns(ns.abs()))
 }

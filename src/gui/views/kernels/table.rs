@@ -2,7 +2,6 @@
 
 use eframe::egui::{self, Ui};
 
-use super::{share_words, signed};
 use crate::gui::theme;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use powerband_app::App;
@@ -13,6 +12,7 @@ use powerband_findings::analysis::breakdown::{Breakdown, Level, Row};
 use powerband_findings::analysis::kernel_comparison::{
     self as comparison, Change, Comparison, Member,
 };
+use powerband_findings::chart::breakdown::{share_words, signed};
 use powerband_findings::chart::colours::Fill;
 
 /// Most height of a table.

@@ -3,6 +3,7 @@
 //! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from [`Plot`].
 
 mod anchor;
+pub mod bars;
 pub mod failures;
 pub mod lanes;
 pub mod marks;
@@ -11,6 +12,7 @@ pub mod notes;
 pub mod outline;
 pub mod series;
 pub mod ticks;
+pub mod tiles;
 pub mod words;
 
 pub use self::anchor::{Anchor, Height, Side, Size};

@@ -2,14 +2,13 @@
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
-use crate::chart::breakdown::{Bar, Step};
-use crate::export::text_metrics::{self, Type};
+use crate::chart::breakdown::{Bar, Step, share_words, signed};
+use crate::chart::layout::bars::{NAMES, from_left, from_middle};
+use crate::export::text_metrics::Type;
 use powerband_core::base::humanize;
 
 /// Height of a bar with the space below it, in sizes of type.
 const ROW: f64 = 2.0;
-/// For a name, as a share of the width.
-const NAME: f64 = 0.34;
 
 /// The height that suits so many bars.
 pub(super) fn height(canvas: &Canvas, bars: usize) -> f64 {
@@ -38,7 +37,7 @@ fn lines(canvas: &Canvas, area: Area, names: &[&str], numbers: &[(String, String
         .iter()
         .map(|name| canvas.letters.width(name, Type::Words, size))
         .fold(0.0, f64::max);
-    let name = name.min(area.width() * NAME);
+    let name = name.min(area.width() * NAMES);
     let step = area.height() / names.len().max(1) as f64;
     let left = area.left + name + size;
     let right = area.right - first - second - size * 2.0;
@@ -62,10 +61,7 @@ fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String
     let middle = f64::midpoint(line.row.top, line.row.bottom);
     let mut words = canvas.caption(canvas.colours.text).class("bar");
     words.size = size;
-    let clean = text_metrics::clean(name);
-    let short = canvas
-        .letters
-        .cut(&clean, words.kind, size, line.row.width() + 0.5);
+    let short = canvas.cut(name, words, line.row.width() + 0.5);
     canvas.text((line.row.left, middle), &short, words);
     let mut figures = canvas.figures(canvas.colours.text);
     figures.size = size;
@@ -76,11 +72,6 @@ fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String
         ..figures
     };
     canvas.text((line.second, middle), &numbers.1, quiet);
-}
-
-/// A share in percent, as the window says it.
-pub(super) fn share_words(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// Bars, the longest first.
@@ -95,22 +86,11 @@ pub(super) fn draw(canvas: &mut Canvas, bars: &[Bar], area: Area) {
         let title = format!("{}: {}, {}", bar.name, numbers.0, numbers.1);
         canvas.group("point", &title, |canvas| {
             if bar.row.is_some() {
-                let width = (line.bar.width() * bar.length).max(1.5);
-                let filled = Area {
-                    right: line.bar.left + width,
-                    ..line.bar
-                };
-                canvas.filled(filled, bar.colour, 0.85, 2.0);
+                canvas.filled(from_left(line.bar, bar.length), bar.colour, 0.85, 2.0);
             }
             words(canvas, line, &bar.name, numbers);
         });
     }
-}
-
-/// A difference of times, with its sign.
-fn signed(ns: f64) -> String {
-    let sign = if ns < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", humanize::duration_ns(ns.abs()))
 }
 
 /// Bars to the left of the middle, which are gains, and to the right, which are losses.
@@ -123,14 +103,7 @@ pub(super) fn changes(canvas: &mut Canvas, steps: &[Step], area: Area) {
     let lines = lines(canvas, area, &names, &numbers);
     for ((step, line), numbers) in steps.iter().zip(&lines).zip(&numbers) {
         let title = format!("{}: {}", step.name, numbers.1);
-        let middle = f64::midpoint(line.bar.left, line.bar.right);
-        let end = middle + line.bar.width() / 2.0 * step.length;
-        let bar = Area::new(
-            middle.min(end),
-            line.bar.top,
-            middle.max(end),
-            line.bar.bottom,
-        );
+        let bar = from_middle(line.bar, step.length);
         let colour = if step.ns < 0.0 {
             canvas.colours.good
         } else {

@@ -1,13 +1,10 @@
 //! Where the time went, as areas with names.
 
-use super::bars::share_words;
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
-use crate::chart::breakdown::{self, Tile};
+use crate::chart::breakdown::{self, Tile, share_words};
+use crate::chart::layout::tiles::{self, Lines};
 use crate::export::text_metrics;
-
-/// Lines of a name.
-const LINES: usize = 3;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, tiles: &[Tile], area: Area) {
@@ -34,30 +31,25 @@ fn one(canvas: &mut Canvas, tile: &Tile, inner: Area) {
         let edge = colours.fill(tile.colour).towards(colours.panel, 0.3);
         canvas.outline(inner, Pen::new(edge, canvas.measures.hair), 3.0);
     }
-    let (aside, above) = (size * 0.6, size * 0.4);
-    let room = Area::new(
-        inner.left + aside,
-        inner.top + above,
-        inner.right - aside,
-        inner.bottom - above,
-    );
-    if room.width() < size * 3.1 || room.height() < size * 1.2 {
+    let Some(Lines {
+        room,
+        line,
+        of_name,
+        has_share,
+    }) = tiles::lines(inner, size)
+    else {
         return;
-    }
-    let line = size * 1.3;
-    let has_both = room.height() >= line * 2.1;
-    let for_name = room.height() - if has_both { line } else { 0.0 };
+    };
     let words = canvas.caption(canvas.colours.text);
     let clean = text_metrics::clean(&tile.name);
-    let most = ((for_name / line) as usize).clamp(1, LINES);
     let lines = canvas
         .letters
-        .broken(&clean, words.kind, size, room.width(), most);
+        .broken(&clean, words.kind, size, room.width(), of_name);
     let words = words.at(Side::Start, Height::Top);
     let numbers = canvas.figures(canvas.colours.quiet);
     let numbers = numbers.at(Side::Start, Height::Top);
     let share = share_words(tile.share);
-    let has_share = has_both && canvas.width_of(&share, numbers) <= room.width();
+    let has_share = has_share && canvas.width_of(&share, numbers) <= room.width();
     let rows = lines.len() + usize::from(has_share);
     if canvas.is_print {
         // Words on hatching need a ground.
