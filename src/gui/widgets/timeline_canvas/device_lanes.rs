@@ -149,10 +149,8 @@ impl Canvas<'_> {
         let y = |value: f64| top + LANE - 4.0 - lane.share(value) as f32 * (LANE - 8.0);
         let stroke = Stroke::new(1.3, self.roles.tone(Some(0), 0.8));
         let place = |(at, value): &(f64, f64)| pos2(self.x(*at), y(*value));
-        for (n, pair) in lane.points.windows(2).enumerate() {
-            if !lane.gap_after.contains(&n) {
-                painter.line_segment([place(&pair[0]), place(&pair[1])], stroke);
-            }
+        for run in lane.runs() {
+            painter.add(Shape::line(run.iter().map(place).collect(), stroke));
         }
         let mut last = f32::NEG_INFINITY;
         let dots = lane.points.iter().map(place).filter(|at| {

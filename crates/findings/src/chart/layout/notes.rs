@@ -172,7 +172,7 @@ fn drawn(plot: &dyn Plot) -> Vec<Area> {
 mod tests {
     use super::*;
     use crate::chart::layout::{Font, Size};
-    use crate::chart::spec::{Axis, ChartSpec, Point, Series, SeriesId};
+    use crate::chart::spec::{ChartSpec, Point, Series, SeriesId};
 
     /// A chart of 400 by 200, with words of 6 by 12 for each letter.
     struct Sheet(ChartSpec);
@@ -200,31 +200,24 @@ mod tests {
     }
 
     fn sheet(points: &[(f64, f64)], marks: Vec<Mark>) -> Sheet {
-        let axis = || Axis {
-            high: 1.0,
-            ..Axis::default()
-        };
-        let point = |(x, y): &(f64, f64)| Point {
-            x: *x,
-            y: *y,
+        let point = |&(x, y): &(f64, f64)| Point {
+            x,
+            y,
             band: None,
             tag: 0,
         };
-        let series = Series {
+        let mut spec = ChartSpec::default();
+        (spec.x.high, spec.y.high) = (1.0, 1.0);
+        spec.marks = marks;
+        spec.series.push(Series {
             id: SeriesId(0),
             name: String::new(),
             colour: 0,
             points: points.iter().map(point).collect(),
             gap_after: Vec::new(),
             stroke: Stroke::Curve,
-        };
-        Sheet(ChartSpec {
-            x: axis(),
-            y: axis(),
-            series: vec![series],
-            marks,
-            ..ChartSpec::default()
-        })
+        });
+        Sheet(spec)
     }
 
     fn knee_at(x: f64) -> Mark {

@@ -15,11 +15,7 @@ const MOST_TOLD: usize = 3_000;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
-    legend::draw(canvas, spec, area);
-    let below = Area {
-        top: area.top + legend::height(canvas, spec, area.width()),
-        ..area
-    };
+    let below = legend::draw(canvas, &legend::items(spec), area);
     let plot = Plot::new(canvas, spec, below);
     plot.hairlines(canvas);
     canvas.clipped(plot.inner.grown(canvas.measures.line), |canvas| {

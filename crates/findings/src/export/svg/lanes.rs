@@ -28,25 +28,20 @@ fn places(shown: &Lanes) -> (Vec<Row>, f64) {
 /// The height that suits it.
 pub(super) fn height(canvas: &Canvas, shown: &Lanes, room: f64) -> f64 {
     (HEAD + places(shown).1 + FOOT) * canvas.measures.caption
-        + legend::height_of(canvas, &entries(shown), room)
+        + legend::height(canvas, &entries(shown), room)
 }
 
 /// The setups, for the legend.
 fn entries(shown: &Lanes) -> Vec<Item<'_>> {
     let items = shown.setups.iter();
     items
-        .map(|(colour, name)| Item::block(*colour, name))
+        .map(|(colour, name)| Item::shade(Some(*colour), name))
         .collect()
 }
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, shown: &Lanes, area: Area) {
-    let items = entries(shown);
-    legend::draw_items(canvas, &items, area);
-    let area = Area {
-        top: area.top + legend::height_of(canvas, &items, area.width()),
-        ..area
-    };
+    let area = legend::draw(canvas, &entries(shown), area);
     let size = canvas.measures.caption;
     let numbers = canvas.figures(canvas.colours.text);
     let words = canvas.caption(canvas.colours.quiet);

@@ -41,12 +41,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Something that has a colour and no marker.
-    pub(super) fn block(colour: usize, name: &'a str) -> Self {
-        Self::shade(Some(colour), name)
-    }
-
-    /// The same, grey where it has no colour.
+    /// Something without a marker, grey where it has no colour.
     pub(super) fn shade(colour: Option<usize>, name: &'a str) -> Self {
         Self {
             colour,
@@ -81,18 +76,13 @@ fn is_needed(spec: &ChartSpec) -> bool {
 }
 
 /// The entries of a chart.
-fn items(spec: &ChartSpec) -> Vec<Item<'_>> {
+pub(super) fn items(spec: &ChartSpec) -> Vec<Item<'_>> {
     let series = spec.series.iter().filter(|_| is_needed(spec));
     series.map(Item::of).collect()
 }
 
-/// How high that of a chart is.
-pub(super) fn height(canvas: &Canvas, spec: &ChartSpec, room: f64) -> f64 {
-    height_of(canvas, &items(spec), room)
-}
-
-/// How high one is.
-pub(super) fn height_of(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
+/// How high a legend is.
+pub(super) fn height(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
     let rows = rows(canvas, items, room).rows;
     if rows == 0 {
         return 0.0;
@@ -151,13 +141,8 @@ fn marker_width(canvas: &Canvas) -> f64 {
     canvas.measures.body * if canvas.is_print { 2.6 } else { 1.25 }
 }
 
-/// Draws that of a chart at the top of an area.
-pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
-    draw_items(canvas, &items(spec), area);
-}
-
-/// Draws one at the top of an area.
-pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
+/// Draws one at the top of an area; the answer is what is left below.
+pub(super) fn draw(canvas: &mut Canvas, items: &[Item<'_>], area: Area) -> Area {
     let placed = rows(canvas, items, area.width());
     let size = canvas.measures.body;
     let marker = marker_width(canvas);
@@ -192,5 +177,9 @@ pub(super) fn draw_items(canvas: &mut Canvas, items: &[Item<'_>], area: Area) {
         let mut words = words;
         words.colour = canvas.colours.quiet;
         canvas.text((area.left + x, y), &text, words);
+    }
+    Area {
+        top: area.top + height(canvas, items, area.width()),
+        ..area
     }
 }

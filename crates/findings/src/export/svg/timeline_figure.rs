@@ -46,7 +46,7 @@ fn sizes(shown: &Traced) -> f64 {
 /// The height that suits it.
 pub(super) fn height(canvas: &Canvas, shown: &Traced, room: f64) -> f64 {
     let entries = entries(shown);
-    sizes(shown) * canvas.measures.caption + legend::height_of(canvas, &items(&entries), room)
+    sizes(shown) * canvas.measures.caption + legend::height(canvas, &items(&entries), room)
 }
 
 /// What the colours mean.
@@ -73,9 +73,8 @@ struct Field<'a> {
 
 impl Field<'_> {
     fn x(&self, time_ns: f64) -> f64 {
-        let stretch = self.shown.stretch;
-        let share = (time_ns - stretch.from) / stretch.length().max(1e-9);
-        self.plot.left + share.clamp(0.0, 1.0) * self.plot.width()
+        let x = self.x_beyond(time_ns);
+        x.clamp(self.plot.left, self.plot.right)
     }
 
     /// A time without clamping, for lines that come in from outside.
@@ -93,16 +92,17 @@ impl Field<'_> {
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
     let entries = entries(shown);
-    let items = items(&entries);
-    legend::draw_items(canvas, &items, area);
-    let top = area.top + legend::height_of(canvas, &items, area.width());
+    let area = legend::draw(canvas, &items(&entries), area);
     let least = (canvas.measures.caption * LEAST_NAMES).min(area.width() * 0.4);
     let names = (area.width() * NAMES).max(least);
     let field = Field {
         shown,
-        plot: Area::new(area.left + names, top, area.right, area.bottom),
+        plot: Area {
+            left: area.left + names,
+            ..area
+        },
         left: area.left,
-        unit: (area.bottom - top).max(1.0) / sizes(shown),
+        unit: area.height().max(1.0) / sizes(shown),
     };
     let (places, below) = places(shown);
     time(canvas, &field);
@@ -268,24 +268,23 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
     let name = format!("{} {}", lane.device, lane.title.to_lowercase());
     aside(canvas, field, top, LANE, (&name, &lane.range));
     let (low, high) = (field.y(top + LANE - 0.3), field.y(top + 0.3));
-    let y = |value: f64| low - lane.share(value) * (low - high);
+    let place = |(at, value): &(f64, f64)| {
+        let y = low - lane.share(*value) * (low - high);
+        (field.x_beyond(*at), y)
+    };
     let colour = canvas.colours.series(0);
     let pen = Pen::new(colour, canvas.measures.line * 0.6).class("readings");
-    let within = |at: f64| (field.plot.left..=field.plot.right).contains(&at);
     let title = format!("{name}: {}", lane.range);
     canvas.group("lane", &title, |canvas| {
-        for (place, pair) in lane.points.windows(2).enumerate() {
-            if lane.gap_after.contains(&place) {
-                continue;
+        canvas.clipped(field.plot, |canvas| {
+            for run in lane.runs() {
+                let points: Vec<At> = run.iter().map(place).collect();
+                canvas.path(&points, pen);
             }
-            let [from, to] = [0, 1].map(|n: usize| (field.x_beyond(pair[n].0), y(pair[n].1)));
-            if let Some(ends) = cut((from, to), field.plot) {
-                canvas.path(&ends, pen);
-            }
-        }
+        });
         for (at, value) in &lane.points {
-            let place = (field.x_beyond(*at), y(*value));
-            if within(place.0) {
+            let place = place(&(*at, *value));
+            if (field.plot.left..=field.plot.right).contains(&place.0) {
                 let title = format!(
                     "{} at {}",
                     device_readings::text(lane.quantity, *value),
@@ -297,15 +296,4 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
             }
         }
     });
-}
-
-/// The part of a line that is between the left and the right of a field.
-fn cut((from, to): (At, At), field: Area) -> Option<[At; 2]> {
-    if to.0 < field.left || from.0 > field.right || to.0 <= from.0 {
-        return None;
-    }
-    let at = |x: f64| from.1 + (x - from.0) / (to.0 - from.0) * (to.1 - from.1);
-    let left = from.0.max(field.left);
-    let right = to.0.min(field.right);
-    Some([(left, at(left)), (right, at(right))])
 }
