@@ -134,11 +134,8 @@ fn open_files(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 fn bring_back(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let restore = if app.library.discarded.is_empty() {
-        Err("nothing was moved to the trash")
-    } else {
-        Ok(())
-    };
+    let restore = app.library.discarded.last().map(|_| ());
+    let restore = restore.ok_or("nothing was moved to the trash");
     if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
         actions.push(Action::Library(Library::Restore));
     }
@@ -353,48 +350,26 @@ fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
 
 fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     let path = entry.path.clone();
-    let id = |what: &str| Id::unique((what, &entry.path));
     // What else is asked for in this frame may take the screen away, with what is typed on it.
     let is_leaving = !actions.is_empty();
-    label::caption(ui, "Name");
-    if let Some(name) = field::draft(
-        ui,
-        id("name"),
-        "Session name",
-        &entry.name,
-        "name",
-        1,
-        is_leaving,
-    ) {
+    let draft = |ui: &mut Ui, caption, name: &str, value: &str, hint, rows| {
+        let id = Id::unique((hint, &entry.path));
+        label::caption(ui, caption);
+        field::draft(ui, id, name, value, hint, rows, is_leaving)
+    };
+    if let Some(name) = draft(ui, "Name", "Session name", &entry.name, "name", 1) {
         actions.push(Action::Library(Library::Rename(path.clone(), name)));
     }
-    label::caption(ui, "Tags");
-    let tags = entry.tags.join(" ");
-    if let Some(tags) = field::draft(
-        ui,
-        id("tags"),
-        "Tags",
-        &tags,
-        "words, with spaces between",
-        1,
-        is_leaving,
-    ) {
+    let (tags, hint) = (entry.tags.join(" "), "words, with spaces between");
+    if let Some(tags) = draft(ui, "Tags", "Tags", &tags, hint, 1) {
         let tags = tags
             .split_whitespace()
             .map(|tag| tag.trim_start_matches('#').to_owned())
             .collect();
         actions.push(Action::Library(Library::Tags(path.clone(), tags)));
     }
-    label::caption(ui, "Notes");
-    if let Some(notes) = field::draft(
-        ui,
-        id("notes"),
-        "Notes",
-        &entry.notes,
-        "what this run was about",
-        4,
-        is_leaving,
-    ) {
+    let hint = "what this run was about";
+    if let Some(notes) = draft(ui, "Notes", "Notes", &entry.notes, hint, 4) {
         actions.push(Action::Library(Library::Notes(path, notes)));
     }
     ui.add_space(space::TINY);

@@ -15,7 +15,7 @@ mod timeline;
 use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 
 use super::icon::{self, Icon};
-use super::theme;
+use super::theme::{self, space};
 use super::widgets::label;
 use powerband_app::App;
 use powerband_app::action::Action;
@@ -133,6 +133,25 @@ fn in_order(ui: &mut Ui, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
     for place in 0..count {
         add(ui, if turned { count - 1 - place } else { place });
     }
+}
+
+/// What a screen is about, and at its right a column of a fixed width; `add` adds to either.
+fn columns(ui: &mut Ui, side: f32, mut add: impl FnMut(&mut Ui, bool)) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        let width = ui.available_width() - side - space::MEDIUM;
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = space::MEDIUM;
+                add(ui, false);
+            });
+        });
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            ui.set_width(side);
+            add(ui, true);
+        });
+    });
 }
 
 /// The part of a screen that scrolls. It keeps clear of its own edge, which would cut cards off.

@@ -48,100 +48,46 @@ pub(crate) fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
 enum Purpose {
     /// Words.
     Words,
+    /// Words on several lines.
+    Lines,
     /// Numbers and spellings.
     Code,
     /// Words that are looked for.
     Search,
 }
 
-/// A one-line field; the answer is what the user made of it, where that is something new.
-pub(crate) fn line(
-    ui: &mut Ui,
-    name: &str,
-    value: &str,
-    hint: &str,
-    width: f32,
-) -> (Response, Option<String>) {
-    edit(
-        ui,
-        name,
-        value,
-        |text| TextEdit::singleline(text),
-        hint,
-        width,
-        Purpose::Words,
-    )
+/// What a field shows, and what the user made of it, where that is something new.
+type Edited = (Response, Option<String>);
+
+/// A one-line field.
+pub(crate) fn line(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32) -> Edited {
+    edit(ui, name, value, hint, width, Purpose::Words)
 }
 
 /// A one-line field for what is looked for: Escape clears it, and leaves it once it is empty.
-pub(crate) fn search(
-    ui: &mut Ui,
-    name: &str,
-    value: &str,
-    hint: &str,
-    width: f32,
-) -> (Response, Option<String>) {
-    edit(
-        ui,
-        name,
-        value,
-        |text| TextEdit::singleline(text),
-        hint,
-        width,
-        Purpose::Search,
-    )
+pub(crate) fn search(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32) -> Edited {
+    edit(ui, name, value, hint, width, Purpose::Search)
 }
 
 /// A one-line field for numbers and spellings.
-pub(crate) fn code(
-    ui: &mut Ui,
-    name: &str,
-    value: &str,
-    hint: &str,
-    width: f32,
-) -> (Response, Option<String>) {
-    edit(
-        ui,
-        name,
-        value,
-        |text| TextEdit::singleline(text),
-        hint,
-        width,
-        Purpose::Code,
-    )
+pub(crate) fn code(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32) -> Edited {
+    edit(ui, name, value, hint, width, Purpose::Code)
 }
 
 /// A field of several lines.
-pub(crate) fn lines(
-    ui: &mut Ui,
-    name: &str,
-    value: &str,
-    hint: &str,
-    width: f32,
-) -> (Response, Option<String>) {
-    edit(
-        ui,
-        name,
-        value,
-        |text| TextEdit::multiline(text).desired_rows(3),
-        hint,
-        width,
-        Purpose::Words,
-    )
+pub(crate) fn lines(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32) -> Edited {
+    edit(ui, name, value, hint, width, Purpose::Lines)
 }
 
-fn edit(
-    ui: &mut Ui,
-    name: &str,
-    value: &str,
-    make: impl for<'t> FnOnce(&'t mut String) -> TextEdit<'t>,
-    hint: &str,
-    width: f32,
-    purpose: Purpose,
-) -> (Response, Option<String>) {
+fn edit(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32, purpose: Purpose) -> Edited {
     let roles = theme::roles(ui);
     let mut typed = value.to_owned();
-    let mut edit = make(&mut typed)
+    let edit = if purpose == Purpose::Lines {
+        TextEdit::multiline(&mut typed).desired_rows(3)
+    } else {
+        TextEdit::singleline(&mut typed)
+    };
+    let mut edit = edit
         .desired_width(width)
         .hint_text(RichText::new(hint).color(roles.faint))
         .margin(eframe::egui::Margin::symmetric(8, 5));

@@ -25,12 +25,7 @@ pub(crate) fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
     let roles = theme::roles(ui);
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::HAIR;
-        ui.label(
-            RichText::new(title)
-                .size(text::SCREEN)
-                .family(theme::semibold())
-                .color(roles.text),
-        );
+        strong(ui, title, text::SCREEN, roles.text);
         below(ui);
     });
 }
@@ -38,23 +33,18 @@ pub(crate) fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
 /// The title of a card.
 pub(crate) fn card_title(ui: &mut Ui, title: &str) -> Response {
     let roles = theme::roles(ui);
-    ui.label(
-        RichText::new(title)
-            .size(text::CARD)
-            .family(theme::semibold())
-            .color(roles.text),
-    )
+    strong(ui, title, text::CARD, roles.text)
 }
 
 /// A caption over a group.
 pub(crate) fn caption(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
-    ui.label(
-        RichText::new(words)
-            .size(text::CAPTION)
-            .family(theme::semibold())
-            .color(roles.faint),
-    )
+    strong(ui, words, text::CAPTION, roles.faint)
+}
+
+fn strong(ui: &mut Ui, words: &str, size: f32, color: Color32) -> Response {
+    let words = RichText::new(words).size(size).color(color);
+    ui.label(words.family(theme::semibold()))
 }
 
 /// Words that matter less.

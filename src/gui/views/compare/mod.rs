@@ -231,26 +231,17 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     if is_narrow {
         return one_column(ui, app, comparison, actions);
     }
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = ui.available_width() - SIDE - space::MEDIUM;
-        ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                overlaid(ui, app);
-                numbers(ui, app, comparison);
-            });
-        });
-        ui.vertical(|ui| {
-            ui.set_width(SIDE);
-            ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            super::card(ui, |ui| overall(ui, comparison));
-            if !comparison.pairs.is_empty() {
-                super::card(ui, |ui| verdicts(ui, app, comparison, actions));
-            }
-            care(ui, app);
-            super::card(ui, |ui| differences(ui, comparison));
-        });
+    super::columns(ui, SIDE, |ui, is_side| {
+        if !is_side {
+            overlaid(ui, app);
+            return numbers(ui, app, comparison);
+        }
+        super::card(ui, |ui| overall(ui, comparison));
+        if !comparison.pairs.is_empty() {
+            super::card(ui, |ui| verdicts(ui, app, comparison, actions));
+        }
+        care(ui, app);
+        super::card(ui, |ui| differences(ui, comparison));
     });
 }
 

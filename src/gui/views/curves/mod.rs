@@ -166,40 +166,17 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let height = (ui.ctx().content_rect().height() * 0.32).clamp(CHART, 430.0);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        chart_card(ui, width, "latency", &drawn.latency, app, height, changes);
-        chart_card(
-            ui,
-            width,
-            "throughput",
-            &drawn.throughput,
-            app,
-            height,
-            changes,
-        );
+        let size = (width, height);
+        chart_card(ui, size, "latency", &drawn.latency, app, changes);
+        chart_card(ui, size, "throughput", &drawn.throughput, app, changes);
         if is_wide {
-            chart_card(
-                ui,
-                width,
-                "efficiency",
-                &drawn.efficiency,
-                app,
-                height,
-                changes,
-            );
+            chart_card(ui, size, "efficiency", &drawn.efficiency, app, changes);
         }
     });
     if !is_wide {
         ui.add_space(space::MEDIUM);
-        let width = ui.available_width();
-        chart_card(
-            ui,
-            width,
-            "efficiency",
-            &drawn.efficiency,
-            app,
-            CHART * 0.75,
-            changes,
-        );
+        let size = (ui.available_width(), CHART * 0.75);
+        chart_card(ui, size, "efficiency", &drawn.efficiency, app, changes);
     }
 }
 
@@ -221,11 +198,10 @@ fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
 
 fn chart_card(
     ui: &mut Ui,
-    width: f32,
+    (width, height): (f32, f32),
     id: &str,
     spec: &ChartSpec,
     app: &App,
-    height: f32,
     changes: &mut Vec<Curves>,
 ) {
     theme::card(ui).show(ui, |ui| {

@@ -43,23 +43,15 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = ui.available_width() - SIDE - space::MEDIUM;
-        ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                measured(ui, app, faults, edits);
-            });
-        });
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            ui.set_width(SIDE);
+    super::columns(ui, SIDE, |ui, is_side| {
+        if is_side {
             card(ui, |ui| cost(ui, app, faults));
             card(ui, |ui| care::show(ui, app, faults, edits));
             card(ui, |ui| kept(ui, app, edits));
             card(ui, |ui| ready_made(ui, edits));
-        });
+        } else {
+            measured(ui, app, faults, edits);
+        }
     });
 }
 
@@ -120,22 +112,16 @@ fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanE
 }
 
 fn undo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let allowed = if app.planner.can_undo() {
-        Ok(())
-    } else {
-        Err("nothing to undo")
-    };
+    let allowed = app.planner.can_undo().then_some(());
+    let allowed = allowed.ok_or("nothing to undo");
     if button::plain_if(ui, allowed, Some(icon::UNDO), "Undo").clicked() {
         edits.push(PlanEdit::Undo);
     }
 }
 
 fn redo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let allowed = if app.planner.can_redo() {
-        Ok(())
-    } else {
-        Err("nothing to redo")
-    };
+    let allowed = app.planner.can_redo().then_some(());
+    let allowed = allowed.ok_or("nothing to redo");
     if button::plain_if(ui, allowed, Some(icon::REDO), "Redo").clicked() {
         edits.push(PlanEdit::Redo);
     }

@@ -259,11 +259,8 @@ fn stop(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
-    let skip = if run.current.is_some() {
-        Ok(())
-    } else {
-        Err("no case is being measured")
-    };
+    let skip = run.current.as_ref().map(|_| ());
+    let skip = skip.ok_or("no case is being measured");
     if button::plain_if(ui, skip, Some(icon::SKIP), "Skip this case").clicked() {
         actions.push(Action::Run(Run::SkipCurrent));
     }
