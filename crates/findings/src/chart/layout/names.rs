@@ -43,7 +43,7 @@ const BESIDE_POINT: [(f64, f64, Side, Height); 6] = [
 ];
 
 /// Adds the names of points: each where it covers nothing, or not at all.
-pub(super) fn of_points(plot: &dyn Plot, said: &mut Vec<Words>) {
+pub(super) fn of_points(plot: &dyn Plot, placed: &mut Vec<Words>) {
     let spec = plot.spec();
     let names = spec.marks.iter().filter_map(|mark| match mark {
         Mark::Name { at, series, text } => Some((*at, *series, text)),
@@ -52,7 +52,7 @@ pub(super) fn of_points(plot: &dyn Plot, said: &mut Vec<Words>) {
     if names.clone().next().is_none() {
         return;
     }
-    let mut taken: Vec<Area> = said.iter().map(|words| words.area).collect();
+    let mut taken: Vec<Area> = placed.iter().map(|words| words.area).collect();
     taken.extend(beside_names(plot));
     for (at, series, text) in names {
         let text = Text::new(plot, text, What::Name, Some(series));
@@ -97,7 +97,7 @@ pub(super) fn of_points(plot: &dyn Plot, said: &mut Vec<Words>) {
         };
         if let Some(words) = places.into_iter().find(is_free) {
             taken.push(words.area);
-            said.push(words);
+            placed.push(words);
         }
     }
 }
@@ -121,20 +121,20 @@ fn beside_names(plot: &dyn Plot) -> Vec<Area> {
 }
 
 /// Adds the names of a few curves, where they run.
-pub(super) fn of_curves(plot: &dyn Plot, said: &mut Vec<Words>) {
+pub(super) fn of_curves(plot: &dyn Plot, placed: &mut Vec<Words>) {
     let names = named(plot.spec()).into_iter();
     let names: Vec<(SeriesId, Text)> = names
         .map(|(id, name)| (id, Text::new(plot, &name, What::Name, Some(id))))
         .collect();
     let sizes: Vec<_> = names.iter().map(|(id, text)| (*id, text.size)).collect();
-    let taken: Vec<Area> = said.iter().map(|words| words.area).collect();
+    let taken: Vec<Area> = placed.iter().map(|words| words.area).collect();
     let place = |x, y| plot.place(x, y);
     let areas = places(plot.spec(), &sizes, plot.inner(), &taken, place);
-    let placed = names.iter().zip(areas).filter_map(|((_, text), area)| {
+    let found = names.iter().zip(areas).filter_map(|((_, text), area)| {
         let area = area?;
         Some(text.at((area.left, area.top), Side::Start, Height::Top))
     });
-    said.extend(placed);
+    placed.extend(found);
 }
 
 /// The curves over batch sizes that are named where they run: several, and few enough.

@@ -30,23 +30,25 @@ pub fn words(plot: &dyn Plot) -> Vec<Words> {
     } else {
         Vec::new()
     };
-    let mut said = Vec::new();
+    let mut placed = Vec::new();
     for mark in &plot.spec().marks {
         let words = match mark {
             Mark::Drop { at, text, name, .. } => {
                 let foot = (plot.place(at.0, at.1).0, plot.inner().bottom);
                 let texts = drop_words(name.as_deref(), text);
-                knee(plot, foot, texts, &drawn, &said)
+                knee(plot, foot, texts, &drawn, &placed)
             }
-            Mark::Level { y, text } => level(plot, *y, text, &drawn, &said),
-            Mark::Value { at, text } => Some(value(plot, *at, text)).filter(|w| !w.touches(&said)),
+            Mark::Level { y, text } => level(plot, *y, text, &drawn, &placed),
+            Mark::Value { at, text } => {
+                Some(value(plot, *at, text)).filter(|w| !w.touches(&placed))
+            }
             _ => None,
         };
-        said.extend(words);
+        placed.extend(words);
     }
-    names::of_points(plot, &mut said);
-    names::of_curves(plot, &mut said);
-    said
+    names::of_points(plot, &mut placed);
+    names::of_curves(plot, &mut placed);
+    placed
 }
 
 /// The first of these texts that has room at the foot of a line or above, where it covers nothing. Where all
@@ -56,22 +58,22 @@ fn knee<'t>(
     foot: At,
     texts: impl Iterator<Item = Cow<'t, str>>,
     drawn: &[Area],
-    said: &[Words],
+    placed: &[Words],
 ) -> Option<Words> {
     let mut covering = None;
     for text in texts.filter(|text| !text.is_empty()) {
-        let free = at_foot(plot, &text, foot, said);
+        let free = at_foot(plot, &text, foot, placed);
         let covers_nothing = |words: &&Words| !drawn.iter().any(|one| one.touches(words.area));
         if let Some(words) = free.iter().find(covers_nothing) {
             return Some(words.clone());
         }
         covering = free.into_iter().next().or(covering);
     }
-    covering.filter(|_| said.is_empty())
+    covering.filter(|_| placed.is_empty())
 }
 
 /// Places for words beside the foot of a line or above, the best first, where they lie over no other words.
-fn at_foot(plot: &dyn Plot, text: &str, foot: At, said: &[Words]) -> Vec<Words> {
+fn at_foot(plot: &dyn Plot, text: &str, foot: At, placed: &[Words]) -> Vec<Words> {
     let text = Text::new(plot, text, What::Note, None);
     let sides = [(FROM_LINE, Side::Start), (-FROM_LINE, Side::End)];
     let lifts = (0..MOST_LIFTED).map(|lift| f64::from(lift) * text.size.1 * LIFT + FROM_AXIS);
@@ -82,12 +84,12 @@ fn at_foot(plot: &dyn Plot, text: &str, foot: At, said: &[Words]) -> Vec<Words> 
     let (left, right) = (inner.left - OVER_SIDE, inner.right + OVER_SIDE);
     places
         .filter(|words| words.area.left >= left && words.area.right <= right)
-        .filter(|words| !words.touches(said))
+        .filter(|words| !words.touches(placed))
         .collect()
 }
 
 /// Over a level at the left, or where they cover nothing: at the right, below the line, and then along it.
-fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], said: &[Words]) -> Option<Words> {
+fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], placed: &[Words]) -> Option<Words> {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, y).1;
     if !inner.grown(0.5).has((inner.left, y)) {
@@ -112,7 +114,7 @@ fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], said: &[Words]) ->
     let is_inside =
         |words: &&Words| inner.top <= words.area.top && words.area.bottom <= inner.bottom;
     let is_free = |words: &&Words| {
-        !words.touches(said) && !drawn.iter().any(|other| other.touches(words.area))
+        !words.touches(placed) && !drawn.iter().any(|other| other.touches(words.area))
     };
     let mut inside = places.iter().filter(is_inside);
     let best = inside.clone().find(is_free).or_else(|| inside.next());
