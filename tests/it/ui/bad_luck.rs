@@ -12,7 +12,7 @@ use powerband_app::action::{Action, Run as RunAction};
 use powerband_app::plan::DraftSetup;
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
-use powerband_app::settings::Remembered;
+use powerband_app::shell::settings::Remembered;
 use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved, long_run};

@@ -3,8 +3,8 @@
 
 use eframe::egui::vec2;
 use powerband_app::action::{Action, Library, Sessions};
+use powerband_app::curves::shapes::Shape;
 use powerband_app::library::examples;
-use powerband_app::shapes::Shape;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{batch_curve, case_rows};

@@ -1,11 +1,18 @@
 //! Where the time of an open session's profile went, and what is different in another one.
 
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
 pub mod words;
+mod work;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use commands::timeline_of_profile;
 
 use super::sessions::{OpenSessions, SessionId};
 use powerband_core::base::humanize::UNKNOWN;

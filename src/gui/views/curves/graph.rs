@@ -8,7 +8,7 @@ use crate::gui::widgets::label;
 use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use powerband_app::App;
 use powerband_app::action::Curves;
-use powerband_app::graph::{Choice, GraphCard};
+use powerband_app::curves::graph::{Choice, GraphCard};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::graph::Graph;
 

@@ -18,7 +18,7 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
-use powerband_app::claims::{is_published, pin_details as published_words};
+use powerband_app::curves::claims::{is_published, pin_details as published_words};
 use powerband_app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self, UNKNOWN};

@@ -8,7 +8,7 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{label, marker};
 use powerband_app::App;
 use powerband_app::action::Curves;
-use powerband_app::shapes::{COLUMN_HELP, COLUMNS, Shape};
+use powerband_app::curves::shapes::{COLUMN_HELP, COLUMNS, Shape};
 
 /// Most height of the table.
 const TABLE: f32 = 280.0;

@@ -8,7 +8,7 @@ use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use crate::gui::widgets::{label, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::Curves;
-use powerband_app::trade_off::{COLUMN_HELP, COLUMNS, Row, TradeOff};
+use powerband_app::curves::trade_off::{COLUMN_HELP, COLUMNS, Row, TradeOff};
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::spec::SeriesId;
 

@@ -8,9 +8,9 @@ use super::{share_words, signed};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
+use powerband_app::App;
 use powerband_app::action::Kernels;
-use powerband_app::kernels::{Found, KernelsState};
-use powerband_app::{App, command_guards};
+use powerband_app::kernels::{Found, KernelsState, timeline_of_profile};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::trace::SliceKind;
@@ -40,7 +40,7 @@ pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<K
         Some(comparison) => compared(comparison),
         None => alone(found.at(app.kernels.level)),
     };
-    let has_timeline = command_guards::timeline_of_profile(app).is_ok();
+    let has_timeline = timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;
     let room = ui.available_width();
     let across = (((room + gap) / (NARROWEST + gap)) as usize).clamp(1, figures.len().max(1));

@@ -12,7 +12,6 @@ use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, field, figure, label, segmented, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Sessions};
-use powerband_app::command_guards;
 use powerband_app::figures;
 use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
 use powerband_app::kernels::{self, Found, KernelsState, Shape};
@@ -74,7 +73,7 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
 }
 
 fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let allowed = command_guards::timeline_of_profile(app).map(|_| ());
+    let allowed = kernels::timeline_of_profile(app).map(|_| ());
     if button::plain_if(ui, allowed, Some(icon::TIMELINE), "Timeline").clicked() {
         changes.push(Kernels::Timeline);
     }
