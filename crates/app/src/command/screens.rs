@@ -1,4 +1,4 @@
-//! To each screen.
+//! Commands to each screen.
 
 use super::entry::{Command, command};
 use crate::action::Action;

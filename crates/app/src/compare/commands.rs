@@ -1,4 +1,4 @@
-//! About the comparison.
+//! Commands about the comparison.
 
 use crate::action::{Action, Compare, Kernels, Run};
 use crate::command::entry::{Command, command};

@@ -1,4 +1,4 @@
-//! What can be either side of the comparison.
+//! In the command palette: what can be either side of the comparison.
 
 use super::{Pick, is_comparable, whole_name};
 use crate::App;

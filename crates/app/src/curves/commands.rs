@@ -1,4 +1,4 @@
-//! About the curves.
+//! Commands about the curves.
 
 use crate::App;
 use crate::action::{Action, Curves};
@@ -121,16 +121,6 @@ pub(crate) const ALL: &[Command] = &[
     }),
 ];
 
-fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
-    let limit = app
-        .curves
-        .options
-        .limit_ns
-        .or_else(|| app.suggested_limit_ns())
-        .ok_or(NO_SESSION)?;
-    Ok(Action::Curves(Curves::Limit(Some(limit * by))))
-}
-
 impl App {
     /// A latency limit to begin with: the middle of what is drawn, to two digits.
     pub fn suggested_limit_ns(&self) -> Option<f64> {
@@ -145,4 +135,14 @@ impl App {
         let step = 10_f64.powf(middle.log10().floor() - 1.0);
         Some((middle / step).round() * step)
     }
+}
+
+fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
+    let limit = app
+        .curves
+        .options
+        .limit_ns
+        .or_else(|| app.suggested_limit_ns())
+        .ok_or(NO_SESSION)?;
+    Ok(Action::Curves(Curves::Limit(Some(limit * by))))
 }

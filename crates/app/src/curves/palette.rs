@@ -1,4 +1,4 @@
-//! Series, and what is drawn of them.
+//! In the command palette: series, and what is drawn of them.
 
 use super::COLUMNS;
 use crate::App;

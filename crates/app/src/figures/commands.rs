@@ -1,4 +1,4 @@
-//! About tables and charts, wherever they are.
+//! Commands about tables and charts, wherever they are.
 
 use crate::App;
 use crate::action::{Action, Compare, Curves, Figures, History, Journey, Kernels};

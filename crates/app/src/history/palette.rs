@@ -1,4 +1,4 @@
-//! Cases that can be followed through the library.
+//! In the command palette: cases that can be followed through the library.
 
 use super::{Following, nearest};
 use crate::App;

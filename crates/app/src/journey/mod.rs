@@ -3,7 +3,6 @@
 pub(crate) mod action;
 pub(crate) mod palette;
 mod update;
-mod work;
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Sessions whose steps can be shown.
+//! In the command palette: sessions whose steps can be shown.
 
 use super::{Looking, has_ladder, has_steps};
 use crate::App;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{ComparedSteps, work};
+use super::ComparedSteps;
 use crate::action::Journey;
+use crate::inbox::{FindingMessage, Message};
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 use crate::{App, Output};
+use powerband_findings::analysis::journey;
 
 impl App {
     pub(crate) fn journey(&mut self, change: &Journey) {
@@ -44,7 +46,14 @@ impl App {
             } else {
                 self.journey.busy = Some(looking);
                 self.jobs.spawn("journey", move |outlet| {
-                    work::compare_steps(looking, session, &rows, outlet);
+                    let journey = Arc::new(journey::compare_steps(&session, &rows, looking.batch));
+                    let found = ComparedSteps {
+                        looking,
+                        session,
+                        journey,
+                    };
+                    let found = FindingMessage::ComparedSteps(Box::new(found));
+                    outlet.send(Message::Finding(found));
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! About where the time of a profile went.
+//! Commands about where the time of a profile went.
 
 use super::Shape;
 use crate::action::{Action, Kernels};

@@ -1,4 +1,4 @@
-//! Profiles, and what is shown of the one that is looked at.
+//! In the command palette: profiles, and what is shown of the one that is looked at.
 
 use super::commands;
 use super::words::{THRESHOLDS, least_share, name};

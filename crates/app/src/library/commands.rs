@@ -1,4 +1,4 @@
-//! About the files of the library.
+//! Commands about the files of the library.
 
 use crate::App;
 use crate::action::{Action, Library, Sessions};

@@ -1,4 +1,4 @@
-//! The list of the library, and the details of the session that is selected.
+//! In the command palette: the list of the library, and the details of the session that is selected.
 
 use super::COLUMNS;
 use crate::App;

@@ -1,4 +1,4 @@
-//! About this machine and its engines.
+//! Commands about this machine and its engines.
 
 use super::Pointed;
 use crate::action::{Action, Machine};

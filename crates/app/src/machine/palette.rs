@@ -1,4 +1,5 @@
-//! What engines need: used from an environment that has it, and found again where the user pointed elsewhere.
+//! In the command palette: environments that have what engines need, and what is found in place of what was
+//! chosen.
 
 use super::Pointed;
 use crate::App;

@@ -1,4 +1,4 @@
-//! About the plan.
+//! Commands about the plan.
 
 use super::PlanEdit;
 use crate::action::{Action, Library};

@@ -1,4 +1,4 @@
-//! Setups, care and plans at hand.
+//! In the command palette: setups, care and plans at hand.
 
 use crate::App;
 use crate::action::Action;

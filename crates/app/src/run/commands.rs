@@ -1,4 +1,4 @@
-//! About the run.
+//! Commands about the run.
 
 use crate::App;
 use crate::action::{Action, Run};

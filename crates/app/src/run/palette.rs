@@ -1,4 +1,4 @@
-//! Cases of the run that can be left out.
+//! In the command palette: cases of the run that can be left out.
 
 use crate::App;
 use crate::action::{Action, Run};

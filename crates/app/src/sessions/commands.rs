@@ -1,4 +1,4 @@
-//! About the open sessions.
+//! Commands about the open sessions.
 
 use super::{LIVE, SessionId};
 use crate::App;

@@ -1,4 +1,4 @@
-//! What can be done with each open session, and what can be opened.
+//! In the command palette: what can be done with each open session, and what can be opened.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! About the window itself.
+//! Commands about the window itself.
 
 use super::settings::Theme;
 use crate::action::{Action, Shell};

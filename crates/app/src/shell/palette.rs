@@ -1,4 +1,4 @@
-//! Notices, and how the window behaves.
+//! In the command palette: notices, and how the window behaves.
 
 use super::settings::Watching;
 use crate::App;

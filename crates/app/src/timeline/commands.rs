@@ -1,4 +1,4 @@
-//! About the timeline.
+//! Commands about the timeline.
 
 use crate::App;
 use crate::action::{Action, Timeline};

@@ -1,4 +1,4 @@
-//! Open traces, and the tracks of the one that is shown.
+//! In the command palette: open traces, and the tracks of the one that is shown.
 
 use crate::App;
 use crate::action::{Action, Timeline};
