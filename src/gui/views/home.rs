@@ -1,7 +1,5 @@
 //! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
 
-use std::collections::BTreeSet;
-
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
 use crate::gui::icon;
@@ -102,7 +100,8 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             } else {
                 setups.join(" and ")
             };
-            let takes = app.estimate(&app.planned_of(request), &BTreeSet::new());
+            let plan = app.planned_of(request);
+            let takes = app.estimate(&plan, &app.machine.refused(&plan));
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };

@@ -255,6 +255,12 @@ impl MachineState {
         engines.filter(|engine| engine.is_ready)
     }
 
+    /// Whether a run that names no setups takes this engine: it is built in, or a library of it was found.
+    pub(crate) fn has_engine(&self, id: &str) -> bool {
+        let mut own = self.engines.iter().flatten().filter(|state| state.id == id);
+        own.any(|state| state.is_ready || state.runtime.is_some())
+    }
+
     /// Which file is used; nothing where there is none, or none is known yet.
     pub fn used(&self, pointed: Pointed) -> Option<&Path> {
         let mut first = self.engines.iter().flatten().filter(|state| state.is_first);

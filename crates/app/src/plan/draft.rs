@@ -8,7 +8,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_measure::engines;
 use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
-use powerband_measure::runner::prepare::DEFAULT_BATCHES;
+use powerband_measure::runner::planning::DEFAULT_BATCHES;
 use powerband_measure::runner::request::{Rules, RunRequest};
 use powerband_onnx::shapes;
 

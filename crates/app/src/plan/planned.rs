@@ -1,12 +1,11 @@
 //! Plans as this machine would run them: which engines, rules and batch sizes fill what the user left open.
 
-use std::collections::BTreeSet;
-
+use super::ModelFacts;
 use crate::App;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::telemetry::DeviceKind;
-use powerband_measure::runner::request::{RunRequest, preset_rules};
-use powerband_measure::runner::{default_benchmark, prepare};
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::{default_benchmark, planning};
 use powerband_measure::telemetry::sampler::USUAL_HZ;
 
 impl App {
@@ -17,48 +16,19 @@ impl App {
 
     /// A request as it would be run here, for an estimate.
     pub fn planned_of(&self, request: RunRequest) -> Plan {
-        let mut setups = request.setups;
-        if setups.is_empty() {
-            let ready = self.machine.ready();
-            let ids: BTreeSet<&str> = ready.map(|engine| engine.id).collect();
-            setups = ids.into_iter().filter_map(|id| id.parse().ok()).collect();
-        }
-        let mut rules = request
-            .rules
-            .unwrap_or_else(|| preset_rules(request.preset, &setups));
-        if let Some(rounds) = request.rounds {
-            rules.measure.rounds = rounds;
-            rules.measure.target_ci95_rel = None;
-        }
-        if request.energy {
-            let rate_hz = self.remembered.watching.rate_hz();
-            rules.measure.allow_for_energy(rate_hz.unwrap_or(USUAL_HZ));
-        }
-        let batches = request
-            .batches
-            .unwrap_or_else(|| prepare::DEFAULT_BATCHES.to_vec());
-        Plan {
-            model: request.model,
-            ladder: if request.journey {
-                prepare::ladder(&setups, &request.looks, &batches)
-            } else {
-                Vec::new()
-            },
-            setups,
-            looks: request.looks,
-            batches,
-            shapes: request.shapes,
-            batch_axis: request.batch_axis,
-            preset: request.preset,
-            measure: rules.measure,
-            warm_up: rules.warm_up,
-            limits: rules.limits,
-            seed: 0,
-            load: request.load,
-            keeping: request.keeping,
-            judging: request.judging,
-            profiling: request.profiling,
-        }
+        let names_none = request.setups.is_empty();
+        let setups = planning::candidates(&request)
+            .into_iter()
+            .filter(|(_, engine)| !names_none || self.machine.has_engine(engine.id()))
+            .map(|(setup, _)| setup);
+        let inputs = match &self.planner.facts {
+            ModelFacts::Known(summary) if self.planner.draft.model.trim() == request.model => {
+                summary.inputs.as_slice()
+            }
+            _ => &[],
+        };
+        let rate_hz = self.remembered.watching.rate_hz().unwrap_or(USUAL_HZ);
+        planning::plan(request, setups.collect(), inputs, rate_hz)
     }
 
     /// What the large button measures, as far as it is known yet what this machine has.

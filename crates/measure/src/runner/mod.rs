@@ -7,6 +7,7 @@ pub mod exporting;
 pub mod importing;
 pub mod installation;
 pub mod ladders;
+pub mod planning;
 pub mod precision;
 pub mod prepare;
 pub mod prepare_error;
