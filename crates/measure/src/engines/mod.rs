@@ -186,6 +186,15 @@ pub struct EngineInfo {
 }
 
 impl EngineInfo {
+    /// An engine that runs on the processor alone.
+    pub(crate) fn on_cpu(version: String) -> Self {
+        Self {
+            version,
+            devices: vec!["cpu".to_owned()],
+            ..Self::default()
+        }
+    }
+
     /// Why it cannot run a setup, as far as it can be told before it is tried; nothing where it may.
     pub fn lack(&self, setup: &Setup) -> Option<String> {
         let kind = setup.device.split(':').next().unwrap_or_default();

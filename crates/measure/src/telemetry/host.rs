@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::files;
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use super::{machine, process};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
@@ -104,13 +104,9 @@ impl Watch for Machine {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        _device: usize,
-        worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
-        self.read_load(values);
+    fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
+        let mut values = Values::new();
+        self.read_load(&mut values);
         if let Some(used) = memory_used(&self.root) {
             values.push((Quantity::MemoryUsed, used as f64));
         }
@@ -124,14 +120,14 @@ impl Watch for Machine {
             .is_none_or(|then| now.duration_since(then) >= SLOWLY)
         {
             self.slow = Some(now);
-            self.read_slowly(worker, now, values);
+            self.read_slowly(worker, now, &mut values);
         }
-        Ok(())
+        Ok(values)
     }
 }
 
 impl Machine {
-    fn read_load(&mut self, values: &mut Vec<(Quantity, f64)>) {
+    fn read_load(&mut self, values: &mut Values) {
         let Some(now) = ticks(&self.root) else {
             return;
         };
@@ -161,12 +157,7 @@ impl Machine {
         }
     }
 
-    fn read_slowly(
-        &mut self,
-        worker: Option<u32>,
-        now: Instant,
-        values: &mut Vec<(Quantity, f64)>,
-    ) {
+    fn read_slowly(&mut self, worker: Option<u32>, now: Instant, values: &mut Values) {
         let mhz: Vec<f64> = self
             .clocks
             .iter()
@@ -330,10 +321,8 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Vec<(Quantity, f64)> {
-        let mut values = Vec::new();
-        watch.read(0, worker, &mut values).unwrap();
-        values
+    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Values {
+        watch.read(0, worker).unwrap()
     }
 
     #[test]

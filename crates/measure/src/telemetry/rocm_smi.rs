@@ -10,7 +10,7 @@ use rocm_smi_lib::{
 use rocm_smi_lib_sys::extra;
 use rocm_smi_lib_sys::library::{self, Library};
 
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use super::{amdgpu, files};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
@@ -189,29 +189,20 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        _worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
+    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
         let Some(card) = self.cards.get_mut(device) else {
-            return Ok(());
+            return Ok(Values::new());
         };
-        let before = values.len();
-        card.read(&mut self.session.rocm, values);
+        let values = card.read(&mut self.session.rocm);
         // What is read while it goes away is not to be believed.
-        if let Err(gone) = card.still_there() {
-            values.truncate(before);
-            return Err(gone);
-        }
-        if values.len() == before {
+        card.still_there()?;
+        if values.is_empty() {
             return Err(Gone(
                 "ROCm SMI tells nothing of it any more: look into the system's log with sudo dmesg"
                     .to_owned(),
             ));
         }
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -244,7 +235,8 @@ impl Card {
         self.folder.as_deref().map_or(Ok(()), amdgpu::still_there)
     }
 
-    fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi, values: &mut Vec<(Quantity, f64)>) {
+    fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi) -> Values {
+        let mut values = Values::new();
         let mut asked = std::mem::take(&mut self.asked);
         let last_try = self.tries + 1 == TRIES;
         let now = Instant::now();
@@ -270,6 +262,7 @@ impl Card {
         }
         self.asked = asked;
         self.tries = TRIES.min(self.tries + 1);
+        values
     }
 
     /// One value, in our unit.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::source::{Gone, Watch};
+use super::source::{Gone, Values, Watch};
 use super::survey::{Opened, Survey};
 use powerband_core::base::clock;
 use powerband_core::domain::telemetry::{Quantity, Reading, WatchedDevice};
@@ -267,10 +267,9 @@ impl Asker {
     fn ask_all(&mut self) {
         let worker = Some(self.shared.worker.load(Ordering::Relaxed)).filter(|pid| *pid != 0);
         for (own, device) in self.devices.clone() {
-            let mut values = Vec::new();
             let begun_ns = clock::monotonic_ns();
             self.state.asked_ns.store(begun_ns, Ordering::Relaxed);
-            let answer = self.watch.read(own, worker, &mut values);
+            let answer = self.watch.read(own, worker);
             // An answer that came too late is not listened to any more.
             if self.is_over() {
                 return;
@@ -278,7 +277,7 @@ impl Asker {
             let ended_ns = clock::monotonic_ns();
             let at_ns = begun_ns + (ended_ns - begun_ns) / 2;
             match answer {
-                Ok(()) => self.keep(device, at_ns, values),
+                Ok(values) => self.keep(device, at_ns, values),
                 Err(Gone(why)) => {
                     self.devices.retain(|(_, place)| *place != device);
                     self.shared.lock().lost.push((device, at_ns, why));
@@ -288,7 +287,7 @@ impl Asker {
         }
     }
 
-    fn keep(&mut self, device: usize, at_ns: u64, mut values: Vec<(Quantity, f64)>) {
+    fn keep(&mut self, device: usize, at_ns: u64, mut values: Values) {
         let mut warnings = Vec::new();
         values.retain(|(quantity, value)| {
             let is_possible = quantity.plausible().contains(value);
@@ -331,15 +330,9 @@ mod tests {
             &self.devices
         }
 
-        fn read(
-            &mut self,
-            _device: usize,
-            worker: Option<u32>,
-            values: &mut Vec<(Quantity, f64)>,
-        ) -> Result<(), Gone> {
+        fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
             self.readings += 1;
-            values.push((Quantity::Power, (self.read)(self.readings, worker)?));
-            Ok(())
+            Ok(vec![(Quantity::Power, (self.read)(self.readings, worker)?)])
         }
     }
 

@@ -77,22 +77,20 @@ pub trait Source: Sync {
     }
 }
 
+/// What was read of a device, each quantity in its unit.
+pub type Values = Vec<(Quantity, f64)>;
+
 /// Why a device cannot be read any more. Anything less than that is a gap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Gone(pub String);
 
-/// What is told of the devices, from now on. Belongs to one thread, which may wait.
+/// Reads the devices of a source. Belongs to one thread, which may wait.
 pub trait Watch: Send {
-    /// The devices that it tells of.
+    /// The devices that it reads.
     fn devices(&self) -> &[WatchedDevice];
 
-    /// Reads one of them, by its place in that list, and adds what could be read to `values`.
-    /// `worker` is the process that is measuring now.
-    fn read(
-        &mut self,
-        device: usize,
-        worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone>;
+    /// What could be read of one of them, by its place in that list. `worker` is the process that is
+    /// measuring now.
+    fn read(&mut self, device: usize, worker: Option<u32>) -> Result<Values, Gone>;
 }

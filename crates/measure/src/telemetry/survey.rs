@@ -72,7 +72,7 @@ fn ask(
     let started = thread::Builder::new()
         .name(format!("open {}", source.id()))
         .spawn(move || {
-            // Nobody listens any more where it took too long.
+            // The receiver is gone where it took too long.
             drop(sender.send(source.open(&places)));
         });
     match started {
@@ -142,8 +142,8 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::source::Gone;
-    use powerband_core::domain::telemetry::{DeviceKind, Quantity};
+    use crate::telemetry::source::{Gone, Values};
+    use powerband_core::domain::telemetry::DeviceKind;
 
     struct Cards(Vec<WatchedDevice>);
 
@@ -152,13 +152,8 @@ mod tests {
             &self.0
         }
 
-        fn read(
-            &mut self,
-            _device: usize,
-            _worker: Option<u32>,
-            _values: &mut Vec<(Quantity, f64)>,
-        ) -> Result<(), Gone> {
-            Ok(())
+        fn read(&mut self, _device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+            Ok(Values::new())
         }
     }
 

@@ -16,6 +16,7 @@ use nvml_wrapper::sys_exports::field_id;
 
 use super::constants::watts;
 use super::lost;
+use crate::telemetry::source::Values;
 use powerband_core::domain::telemetry::{Quantity, Throttle};
 
 /// One reading of one card.
@@ -25,7 +26,7 @@ pub(super) struct Asked<'a> {
     /// Whether the driver's process numbers are other ones than ours.
     pub foreign: bool,
     /// What was found so far.
-    pub values: Vec<(Quantity, f64)>,
+    pub values: Values,
 }
 
 type Answer<T> = Result<T, NvmlError>;
