@@ -174,9 +174,12 @@ impl Machine {
         if let Some(count) = counts.reduce(|sum, count| sum + count) {
             values.push((Quantity::TooHot, count));
         }
-        let Some((pid, switches)) =
-            worker.and_then(|pid| Some((pid, process::made_way(&self.root, pid)?)))
-        else {
+        let Some((pid, switches)) = worker.and_then(|pid| {
+            Some((
+                pid,
+                process::forced_switches(&self.root.join(format!("proc/{pid}")))?,
+            ))
+        }) else {
             return;
         };
         if let Some((of, then, before)) = self.switches.replace((pid, now, switches))
