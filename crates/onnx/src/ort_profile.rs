@@ -233,8 +233,8 @@ fn spans<'a>(events: &'a [Event<'a>], notes: &mut Vec<String>) -> (Vec<Span<'a>>
 }
 
 /// Takes the time of nodes inside a node off that node's. Nodes of one thread either follow each
-/// other or lie within each other, and rounding down never makes followers overlap; so whoever
-/// starts before another has ended lies within it.
+/// other or lie within each other, and rounding down never makes followers overlap; so a node
+/// that starts before another has ended lies within it.
 fn unnest(spans: &mut [Span<'_>]) {
     spans.sort_by_key(|span| (span.thread, span.start, std::cmp::Reverse(span.time)));
     // Nodes that have not ended yet, and when they do.

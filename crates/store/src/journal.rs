@@ -1,7 +1,7 @@
 //! The journal of a run that is going on: one event a line, so that a crash loses at most the round
 //! in flight.
 //!
-//! A running program holds a lock on its journal. A journal that nobody holds is the trace of a run
+//! A running program holds a lock on its journal. A journal without a lock is the trace of a run
 //! that was cut short, and can be made into a session.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -16,7 +16,7 @@ use powerband_core::domain::session::Session;
 /// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 
-/// Characters of a run's name that are told: it may stand in a strip of one line.
+/// Characters of a run's name that are shown: it may stand in a strip of one line.
 const NAME: usize = 40;
 
 /// A journal that this program writes.
@@ -214,7 +214,7 @@ fn describe(path: PathBuf) -> Option<Living> {
     })
 }
 
-/// What other programs measure, in a sentence without its full stop; nothing where nobody measures.
+/// What other programs measure, in a sentence without its full stop; nothing where none measures.
 pub fn in_words(runs: &[Living]) -> Option<String> {
     let since = |run: &Living| {
         let name = humanize::shorten(&run.name, NAME);
@@ -241,7 +241,7 @@ pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
     open_abandoned(path).map(drop)
 }
 
-/// A journal that nobody is writing.
+/// A journal that no program is writing.
 fn open_abandoned(path: &Path) -> Result<File, JournalError> {
     let file = regular_file::open(path).map_err(|source| JournalError::Io {
         path: path.to_path_buf(),

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cancel::CancelToken;
 
-/// Wakes somebody up who does not look by themselves.
+/// Wakes a thread that does not look by itself.
 type Waker = Box<dyn Fn() + Send + Sync>;
 
 /// The request that the program ends, and whether something has to be saved first.

@@ -74,7 +74,7 @@ pub struct CpuContention {
     pub switches: u64,
     /// Processor time of the worker itself, in nanoseconds, all its threads together.
     pub own_ns: u64,
-    /// Processor time of everybody else on this machine, in nanoseconds, all processors together.
+    /// Processor time of all other processes on this machine, in nanoseconds, all processors together.
     pub others_ns: u64,
     /// Processor time that a hypervisor gave to other machines, in nanoseconds, all processors together.
     pub stolen_ns: u64,

@@ -302,7 +302,7 @@ pub struct ClaimedStep {
     /// What its gains are over: the start, the step before, the baseline.
     #[serde(default)]
     pub over: String,
-    /// What became of what.
+    /// Values before and after.
     #[serde(default)]
     pub changes: Vec<Change>,
 }

@@ -122,7 +122,7 @@ pub enum Load {
 impl Load {
     /// Requests a second: one in a hundred seconds.
     const MOST_SELDOM: f64 = 0.01;
-    /// Requests a second that nobody could tell apart any more.
+    /// Requests a second that the clock cannot separate any more.
     const MOST_OFTEN: f64 = 1e6;
 
     /// So many requests a second, at random or at even distances; or how many there may be.
@@ -173,7 +173,7 @@ impl fmt::Display for Load {
 /// How the workers of several setups are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keeping {
-    /// All alive while memory allows; whoever is not measured sleeps.
+    /// All alive while memory allows; a worker that is not measured sleeps.
     #[default]
     Together,
     /// One at a time: a setup's worker is started again for each of its visits after another's.
@@ -223,7 +223,7 @@ pub struct Judging {
 }
 
 impl Judging {
-    /// Inputs where nobody says how many.
+    /// Inputs by default.
     pub const USUAL: u64 = 64;
 }
 

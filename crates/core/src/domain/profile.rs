@@ -26,10 +26,10 @@ pub struct Total {
     pub kind: SliceKind,
     /// Its whole name.
     pub name: String,
-    /// The operator that it carries out; empty where nobody says.
+    /// The operator that it carries out; empty where it is not known.
     #[serde(default)]
     pub op: String,
-    /// Where it ran: a device in words or an execution provider; empty where nobody says.
+    /// Where it ran: a device in words or an execution provider; empty where it is not known.
     #[serde(default)]
     pub place: String,
     /// How often.

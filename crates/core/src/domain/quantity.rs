@@ -14,7 +14,7 @@ pub enum Quantity {
     BusiestCore,
     /// Share of the time in which its memory was read or written, in percent.
     MemoryBusy,
-    /// Memory in use, by anybody, in bytes.
+    /// Memory that all processes together use, in bytes.
     MemoryUsed,
     /// Memory that the worker has now, in bytes.
     WorkerMemory,

@@ -158,7 +158,7 @@ impl Session {
         rounds.map(|round| round.round + 1).max().unwrap_or(0)
     }
 
-    /// Whether it holds what somebody published, and nothing that was measured.
+    /// Whether it holds published numbers, and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.published.is_some() && self.cases.is_empty()
     }
@@ -194,7 +194,7 @@ impl Session {
             && (is_measured() || is_one_import())
     }
 
-    /// The setup that somebody means: by its spelling, its label, or its number from 1.
+    /// The setup that a text means: by its spelling, its label, or its number from 1.
     pub fn find_setup(&self, wanted: &str) -> Option<usize> {
         let setups = 0..self.plan.setups.len();
         let spelled = wanted

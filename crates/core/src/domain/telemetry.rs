@@ -290,7 +290,7 @@ pub struct Asked {
 /// What all devices said during a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
-    /// How often they were asked, in readings a second; zero where nobody asked.
+    /// How often they were asked, in readings a second; zero where they were not read.
     pub rate_hz: f64,
     /// The same for each sitting: readings of two sittings have nothing to do with each other.
     #[serde(default)]

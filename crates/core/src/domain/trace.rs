@@ -23,7 +23,7 @@ pub enum SliceKind {
     Call,
     /// The host waits for a device.
     Wait,
-    /// A stretch that somebody named: a step, a phase, a range.
+    /// A stretch that a program or the user named: a step, a phase, a range.
     Range,
     /// A function of a script.
     Script,
@@ -69,7 +69,7 @@ impl SliceKind {
         matches!(self, Self::Kernel | Self::Copy | Self::Set)
     }
 
-    /// Whether it only describes what runs: a stretch that somebody named lies over work and is none.
+    /// Whether it only describes what runs: a named stretch lies over work and is none.
     pub fn is_annotation(self) -> bool {
         self == Self::Range
     }
@@ -212,7 +212,7 @@ pub struct Slice {
     pub duration_ns: u64,
     /// What a launch and what it launched have in common; 0 for nothing.
     pub link: u64,
-    /// The operator that it carries out, by number; 0 where nobody says.
+    /// The operator that it carries out, by number; 0 where it is not known.
     pub op: u32,
     /// More of it, such as shapes or a grid, by number; 0 for nothing.
     pub detail: u32,
@@ -252,7 +252,7 @@ pub struct MemoryEvent {
     pub total: Option<u64>,
     /// Index of the track of the thread that asked, where the profiler tells.
     pub track: Option<u32>,
-    /// The operator that asked, by number; 0 where nobody says.
+    /// The operator that asked, by number; 0 where it is not known.
     pub op: u32,
 }
 

@@ -260,7 +260,7 @@ pub trait Engine: Sync {
     /// Options beyond [`COMMON_KEYS`].
     fn keys(&self) -> &'static [Key];
 
-    /// Whether users are told of it; numbers of an engine that is not offered are made up.
+    /// Whether users see it in lists; numbers of an engine that is not offered are made up.
     fn is_offered(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Files of other tools made into a session: profiles where the time went, cases where somebody measured.
+//! Files of other tools made into a session: profiles where the time went, cases where something was measured.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -300,7 +300,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
     }
 }
 
-/// What is to be known of the results: what their program does not accept, then what nobody knows.
+/// Remarks on the results: what their program does not accept, then what is unknown.
 fn remarks(reported: &[Reported]) -> Vec<String> {
     let objections = with_times(reported).flat_map(|one| {
         let name = &one.name;

@@ -50,7 +50,7 @@ const DIGITS: usize = 12;
 pub struct Converted {
     /// Its file.
     pub file: ModelFile,
-    /// What somebody who compares the two should know; empty where it was made earlier.
+    /// What matters when the two are compared; empty where it was made earlier.
     pub notes: Vec<String>,
 }
 

@@ -32,7 +32,7 @@ pub enum Target {
     Again {
         /// The file.
         path: PathBuf,
-        /// Its state when it was read: whatever somebody else changes meanwhile is not overwritten.
+        /// Its state when it was read: a change that another program made since then is not overwritten.
         stamp: Stamp,
     },
 }

@@ -90,7 +90,7 @@ impl Watcher {
             })
     }
 
-    /// What is to be said where energies are wanted and nobody can tell them.
+    /// The warning where energies are wanted and no source measures power.
     pub(crate) fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
         (request.for_energy && !self.tells_power).then(|| RunEvent::Warned {
             text: "No device here tells its power, so no energy will be known; powerband devices says what would help."
@@ -167,7 +167,7 @@ impl Watcher {
 mod tests {
     use super::*;
 
-    /// Watches a machine where nobody tells anything.
+    /// Watches a machine on which no source is available.
     fn warned(for_energy: bool) -> Option<RunEvent> {
         let empty = tempfile::tempdir().unwrap();
         let nothing = Some(empty.path().join("nothing.so"));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_energies_hears_at_once_that_nobody_can_tell_them() {
+    fn a_run_for_energies_without_a_meter_warns_at_once() {
         assert!(warned(true).is_some());
         assert!(warned(false).is_none());
     }

@@ -15,7 +15,7 @@ use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
 
-/// On machines with more cores than these, only the busiest one is told apart.
+/// On machines with more cores than these, only the busiest one is read by itself.
 const MOST_CORES: usize = 32;
 /// How often is read what changes slowly or costs a lot: clocks, heat, the worker's threads.
 const SLOWLY: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! Asks every source again and again, in threads of their own, and keeps what they say until somebody
-//! fetches it.
+//! Reads every source at a fixed rate, each in a thread of its own, and keeps the readings until they are
+//! fetched.
 //!
 //! A driver that hangs holds up its own thread and nothing else: after a while its source is set aside.
 
@@ -14,7 +14,7 @@ use super::survey::{Opened, Survey};
 use powerband_core::base::clock;
 use powerband_core::domain::telemetry::{Quantity, Reading, WatchedDevice};
 
-/// Readings a second where nobody says otherwise.
+/// Readings a second by default.
 pub const USUAL_HZ: f64 = 10.0;
 /// Readings a second that can be asked for.
 pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
@@ -22,7 +22,7 @@ pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long threads may take to end.
 const LEAVE: Duration = Duration::from_millis(300);
-/// Readings that are kept until somebody fetches them: a minute of eight devices at the highest rate.
+/// Readings that are kept until they are fetched: a minute of eight devices at the highest rate.
 const KEPT: usize = 50_000;
 
 /// What was caught since the last time. Times are those of the monotonic clock.
@@ -57,7 +57,7 @@ struct Shared {
 struct LineState {
     /// Since when it is being asked, on the monotonic clock; zero while it is not.
     asked_ns: AtomicU64,
-    /// Nobody listens to it any more.
+    /// Its answers are ignored from now on.
     set_aside: AtomicBool,
 }
 
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_hangs_is_set_aside_and_holds_nobody_up() {
+    fn a_driver_that_hangs_is_set_aside_and_delays_no_other() {
         let mut sampler = sampler(100.0, 300, |reading, _| {
             if reading == 3 {
                 thread::sleep(Duration::from_hours(1));

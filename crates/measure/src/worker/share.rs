@@ -125,7 +125,7 @@ impl Place {
     }
 }
 
-/// A round that only wakes everybody up.
+/// A round that only wakes all copies up.
 pub fn waking(rule: &RoundRule) -> RoundRule {
     RoundRule {
         min_samples: 1,

@@ -88,7 +88,7 @@ impl WorkerError {
 #[derive(Debug)]
 pub struct Worker {
     process: Process,
-    /// Whether somebody else writes to its standard output as well, whose lines are passed over.
+    /// Whether another program writes to its standard output as well; the lines of that are skipped.
     has_company: bool,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
@@ -206,8 +206,8 @@ impl Worker {
         ))
     }
 
-    /// Ends it politely, or less politely where it does not listen; tells how it failed where it did so
-    /// meanwhile and nobody was told yet.
+    /// Ends it: asks first, and kills it where it does not answer. Returns how it failed before that, where
+    /// that was not reported yet.
     pub fn end(mut self) -> Option<Ending> {
         if self.process.is_over() {
             return None;

@@ -94,12 +94,12 @@ impl WorkerGroup {
     pub(crate) fn confused(&mut self, reply: &Reply) -> WorkerError {
         match self.workers.first_mut() {
             Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+            None => WorkerError::Garbled("an answer without a worker".to_owned()),
         }
     }
 
-    /// Ends them politely, or less politely where they do not listen; tells how those failed that did
-    /// so and of whom nobody was told yet.
+    /// Ends them: asks first, kills those that do not answer. Returns the failures that were not reported
+    /// yet.
     pub(crate) fn end(self) -> Vec<Ending> {
         self.workers.into_iter().filter_map(Worker::end).collect()
     }
@@ -180,7 +180,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             };
             worker.say(&place.request(request, self.threads))?;
         }
-        // Everybody is heard, so that nobody has an old answer left when the next question comes.
+        // Every worker is heard, so that none has an old answer left when the next question comes.
         let replies: Vec<Result<Reply, WorkerError>> = self
             .workers
             .iter_mut()

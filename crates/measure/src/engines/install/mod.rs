@@ -157,7 +157,7 @@ pub fn download(
         "--only-binary=:all:",
         "--disable-pip-version-check",
     ];
-    // Nobody is there to answer a question, and a painted bar means nothing in a pipe.
+    // pip must not ask questions here, and a painted bar means nothing in a pipe.
     let bar = if with_progress { "raw" } else { "off" };
     let quiet = ["--no-input", "--progress-bar", bar, "-d"];
     Ok(ProcessSpec::new(python)

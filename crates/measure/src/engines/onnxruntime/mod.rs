@@ -190,7 +190,7 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
     Ok((environment, start.elapsed().as_nanos() as u64))
 }
 
-/// A session that is told everything that its setup says, and what the user should know of that.
+/// A session with every option of its setup, and what the user should know of that.
 fn builder(
     environment: &Environment,
     request: &LoadRequest<'_>,

@@ -68,7 +68,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
 ];
 
-/// A setup as ONNX Runtime is told it.
+/// A setup as options of ONNX Runtime.
 #[derive(Debug)]
 pub(super) struct Options {
     level: GraphOptimizationLevel,

@@ -66,7 +66,7 @@ pub struct Earlier {
     pub created: String,
 }
 
-/// Who is told of each event as it happens.
+/// Called with each event as it happens.
 pub(crate) type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
 
 /// Carries the plan out. The journal, where there is one, has every event before the observer hears
@@ -503,7 +503,7 @@ impl Run<'_, '_> {
             self.close(case);
         }
         let outcome = error.into_outcome(phase);
-        // Whoever stopped the run, or left this case out, says later how the case ended.
+        // Stopping the run and leaving out a case set the outcome later.
         if outcome == Outcome::Cancelled {
             return;
         }

@@ -196,7 +196,7 @@ impl Run<'_, '_> {
     pub(super) fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
         match self.workers.get_mut(&setup) {
             Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+            None => WorkerError::Garbled("an answer without a worker".to_owned()),
         }
     }
 

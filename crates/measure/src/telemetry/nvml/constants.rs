@@ -124,7 +124,7 @@ fn ecc(card: &Device<'_>) -> Told {
     ))
 }
 
-/// Shown alone: whoever divided a card had reasons.
+/// Without a command that changes it: a card is divided on purpose.
 fn mig(card: &Device<'_>) -> Told {
     let mode = card.mig_mode().ok()?;
     Some((on_or_off([mode.current == 1, mode.pending == 1]), None))

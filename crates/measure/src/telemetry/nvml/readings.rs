@@ -215,7 +215,7 @@ fn processes(asked: &mut Asked<'_>) -> Answer<()> {
         let bytes = memory(&own).map(|bytes| (Quantity::WorkerMemory, bytes as f64));
         asked.values.extend(bytes);
     }
-    // Whoever cannot tell the worker from the others cannot count the others.
+    // The other processes can be counted only where the worker is known among them.
     let count = comparable.then_some((Quantity::OtherProcesses, others.len() as f64));
     asked.values.extend(count);
     Ok(())
