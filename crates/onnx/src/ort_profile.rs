@@ -21,7 +21,7 @@ const KERNEL: &str = "_kernel_time";
 /// The event behind the nodes of a run.
 const RUN: &str = "model_run";
 
-/// Why a profile told nothing.
+/// Why a profile gave nothing.
 #[derive(Debug, Error)]
 pub enum ProfileError {
     /// The operating system says no.
@@ -71,7 +71,7 @@ pub enum ProfileError {
     },
 }
 
-/// What a profile tells.
+/// What a profile says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Runs that the times are means of.
@@ -191,7 +191,7 @@ struct Span<'a> {
     time: u64,
 }
 
-/// What tells a node from others: subgraphs count their own nodes, so that no one of these is enough.
+/// What identifies a node: subgraphs count their own nodes, so that no one of these is enough.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key<'a> {
     name: &'a str,

@@ -10,7 +10,7 @@
 
 use prost::{Enumeration, Message, Oneof};
 
-/// A named setting of a node: one of its values is filled, which `type` tells.
+/// A named setting of a node: one of its values is filled; `type` says which.
 #[derive(Clone, PartialEq, Message)]
 pub struct AttributeProto {
     /// What it is called.

@@ -29,7 +29,7 @@ const END_OF_HEAD: &[u8] = b"\n    environment: (";
 /// A file that is larger is not read whole for knowing how long a plan takes.
 const QUICKLY_READ_BYTES: u64 = 4 << 20;
 
-/// What tells one state of a file from another.
+/// Size and time of a file, by which a change is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     modified: SystemTime,

@@ -154,7 +154,7 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A run that a program is measuring now, as its journal tells.
+/// A run that a program is measuring now, from its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Living {
     /// Its journal.
@@ -189,7 +189,7 @@ pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
     held.filter_map(described).collect()
 }
 
-/// What the first line of a journal tells; nothing where it is not written yet.
+/// What the first line of a journal says; nothing where it is not written yet.
 fn describe(path: PathBuf) -> Option<Living> {
     let mut line = Vec::new();
     let mut file = BufReader::new(regular_file::open(&path).ok()?);
@@ -291,7 +291,7 @@ fn is_whole_object(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.is_object())
 }
 
-/// The program that began a run, as its first event tells.
+/// The program that began a run, from its first event.
 fn writer(first: Option<&Stamped>) -> String {
     let environment = match first.map(|stamped| &stamped.event) {
         Some(RunEvent::Began(beginning)) => Some(&beginning.environment),

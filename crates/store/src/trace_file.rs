@@ -50,7 +50,7 @@ pub struct NotWritten {
     source: io::Error,
 }
 
-/// Puts a timeline where it belongs, and tells what the session calls it.
+/// Puts a timeline where it belongs, and returns what the session calls it.
 pub fn put_beside(
     session: &Path,
     number: usize,

@@ -14,7 +14,7 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// Asks everyone who holds a copy to stop.
+    /// Asks all holders of a copy to stop.
     pub fn cancel(&self) {
         self.own.store(true, Ordering::Relaxed);
     }

@@ -38,7 +38,7 @@ impl Ending {
         self.token.clone()
     }
 
-    /// Says who is to be woken up; the first one who says so.
+    /// Sets what is called to wake the thread; only the first call counts.
     pub fn wake_with(&self, wake: impl Fn() + Send + Sync + 'static) {
         drop(self.waker.set(Box::new(wake)));
     }

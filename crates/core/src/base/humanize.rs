@@ -259,7 +259,7 @@ pub fn shorten(text: &str, width: usize) -> String {
     short
 }
 
-/// Text cut to `width` characters in its middle: what tells names apart often stands at their end.
+/// Text cut to `width` characters in its middle: names often differ at their end.
 pub fn shorten_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {

@@ -47,16 +47,16 @@ pub struct Round {
     /// Each run's time, in nanoseconds and in order; nothing is left out.
     #[serde(with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
-    /// What else went on meanwhile, where the system tells.
+    /// What else went on meanwhile, where the system reports it.
     #[serde(default)]
     pub company: Option<CpuContention>,
-    /// What each run consists of, where the worker tells.
+    /// What each run consists of, where the worker reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// What was learned, epoch by epoch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
-    /// The most memory of the device that the engine had, in bytes, where it tells.
+    /// The most memory of the device that the engine had, in bytes, where it reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_peak_bytes: Option<u64>,
     /// How much later than the first of several copies the last one began, in nanoseconds.

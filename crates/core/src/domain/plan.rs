@@ -104,7 +104,7 @@ pub struct WarmUpRule {
 /// When runs start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Load {
-    /// Each as soon as the one before is over: a closed loop, which tells the service time.
+    /// Each as soon as the one before is over: a closed loop, which measures the service time.
     #[default]
     Closed,
     /// Requests arrive at even distances, whether the one before is over or not.
@@ -354,13 +354,13 @@ impl Plan {
 }
 
 impl MeasureRule {
-    /// Time that a case has to be watched before its energy can be told, in milliseconds, and readings
+    /// Time that a case has to be watched before its energy can be measured, in milliseconds, and readings
     /// that it takes; with a little more for rounds whose readings have a gap.
     const FOR_ENERGY: (f64, f64) = (12_000.0, 24.0);
     /// Very short runs come in large numbers before that time is over.
     const SAMPLES_FOR_ENERGY: u64 = 1_000_000;
 
-    /// Measures each case for so long that its energy can be told, where devices are read so often.
+    /// Measures each case for so long that its energy can be measured, where devices are read so often.
     pub fn allow_for_energy(&mut self, rate_hz: f64) {
         let (least_ms, readings) = Self::FOR_ENERGY;
         let least_ms = least_ms.max(readings * 1e3 / rate_hz.max(1.0)) as u64;

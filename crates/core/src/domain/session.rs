@@ -183,9 +183,9 @@ impl Session {
         self.plan.label(setup).unwrap_or_else(|| "–".to_owned())
     }
 
-    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so
-    /// the seed tells as well, which is another one for each run unless the user sets it. What was imported
-    /// has no seed, and several files may be imported in one second.
+    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so the
+    /// seed counts as well, which differs for each run unless the user sets it. What was imported has no
+    /// seed, and several files may be imported in one second.
     pub fn is_of_one_run_with(&self, other: &Self) -> bool {
         let is_measured = || self.imported.is_none() && other.imported.is_none();
         let is_one_import = || self.model == other.model && self.reported == other.reported;

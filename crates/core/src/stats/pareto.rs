@@ -13,7 +13,7 @@ pub fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&index| is_known(&points[index]))
         .collect();
-    // The fastest first, and the best of those: who comes later can only win by quality.
+    // The fastest first, and the best of those: a later one can only win by quality.
     order.sort_by(|&a, &b| {
         let by_speed = points[b].0.partial_cmp(&points[a].0);
         let by_quality = points[b].1.partial_cmp(&points[a].1);

@@ -173,7 +173,7 @@ fn ln_median(visit: &Visit) -> Option<f64> {
 }
 
 /// The spread of a case against itself: the first half of each visit against its second, as far as two
-/// standard errors of a comparison of so many rounds go. Zero where visits are too short to tell.
+/// standard errors of a comparison of so many rounds go. Zero where visits are too short for that.
 fn spread(visits: &[&Visit], rounds: f64) -> f64 {
     let squares: Vec<f64> = visits
         .iter()

@@ -115,7 +115,7 @@ impl Control {
         std::mem::take(&mut self.state().unwanted)
     }
 
-    /// Opens a visit. Its token is raised with the run's, or by who leaves the case out.
+    /// Opens a visit. Its token is raised with the run's, or when the case is left out.
     pub(super) fn begin_visit(&self, case: CaseKey) -> CancelToken {
         let stop = self.cancel.part();
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Files of other tools made into a session: profiles where the time went, cases where something was measured.
+//! Files of other tools made into a session: profiles of where the time went, cases of what was measured.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -290,7 +290,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
             ..Round::default()
         });
     }
-    // Two files of one run tell the same time.
+    // Two files of one run have the same time.
     let is_same =
         |known: &&mut Stated| known.typical_ns.is_some() && known.typical_ns == stated.typical_ns;
     match case.stated.iter_mut().find(is_same) {
@@ -381,7 +381,7 @@ pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
     Ok(())
 }
 
-/// Writes a session to another file, with its timelines beside it, and tells what was written.
+/// Writes a session to another file, with its timelines beside it, and returns what was written.
 ///
 /// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
 /// the file that the session is from.

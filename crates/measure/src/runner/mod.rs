@@ -1,4 +1,5 @@
-//! From a request to one ordered stream of events and a saved session: who is measured when, and by whom.
+//! From a request to one ordered stream of events and a saved session: which case is measured when, by
+//! which worker.
 
 pub mod batches;
 pub mod control;

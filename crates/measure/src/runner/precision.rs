@@ -233,12 +233,12 @@ fn to_int8(
     int8::rewrite(model, &observer.ranges.finish(), &options).map_err(|e| told(&e))
 }
 
-/// Gathers the ranges of everything that the observed network tells, and of its inputs.
+/// Gathers the ranges of all outputs of the observed network, and of its inputs.
 struct Observer<'a> {
     folder: &'a Path,
     method: Method,
     ranges: Ranges,
-    /// What the observed network tells, in its order.
+    /// The outputs of the observed network, in its order.
     outputs: Vec<String>,
     case: WorkerCase,
 }

@@ -38,7 +38,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether a session can be written there, as far as can be told before the run.
+    /// Whether a session can be written there, as far as can be known before the run.
     pub fn check(&self) -> Result<(), WriteError> {
         match self {
             Self::Library | Self::Again { .. } => Ok(()),

@@ -11,7 +11,7 @@ use powerband_core::domain::telemetry::{Lost, Reading, Span, Telemetry, WatchedD
 
 /// How often readings are handed on. The reader of the events has something else to do meanwhile.
 const HANDED_ON: Duration = Duration::from_millis(500);
-/// Readings that tell the power of an idle machine.
+/// Readings for the power of an idle machine.
 const IDLE_READINGS: f64 = 20.0;
 /// An idle machine is watched at least, and at most, for so long.
 const IDLE_S: (f64, f64) = (2.0, 5.0);
@@ -23,7 +23,7 @@ pub struct WatchRequest {
     pub rate_hz: f64,
     /// Where sources look.
     pub places: Places,
-    /// Whether each case is measured for so long that its energy can be told.
+    /// Whether each case is measured for so long that its energy can be measured.
     pub for_energy: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Looks who can tell something, and begins to ask.
+    /// Opens the sources that are available, and begins to read them.
     pub(crate) fn begin(
         request: &WatchRequest,
         before: &Telemetry,
@@ -72,7 +72,7 @@ impl Watcher {
     }
 
     /// How long to watch the idle machine before the first worker starts; nothing where no device
-    /// tells its power.
+    /// reports its power.
     pub(crate) fn idle_time(&self) -> Option<Duration> {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
         self.tells_power

@@ -89,7 +89,7 @@ pub(crate) fn still_there(folder: &Path) -> Result<(), Gone> {
     )))
 }
 
-/// One card: the files that tell something, looked up once.
+/// One card: the files with readings, looked up once.
 struct Card {
     folder: PathBuf,
     /// Files with one number each, and what it is worth in our unit.
@@ -221,7 +221,7 @@ pub fn settings(
     [limit, level, determinism].into_iter().flatten().collect()
 }
 
-/// Older drivers tell a mean, newer ones the power at the moment.
+/// Older drivers report a mean, newer ones the power at the moment.
 fn power_file(sensors: &Path) -> Option<PathBuf> {
     let files = ["power1_average", "power1_input"].map(|file| sensors.join(file));
     files.into_iter().find(|file| file.exists())

@@ -1,6 +1,6 @@
 //! The machine itself: load, memory, clocks, heat, and what the worker has of it.
 //!
-//! Read from `/proc` and `/sys` directly: a library that reads them as well refuses to tell the load
+//! Read from `/proc` and `/sys` directly: a library that reads them as well gives the load no
 //! more often than five times a second, and knows nothing of stolen time.
 
 use std::collections::BTreeMap;
@@ -276,12 +276,12 @@ fn memory_used(root: &Path) -> Option<u64> {
     Some(total.saturating_sub(available))
 }
 
-/// The clocks of the cores, as the kernel sees them; virtual machines mostly tell none.
+/// The clocks of the cores, as the kernel sees them; virtual machines mostly have none.
 fn clock_files(root: &Path) -> Vec<PathBuf> {
     per_core(root, "cpufreq/scaling_cur_freq")
 }
 
-/// How often each package was too hot. Every core tells the number of its package.
+/// How often each package was too hot. Every core has the number of its package.
 fn throttle_files(root: &Path) -> Vec<PathBuf> {
     let mut packages = BTreeMap::new();
     for path in per_core(root, "thermal_throttle/package_throttle_count") {

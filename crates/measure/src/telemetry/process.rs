@@ -1,4 +1,4 @@
-//! One process, as `/proc` tells of it.
+//! One process, from `/proc`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub struct ProcessMemory {
     pub peak_bytes: u64,
 }
 
-/// The memory of a process; nothing where the system does not tell, or it is gone.
+/// The memory of a process; nothing where the system does not report it, or it is gone.
 pub fn memory(root: &Path, pid: u32) -> Option<ProcessMemory> {
     let status = fs::read_to_string(root.join(format!("proc/{pid}/status"))).ok()?;
     Some(ProcessMemory {

@@ -113,7 +113,7 @@ struct Zone {
     last_j: Option<f64>,
     /// Since the first reading, without the jumps back.
     total_j: f64,
-    /// When power was told last, and the total then.
+    /// When power was worked out last, and the total then.
     before: Option<(Instant, f64)>,
 }
 

@@ -1,4 +1,4 @@
-//! AMD graphics processors as AMD's own library tells of them.
+//! AMD graphics processors through AMD's own library.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ const ASKED_OF_SENSORS: [Quantity; 5] = [
     Quantity::Voltage,
 ];
 
-/// What was not told in so many readings is not asked for any more: every question costs time.
+/// A quantity without a value in so many readings is not read any more: every call costs time.
 const TRIES: u8 = 3;
 
 /// What changes slowly is asked for at most so often: each question costs some twenty microseconds.
@@ -147,7 +147,7 @@ struct Card {
     index: u32,
     /// Its folder in `/sys`; nothing where it is not known.
     folder: Option<PathBuf>,
-    /// What it is asked for, and whether it ever told it. At first it is asked for everything.
+    /// Quantities that are read, and whether each ever had a value. At first all are read.
     asked: Vec<(Quantity, bool)>,
     /// How often it was read so far, counted up to [`TRIES`].
     tries: u8,
@@ -280,7 +280,7 @@ impl Card {
             Quantity::MemoryUsed => extra::memory_used(card)? as f64,
             Quantity::Clock => self.clocks(rocm, RsmiClkType::RsmiClkTypeSys)?.current,
             Quantity::MemoryClock => self.clocks(rocm, RsmiClkType::RsmiClkTypeMem)?.current,
-            // Older cards tell a mean, newer ones the power at the moment.
+            // Older cards report a mean, newer ones the power at the moment.
             Quantity::Power => {
                 let power = extra::average_power_uw(card);
                 power.or_else(|_| extra::current_power_uw(card))? as f64 / 1e6
@@ -457,7 +457,7 @@ fn level_name(level: RsmiDevPerfLevel) -> Option<&'static str> {
     })
 }
 
-/// Whether a quantity changes so slowly that a hundred readings a second would tell nothing more.
+/// Whether a quantity changes so slowly that a hundred readings a second would add nothing.
 fn is_slow(quantity: Quantity) -> bool {
     matches!(
         quantity,

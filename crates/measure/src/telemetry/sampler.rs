@@ -52,7 +52,7 @@ struct Shared {
     caught: Mutex<Catch>,
 }
 
-/// What a source's thread and its owner tell each other.
+/// What a source's thread and its owner share.
 #[derive(Default)]
 struct LineState {
     /// Since when it is being asked, on the monotonic clock; zero while it is not.
@@ -191,7 +191,7 @@ impl Line {
 
     /// Sets the source aside where it does not answer, or its thread broke down.
     fn look_after(&mut self, now_ns: u64, patience_ns: u64, caught: &mut Catch) {
-        // What was told to be gone cannot be lost again.
+        // A device that was reported as gone cannot be lost again.
         let gone: Vec<usize> = caught.lost.iter().map(|lost| lost.0).collect();
         self.places.retain(|place| !gone.contains(place));
         let asked_ns = self.state.asked_ns.load(Ordering::Relaxed);
@@ -228,7 +228,7 @@ struct Asker {
     title: &'static str,
     /// The source's own number of each device, and its place in the survey.
     devices: Vec<(usize, usize)>,
-    /// What said something impossible, and was told already.
+    /// Impossible readings that were reported already.
     odd: Vec<(usize, Quantity)>,
     state: Arc<LineState>,
     shared: Arc<Shared>,

@@ -50,21 +50,21 @@ impl Default for Places {
 
 /// A kind of source. [`super::ALL`] lists them.
 pub trait Source: Sync {
-    /// What messages and sessions call it.
+    /// Its name in messages and sessions.
     fn id(&self) -> &'static str;
 
-    /// What people call it.
+    /// Its name on the screen.
     fn title(&self) -> &'static str;
 
-    /// Whether it is one of those that know of cards, and so can say why none is seen.
+    /// Whether it reads cards, and so can say why there is none.
     fn tells_of_cards(&self) -> bool {
         true
     }
 
-    /// Looks what it can tell of here; or says why it tells nothing, and what would help.
+    /// Opens the source; or says why it is not available, and what would help.
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource>;
 
-    /// A reason for telling nothing.
+    /// Why it is not available, and what would help.
     fn missing(&self, why: impl Into<String>, remedy: &str) -> MissingSource
     where
         Self: Sized,

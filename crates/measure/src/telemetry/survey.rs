@@ -1,4 +1,4 @@
-//! Who can tell something here: every source is asked once, and none may keep the others waiting.
+//! Which sources are available here: each is opened once, and a slow one does not delay the rest.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -18,16 +18,16 @@ pub struct Opened {
     pub title: &'static str,
     /// It.
     pub watch: Box<dyn Watch>,
-    /// The places of its devices in the survey's list; nothing for one that another source tells of.
+    /// The places of its devices in the survey's list; nothing for one that another source reads.
     pub places: Vec<Option<usize>>,
 }
 
-/// Who can tell what.
+/// The sources that are available.
 #[derive(Default)]
 pub struct Survey {
     /// Sources that are here.
     pub opened: Vec<Opened>,
-    /// What they tell of.
+    /// Their devices.
     pub devices: Vec<WatchedDevice>,
     /// Sources that are not here, and why.
     pub missing: Vec<MissingSource>,

@@ -1,4 +1,5 @@
-//! Who else used the processors while a round was measured: read before and after, never during.
+//! How much other programs used the processors while a round was measured: read before and after, never
+//! during.
 //!
 //! From `/proc`, so nothing on systems without it.
 
@@ -30,7 +31,7 @@ struct Counted {
 }
 
 impl Counters {
-    /// The counters now; nothing where the system does not tell.
+    /// The counters now; nothing where the system does not report it.
     pub fn now() -> Option<Self> {
         Self::under(Path::new("/proc"))
     }

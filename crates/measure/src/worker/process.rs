@@ -59,7 +59,7 @@ pub struct Process {
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
     ended: Option<ExitStatus>,
-    /// Whether it was ended by us, or its end was told.
+    /// Whether it was ended by us, or its end was reported.
     is_over: bool,
     /// Where its script lies, for as long as it may be read.
     _script: Option<TempDir>,
@@ -130,7 +130,7 @@ impl Process {
         }
     }
 
-    /// Whether it was ended by us, or its end was told already.
+    /// Whether it was ended by us, or its end was reported already.
     pub fn is_over(&self) -> bool {
         self.is_over
     }

@@ -216,12 +216,12 @@ impl Worker {
             .or_else(|| Some(self.process.end()).filter(|ending| ending.is_failure))
     }
 
-    /// How it ended, where it did so by itself while nothing was asked of it; told once.
+    /// How it ended, where it did so by itself while nothing was asked of it; returned once.
     pub(crate) fn death(&mut self) -> Option<Ending> {
         self.process.ended_by_itself()
     }
 
-    /// Lets it come to its end by itself, for as long as `limit`; tells how it ended.
+    /// Lets it come to its end by itself, for as long as `limit`; returns how it ended.
     pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> Ending {
         self.process.finish(limit, cancel)
     }

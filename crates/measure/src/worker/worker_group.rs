@@ -1,5 +1,6 @@
-//! Those who run one setup: one, or several that share each batch and begin each round together. From the
-//! parent they are processes, the copies of a setup; within a worker they are threads, its streams.
+//! The workers that run one setup: one, or several that share each batch and begin each round together.
+//!
+//! From the parent they are processes, the copies of a setup; within a worker they are threads, its streams.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +52,7 @@ impl WorkerHandle for Worker {
     }
 }
 
-/// Those who run one setup.
+/// The workers that run one setup.
 #[derive(Debug)]
 pub(crate) struct WorkerGroup<M = Worker> {
     workers: Vec<M>,
@@ -111,7 +112,7 @@ impl WorkerGroup {
 }
 
 impl<M: WorkerHandle> WorkerGroup<M> {
-    /// These, who are there already.
+    /// A group of workers that are started already.
     pub(crate) fn of(workers: Vec<M>, sharing: Sharing) -> Self {
         Self {
             workers,

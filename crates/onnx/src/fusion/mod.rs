@@ -47,7 +47,7 @@ const TAILS: [&str; 20] = [
 /// How far to look behind a tensor for the node that reads it in another form.
 const FORMS: usize = 4;
 
-/// Names the nodes that have none, because a profile tells nodes by name; whether there were any.
+/// Names the nodes that have none, because a profile identifies nodes by name; whether there were any.
 pub fn name_nodes(model: &mut ModelProto) -> bool {
     let nodes = model.graph.iter_mut().flat_map(|graph| &mut graph.node);
     let mut any = false;

@@ -191,7 +191,7 @@ impl Plan {
         for value in &graph.output {
             wanted.entry(&value.name).or_default().insert(ends);
         }
-        // Readers come before what they read, so that a cast knows who wants its result.
+        // Readers come before what they read, so that a cast knows which nodes read its result.
         for (node, stays) in graph.node.iter().zip(&mut stays).rev() {
             *stays |= is_op(node, "Cast")
                 && proto::int(node, "to") == Some(i64::from(FLOAT))

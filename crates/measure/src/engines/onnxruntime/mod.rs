@@ -302,8 +302,8 @@ fn lacks() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Tells running out of memory and operators that are missing from other failures, by the words
-/// that ONNX Runtime uses; its codes do not tell them apart.
+/// Separates running out of memory and missing operators from other failures, by the words that ONNX
+/// Runtime uses; its codes are the same for all.
 fn explain<R>(error: &ort::Error<R>) -> EngineError {
     let text = error.to_string();
     let lower = text.to_lowercase();

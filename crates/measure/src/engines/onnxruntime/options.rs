@@ -1,4 +1,4 @@
-//! What a setup may tell ONNX Runtime, read once.
+//! The options of a setup for ONNX Runtime, read once.
 
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 

@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What is to be asked, at the smallest batch size; nothing for an engine that does not tell.
+    /// What is to be asked, at the smallest batch size; nothing for an engine that cannot be examined.
     fn examination_of(&self, setup: usize) -> Option<Request> {
         let plan = &self.request.beginning.plan;
         let spec = plan.setups.get(setup)?;

@@ -22,7 +22,7 @@ use powerband_import::reading::source::Limits;
 use powerband_import::records::summary;
 use powerband_store::trace_file;
 
-/// What was left by who watched.
+/// What the profiler left.
 pub(super) struct Seen {
     /// Files that importers know.
     pub(super) files: Vec<PathBuf>,
@@ -209,7 +209,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Keeps the timeline until the session has a file, and tells where.
+    /// Keeps the timeline until the session has a file, and returns where.
     fn keep_trace(&mut self, case: CaseKey, imported: &Imported) -> Option<String> {
         let folder = self.request.traces.as_ref()?;
         let path = folder.join(format!("{}-{}.trace.json.gz", case.setup, case.batch));

@@ -1,4 +1,4 @@
-//! The workers of a run: who lives, what they need, and how they are asked.
+//! The workers of a run: which are alive, what they need, and how they are asked.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! NVIDIA's cards, through the library that comes with their driver.
 //!
-//! The library is looked for when telemetry begins, so Powerband runs without it. It is only ever asked,
-//! and never told to set anything.
+//! The library is looked for when telemetry begins, so Powerband runs without it. It is only read,
+//! and never used to set anything.
 
 mod constants;
 mod readings;

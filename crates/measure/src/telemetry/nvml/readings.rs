@@ -162,7 +162,7 @@ fn field(card: &Device<'_>, id: u32) -> Answer<f64> {
     })
 }
 
-/// For cards that do not tell of this moment. From old ones this is it all the same, from new ones the
+/// For cards without a reading of this moment. From old ones this is it all the same, from new ones the
 /// mean of a second.
 fn power_of_the_last_second(asked: &mut Asked<'_>) -> Answer<()> {
     let known = |(quantity, _): &(Quantity, f64)| *quantity == Quantity::Power;
@@ -227,7 +227,7 @@ fn of(worker: u32, mut processes: Vec<ProcessInfo>) -> Vec<ProcessInfo> {
     processes
 }
 
-/// Processes that draw; none where a card does not tell.
+/// Processes that draw; none where a card does not report them.
 fn drawing(card: &Device<'_>) -> Answer<Vec<ProcessInfo>> {
     match card.running_graphics_processes() {
         Err(error) if lost(&error).is_none() => Ok(Vec::new()),
