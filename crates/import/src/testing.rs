@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{ImportError, Imported, Importer, add, read};
+use super::{Format, ImportError, Imported, add, read};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::{Limits, Source};
 use powerband_core::domain::trace::SliceKind;
@@ -111,19 +111,19 @@ pub fn share(part: u64, whole: u64) -> String {
     format!("{:.4}", part as f64 * 100.0 / whole as f64)
 }
 
-/// Some bytes as a file, read by one importer whether it recognises them or not.
-pub fn read_by(importer: &dyn Importer, content: &[u8]) -> Result<Imported, ImportError> {
+/// Some bytes as a file, read as one format whether it recognises them or not.
+pub fn read_by(format: &Format, content: &[u8]) -> Result<Imported, ImportError> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), content).unwrap();
     let source = Source::open(file.path(), Limits::default())?;
     let mut into = Imported::default();
-    importer.read(&source, &ReadProgress::default(), &mut into)?;
+    format.read(&source, &ReadProgress::default(), &mut into)?;
     Ok(into)
 }
 
 /// Cuts a file at many places and damages it at many others: whatever comes out, nothing panics.
-pub fn survives(importer: &dyn Importer, content: &[u8]) {
-    damage(content, 150, |damaged| drop(read_by(importer, damaged)));
+pub fn survives(format: &Format, content: &[u8]) {
+    damage(content, 150, |damaged| drop(read_by(format, damaged)));
 }
 
 /// The same for a file with a name, recognised first.

@@ -10,17 +10,9 @@ use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{Names, SliceKind, Track};
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofDb;
-
-/// A database of rocprof-compute.
-#[derive(Debug)]
-pub(crate) struct RocprofCompute;
 
 /// Kernels.
 const KERNELS: &str = "KERN";
@@ -54,79 +46,57 @@ const ABOUT: [&str; 26] = [
     "__lane",
 ];
 
-impl Importer for RocprofCompute {
-    fn id(&self) -> &'static str {
-        "rocprof-compute"
-    }
-
-    fn title(&self) -> &'static str {
-        "a database of rocprof-compute"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+/// A database of rocprof-compute.
+pub(crate) const COMPUTE: Format = Format {
+    id: "rocprof-compute",
+    title: "a database of rocprof-compute",
+    tool: "rocprof-compute",
+    name_ends: &[],
+    recognises: |head| {
         matches!(head, Head::Sqlite(tables)
             if tables.iter().any(|table| table.starts_with("compute_")))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        _watch: &ReadProgress<'_>,
-        _into: &mut Imported,
-    ) -> Result<(), ImportError> {
+    },
+    read: |source, _, _| {
         Err(source.unusable(
-            self.title(),
+            COMPUTE.title,
             "it holds what rocprof-compute worked out and no kernels with their times. Profile with rocprofv3 --kernel-trace, and read what that writes",
         ))
-    }
-}
+    },
+};
 
-impl Importer for RocprofDb {
-    fn id(&self) -> &'static str {
-        "rocprof-db"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-db",
+    title: "a database of rocprof",
+    tool: "rocprof",
+    name_ends: &[],
+    recognises: |head| head.has_table(KERNELS),
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a database of rocprof"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    if !base.has(KERNELS, "KernelName") {
+        return Err(source.unusable(FORMAT.title, "its table KERN lacks the column KernelName"));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table(KERNELS)
+    if base.has(KERNELS, "BeginNs") {
+        kernels(&base, watch, into)?;
+    } else {
+        into.note(format!(
+            "{} has no times, since rocprof was run without --timestamp on: only its counters were read",
+            source.name()
+        ));
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if !base.has(KERNELS, "KernelName") {
-            return Err(source.unusable(self.title(), "its table KERN lacks the column KernelName"));
-        }
-        if into.tool.name.is_empty() {
-            "rocprof".clone_into(&mut into.tool.name);
-        }
-        if base.has(KERNELS, "BeginNs") {
-            kernels(&base, watch, into)?;
-        } else {
-            into.note(format!(
-                "{} has no times, since rocprof was run without --timestamp on: only its counters were read",
-                source.name()
-            ));
-        }
-        counters(&base, watch, into)?;
-        for (table, kind) in [
-            ("COPY", SliceKind::Copy),
-            ("HIP", SliceKind::Call),
-            ("HSA", SliceKind::Call),
-            ("KFD", SliceKind::Call),
-            ("rocTX", SliceKind::Range),
-        ] {
-            others(&base, watch, table, kind, into)?;
-        }
-        Ok(())
+    counters(&base, watch, into)?;
+    for (table, kind) in [
+        ("COPY", SliceKind::Copy),
+        ("HIP", SliceKind::Call),
+        ("HSA", SliceKind::Call),
+        ("KFD", SliceKind::Call),
+        ("rocTX", SliceKind::Range),
+    ] {
+        others(&base, watch, table, kind, into)?;
     }
+    Ok(())
 }
 
 /// Reads a table whose names stand in its rows.

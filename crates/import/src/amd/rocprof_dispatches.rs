@@ -9,12 +9,8 @@ use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table, plain_name};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofDispatches;
 
 /// Columns of every release that are no counters.
 const PLAIN: [&str; 44] = [
@@ -64,72 +60,67 @@ const PLAIN: [&str; 44] = [
     "",
 ];
 
-impl Importer for RocprofDispatches {
-    fn id(&self) -> &'static str {
-        "rocprof-dispatches"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-dispatches",
+    title: "launches of rocprof",
+    tool: "",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "launches of rocprof"
-    }
+fn recognises(head: &Head) -> bool {
+    let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
-        let has = |name: &str| columns.iter().any(|column| column == name);
-        (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
+    let places = Places::of(&table);
+    let tool = if table.place(&["correlation_id"]).is_some() {
+        "rocprofv3"
+    } else {
+        "rocprof"
+    };
+    if table.place(&["kernelname"]).is_none() {
+        into.note(format!(
+            "the columns of {} have the names that rocprofiler-compute gives them",
+            source.name()
+        ));
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
-        let places = Places::of(&table);
-        let tool = if table.place(&["correlation_id"]).is_some() {
-            "rocprofv3"
-        } else {
-            "rocprof"
-        };
-        if table.place(&["kernelname"]).is_none() {
-            into.note(format!(
-                "the columns of {} have the names that rocprofiler-compute gives them",
-                source.name()
-            ));
+    let has_times = places.start.is_some() && places.end.is_some();
+    let mut counters = Counters::default();
+    into.name_tool(tool);
+    let mut events = Events::of(into);
+    let (mut unread, mut launches) = (0, 0_u64);
+    while let Some(row) = table.next_row()? {
+        let name = row.name(places.name);
+        let kernel = lines::kernel_name(&name);
+        if kernel.is_empty() || row.whole(places.gpu).is_none() {
+            unread += 1;
+            continue;
         }
-        let has_times = places.start.is_some() && places.end.is_some();
-        let mut counters = Counters::default();
-        let mut events = Events::of(tool, into);
-        let (mut unread, mut launches) = (0, 0_u64);
-        while let Some(row) = table.next_row()? {
-            let name = row.name(places.name);
-            let kernel = lines::kernel_name(&name);
-            if kernel.is_empty() || row.whole(places.gpu).is_none() {
-                unread += 1;
-                continue;
-            }
-            launches += 1;
-            for (place, counter) in &places.counters {
-                if let Some(value) = lines::number(row.text(Some(*place))) {
-                    counters.add(kernel, counter, value);
-                }
-            }
-            if has_times && places.launch(&row, kernel, &mut events).is_none() {
-                unread += 1;
+        launches += 1;
+        for (place, counter) in &places.counters {
+            if let Some(value) = lines::number(row.text(Some(*place))) {
+                counters.add(kernel, counter, value);
             }
         }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        if !has_times && launches > 0 {
-            into.note(format!(
-                "{} has no times: how long its {launches} launches took is not known",
-                source.name()
-            ));
+        if has_times && places.launch(&row, kernel, &mut events).is_none() {
+            unread += 1;
         }
-        counters.finish(into);
-        Ok(())
     }
+    events.finish(&source.name());
+    table.finish(unread, into);
+    if !has_times && launches > 0 {
+        into.note(format!(
+            "{} has no times: how long its {launches} launches took is not known",
+            source.name()
+        ));
+    }
+    counters.finish(into);
+    Ok(())
 }
 
 /// Where the columns are.

@@ -3,49 +3,40 @@
 
 use crate::amd::common;
 use crate::amd::common::{Event, Events, Lane};
-use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Api;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-api",
+    title: "a trace of calls or markers of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &[
+        "_hip_api_trace.csv",
+        "_hip_trace.csv",
+        "_hsa_api_trace.csv",
+        "_marker_api_trace.csv",
+        "_rccl_api_trace.csv",
+    ],
+    recognises: |head| head.has_columns(',', &["domain", "function", "start_timestamp"]),
+    read,
+};
 
-impl Importer for Rocprofv3Api {
-    fn id(&self) -> &'static str {
-        "rocprofv3-api"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of calls or markers of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["domain", "function", "start_timestamp"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["function"])?;
-        let places = Places::of(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            if places.take(&row, &mut events).is_none() {
-                unread += 1;
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &["function"])?;
+    let places = Places::of(&table);
+    let mut events = Events::of(into);
+    let mut unread = 0;
+    while let Some(row) = table.next_row()? {
+        if places.take(&row, &mut events).is_none() {
+            unread += 1;
         }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
     }
+    events.finish(&source.name());
+    table.finish(unread, into);
+    Ok(())
 }
 
 /// What a row of a domain is: a marker names a stretch, all others are calls.

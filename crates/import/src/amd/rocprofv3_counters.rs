@@ -1,80 +1,65 @@
 //! `rocprofv3 --pmc`: one row a launch and counter.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::amd::common;
 use crate::amd::common::{Agent, Event, Events, Lane};
 use crate::amd::rocprofv3_kernels::Shape;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Counters;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-counters",
+    title: "hardware counters of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_counter_collection.csv"],
+    recognises: |head| head.has_columns(',', &["kernel_name", "counter_name", "counter_value"]),
+    read,
+};
 
-impl Importer for Rocprofv3Counters {
-    fn id(&self) -> &'static str {
-        "rocprofv3-counters"
-    }
-
-    fn title(&self) -> &'static str {
-        "hardware counters of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kernel_name", "counter_name", "counter_value"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
-        let places = Places::of(&table);
-        let mut counters = Counters::default();
-        let mut seen = FxHashMap::default();
-        let mut unread = 0;
-        let has_times = places.start.is_some() && places.end.is_some();
-        let mut events = Events::of("rocprofv3", into);
-        while let Some(row) = table.next_row()? {
-            let name = row.name(places.kernel);
-            let kernel = lines::kernel_name(&name);
-            let value = lines::number(row.text(places.value));
-            let counter = row.text(places.counter);
-            let (Some(value), false) = (value, counter.is_empty()) else {
-                unread += 1;
-                continue;
-            };
-            counters.add(kernel, counter, value);
-            let launch = (
-                row.whole(places.process).unwrap_or(0),
-                row.whole(places.dispatch).unwrap_or(0),
-                row.whole(places.start).unwrap_or(0),
-            );
-            if seen.insert(launch, ()).is_none() && has_times {
-                places.launch(&row, kernel, &mut events);
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
+    let places = Places::of(&table);
+    let mut counters = Counters::default();
+    let mut seen = FxHashSet::default();
+    let mut unread = 0;
+    let has_times = places.start.is_some() && places.end.is_some();
+    let mut events = Events::of(into);
+    while let Some(row) = table.next_row()? {
+        let name = row.name(places.kernel);
+        let kernel = lines::kernel_name(&name);
+        let value = lines::number(row.text(places.value));
+        let counter = row.text(places.counter);
+        let (Some(value), false) = (value, counter.is_empty()) else {
+            unread += 1;
+            continue;
+        };
+        counters.add(kernel, counter, value);
+        let launch = (
+            row.whole(places.process).unwrap_or(0),
+            row.whole(places.dispatch).unwrap_or(0),
+            row.whole(places.start).unwrap_or(0),
+        );
+        if seen.insert(launch) && has_times {
+            places.launch(&row, kernel, &mut events);
         }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        if !has_times && !seen.is_empty() {
-            into.note(format!(
-                "{} has no times: how long its {} launches took is not known",
-                source.name(),
-                seen.len()
-            ));
-        }
-        counters.finish(into);
-        Ok(())
     }
+    events.finish(&source.name());
+    table.finish(unread, into);
+    if !has_times && !seen.is_empty() {
+        into.note(format!(
+            "{} has no times: how long its {} launches took is not known",
+            source.name(),
+            seen.len()
+        ));
+    }
+    counters.finish(into);
+    Ok(())
 }
 
 /// Where the columns are.

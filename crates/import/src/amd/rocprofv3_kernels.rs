@@ -4,50 +4,35 @@
 
 use crate::amd::common;
 use crate::amd::common::{Agent, Event, Events, Lane};
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Kernels;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-kernels",
+    title: "a kernel trace of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_kernel_trace.csv"],
+    recognises: |head| head.has_columns(',', &["kind", "kernel_name", "start_timestamp"]),
+    read,
+};
 
-impl Importer for Rocprofv3Kernels {
-    fn id(&self) -> &'static str {
-        "rocprofv3-kernels"
-    }
-
-    fn title(&self) -> &'static str {
-        "a kernel trace of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kind", "kernel_name", "start_timestamp"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
-        let places = Places::of(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            if places.take(&row, &mut events).is_none() {
-                unread += 1;
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
+    let places = Places::of(&table);
+    let mut events = Events::of(into);
+    let mut unread = 0;
+    while let Some(row) = table.next_row()? {
+        if places.take(&row, &mut events).is_none() {
+            unread += 1;
         }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
     }
+    events.finish(&source.name());
+    table.finish(unread, into);
+    Ok(())
 }
 
 /// Where the columns are.

@@ -4,61 +4,43 @@
 
 use std::collections::HashSet;
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{ById, Detail, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Track};
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rpd;
+pub(crate) const FORMAT: Format = Format {
+    id: "rpd",
+    title: "a database of rocmProfileData (RPD)",
+    tool: "rocmProfileData",
+    name_ends: &[],
+    recognises: |head| head.has_table("rocpd_op") && head.has_table("rocpd_api"),
+    read,
+};
 
-impl Importer for Rpd {
-    fn id(&self) -> &'static str {
-        "rpd"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    let lacks = [
+        ("rocpd_op", "start"),
+        ("rocpd_op", "opType_id"),
+        ("rocpd_string", "string"),
+    ];
+    if let Some((table, column)) = lacks
+        .iter()
+        .find(|(table, column)| !base.has(table, column))
+    {
+        return Err(source.unusable(
+            FORMAT.title,
+            format!("its table {table} is missing or lacks the column {column}"),
+        ));
     }
-
-    fn title(&self) -> &'static str {
-        "a database of rocmProfileData (RPD)"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table("rocpd_op") && head.has_table("rocpd_api")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        let lacks = [
-            ("rocpd_op", "start"),
-            ("rocpd_op", "opType_id"),
-            ("rocpd_string", "string"),
-        ];
-        if let Some((table, column)) = lacks
-            .iter()
-            .find(|(table, column)| !base.has(table, column))
-        {
-            return Err(source.unusable(
-                self.title(),
-                format!("its table {table} is missing or lacks the column {column}"),
-            ));
-        }
-        if into.tool.name.is_empty() {
-            "rocmProfileData".clone_into(&mut into.tool.name);
-        }
-        let file = Rows::read(base, watch, into)?;
-        file.ops(into)?;
-        file.calls(into)
-    }
+    let file = Rows::read(base, watch, into)?;
+    file.ops(into)?;
+    file.calls(into)
 }
 
 /// An open database with what rows are looked up in.

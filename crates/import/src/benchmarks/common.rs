@@ -1,4 +1,4 @@
-//! What importers of benchmark results have in common.
+//! What formats of benchmark results have in common.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,6 @@ use crate::Imported;
 use crate::reading::lines;
 use crate::reading::source::Source;
 use powerband_core::domain::profile::Total;
-
-/// Names the program, unless another file of the same run did.
-pub fn tool(into: &mut Imported, name: &str) {
-    if into.tool.name.is_empty() {
-        name.clone_into(&mut into.tool.name);
-    }
-}
 
 /// Names the program's version, unless another file of the same run did.
 pub fn version(into: &mut Imported, version: &str) {
@@ -227,8 +220,8 @@ mod tests {
             for path in within(folder) {
                 let source = Source::open(&path, Limits::default()).unwrap();
                 let head = source.head().unwrap();
-                let who = ALL.iter().filter(|importer| importer.recognises(&head));
-                let who: Vec<&str> = who.map(|importer| importer.id()).collect();
+                let who = ALL.iter().filter(|format| (format.recognises)(&head));
+                let who: Vec<&str> = who.map(|format| format.id).collect();
                 match OWN.iter().find(|own| path == root.join(own.0)) {
                     Some((_, id)) => {
                         assert_eq!(who, [*id], "{}", path.display());

@@ -10,59 +10,47 @@ use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct OpenvinoCounters;
+pub(crate) const FORMAT: Format = Format {
+    id: "openvino-counters",
+    title: "counters of benchmark_app",
+    tool: "benchmark_app",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for OpenvinoCounters {
-    fn id(&self) -> &'static str {
-        "openvino-counters"
-    }
+fn recognises(head: &Head) -> bool {
+    head.has_columns(';', &["layername", "execstatus", "layertype"])
+        || !head.is_list()
+            && (head.has_key("avg_performance")
+                || head.has_key("detailed_performance")
+                || head.has_key("nodes") && head.has_key("exec_type"))
+}
 
-    fn title(&self) -> &'static str {
-        "counters of benchmark_app"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(';', &["layername", "execstatus", "layertype"])
-            || !head.is_list()
-                && (head.has_key("avg_performance")
-                    || head.has_key("detailed_performance")
-                    || head.has_key("nodes") && head.has_key("exec_type"))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "benchmark_app");
-        let mut layers = Layers::default();
-        if text.trim_start().starts_with('{') {
-            let (value, is_damaged) = json::lenient(&text).ok_or_else(|| {
-                source.unusable(self.title(), "it is no JSON; write it once more")
-            })?;
-            common::cut(into, source, is_cut || is_damaged);
-            layers.json(&value);
-            if layers.count > 0 && layers.count == layers.tables {
-                into.note(format!(
-                    "{} holds one layer alone: the JSON of OpenVINO's counters is incomplete in some versions, such as 2026.4; use the table without -json_stats",
-                    source.name()
-                ));
-            }
-        } else {
-            common::cut(into, source, is_cut);
-            layers.table(&text, source, watch)?;
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let (text, is_cut) = source.text(watch)?;
+    let mut layers = Layers::default();
+    if text.trim_start().starts_with('{') {
+        let (value, is_damaged) = json::lenient(&text)
+            .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
+        common::cut(into, source, is_cut || is_damaged);
+        layers.json(&value);
+        if layers.count > 0 && layers.count == layers.tables {
+            into.note(format!(
+                "{} holds one layer alone: the JSON of OpenVINO's counters is incomplete in some versions, such as 2026.4; use the table without -json_stats",
+                source.name()
+            ));
         }
-        layers.finish(source, into);
-        Ok(())
+    } else {
+        common::cut(into, source, is_cut);
+        layers.table(&text, source, watch)?;
     }
+    layers.finish(source, into);
+    Ok(())
 }
 
 /// A layer, as it is written.
@@ -317,8 +305,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OpenvinoCounters, &testing::raw(TABLE));
-        testing::survives(&OpenvinoCounters, &testing::raw(JSON));
+        testing::survives(&FORMAT, &testing::raw(TABLE));
+        testing::survives(&FORMAT, &testing::raw(JSON));
         let header = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n";
         assert!(testing::imported(header).unwrap().totals.is_empty());
     }

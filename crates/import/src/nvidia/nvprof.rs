@@ -10,12 +10,8 @@ use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Track};
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Nvprof;
 
 /// Where kernels stand; the second one only where they were made to run one after another.
 const KERNELS: [&str; 2] = [
@@ -25,59 +21,48 @@ const KERNELS: [&str; 2] = [
 /// Where calls stand.
 const CALLS: [&str; 2] = ["CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"];
 
-impl Importer for Nvprof {
-    fn id(&self) -> &'static str {
-        "nvprof"
-    }
-
-    fn title(&self) -> &'static str {
-        "a database of nvprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "nvprof",
+    title: "a database of nvprof",
+    tool: "nvprof",
+    name_ends: &[],
+    recognises: |head| {
         head.has_table("StringTable")
             && matches!(head, Head::Sqlite(tables)
                 if tables.iter().any(|table| table.starts_with("CUPTI_ACTIVITY_KIND_")))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if into.tool.name.is_empty() {
-            "nvprof".clone_into(&mut into.tool.name);
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    let mut strings = Vec::new();
+    let query = Query::all("StringTable", &["_id_", "value"]);
+    let seen = base.each(&query, watch, |row| {
+        let text = row.text(1).map(|text| text.into_owned());
+        strings.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
+        true
+    })?;
+    seen.tell("StringTable", source, into);
+    let strings = ById::new(strings);
+    let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
+    base.each(&query, watch, |row| {
+        let name = row.int(1).and_then(|id| strings.get(id));
+        if let (Some(id), Some(name)) = (row.int(0), name) {
+            into.fact(&format!("GPU {id}"), name.clone());
         }
-        let mut strings = Vec::new();
-        let query = Query::all("StringTable", &["_id_", "value"]);
-        let seen = base.each(&query, watch, |row| {
-            let text = row.text(1).map(|text| text.into_owned());
-            strings.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-            true
-        })?;
-        seen.tell("StringTable", source, into);
-        let strings = ById::new(strings);
-        let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
-        base.each(&query, watch, |row| {
-            let name = row.int(1).and_then(|id| strings.get(id));
-            if let (Some(id), Some(name)) = (row.int(0), name) {
-                into.fact(&format!("GPU {id}"), name.clone());
-            }
-            true
-        })?;
-        work(&base, watch, &strings, into)?;
-        calls(&base, watch, into)?;
-        ranges(&base, watch, &strings, into)?;
-        if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-            into.note(format!(
-                "{} has no kernels and no copies: nothing ran on a GPU while it was written",
-                source.name()
-            ));
-        }
-        Ok(())
+        true
+    })?;
+    work(&base, watch, &strings, into)?;
+    calls(&base, watch, into)?;
+    ranges(&base, watch, &strings, into)?;
+    if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
+        into.note(format!(
+            "{} has no kernels and no copies: nothing ran on a GPU while it was written",
+            source.name()
+        ));
     }
+    Ok(())
 }
 
 /// A row that begins with start, end, device, stream, correlation and process.

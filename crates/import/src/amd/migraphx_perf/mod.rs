@@ -7,7 +7,7 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -16,51 +16,40 @@ use powerband_core::domain::trace::SliceKind;
 #[cfg(test)]
 mod tests;
 
-/// The format.
-#[derive(Debug)]
-pub struct MigraphxPerf;
-
 /// Where instructions run.
 const PLACE: &str = "MIGraphX";
 /// Sums of the same times differ by their digits; by more than this share, something is missing.
 const SAME: f64 = 0.01;
 
-impl Importer for MigraphxPerf {
-    fn id(&self) -> &'static str {
-        "migraphx-driver-perf"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "migraphx-driver-perf",
+    title: "a performance report of migraphx-driver",
+    tool: "migraphx-driver",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a performance report of migraphx-driver"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("Running performance report")
+            || text.contains("Total instructions time:") && text.contains("Rate:")
+            || text.contains("[ MIGraphX Version:")
+    })
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("Running performance report")
-                || text.contains("Total instructions time:") && text.contains("Rate:")
-                || text.contains("[ MIGraphX Version:")
-        })
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "migraphx-driver");
-        let mut report = Report::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            report.line(line.trim(), into);
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let (text, is_cut) = source.text(watch)?;
+    let mut report = Report::default();
+    for (at, line) in text.lines().enumerate() {
+        if at % 4096 == 0 {
+            watch.tick(source.bytes())?;
         }
-        common::cut(into, source, is_cut);
-        report.finish(source, into);
-        Ok(())
+        report.line(line.trim(), into);
     }
+    common::cut(into, source, is_cut);
+    report.finish(source, into);
+    Ok(())
 }
 
 /// A report, as far as it was read.

@@ -208,8 +208,8 @@ fn groups_of_an_old_summary_are_single_sums() {
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&MigraphxPerf, &testing::raw(FILE));
-    testing::survives(&MigraphxPerf, NEW.as_bytes());
+    testing::survives(&FORMAT, &testing::raw(FILE));
+    testing::survives(&FORMAT, NEW.as_bytes());
     let empty = testing::imported("Running performance report ...\n").unwrap();
     assert!(empty.notes[0].contains("no totals"));
 }

@@ -6,61 +6,46 @@
 #[cfg(test)]
 mod tests;
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, Names, SliceKind, Track};
 
-/// The format.
-#[derive(Debug)]
-pub struct Nsys;
+pub(crate) const FORMAT: Format = Format {
+    id: "nsys",
+    title: "an export of Nsight Systems",
+    tool: "nsys",
+    name_ends: &[],
+    recognises: |head| head.has_table("StringIds"),
+    read,
+};
 
-impl Importer for Nsys {
-    fn id(&self) -> &'static str {
-        "nsys"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    if !base.has("StringIds", "value") {
+        return Err(source.unusable(
+            FORMAT.title,
+            "its table of texts, StringIds, lacks the columns id and value",
+        ));
     }
-
-    fn title(&self) -> &'static str {
-        "an export of Nsight Systems"
+    let export = Export::read(base, watch, into)?;
+    export.facts(into)?;
+    export.kernels(into)?;
+    export.copies(into)?;
+    export.host(into)?;
+    export.ranges(into)?;
+    export.memory(into)?;
+    if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
+        into.note(format!(
+            "{} has no kernels and no copies: nothing ran on a GPU while it was written, or nsys was not asked for --trace=cuda",
+            source.name()
+        ));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table("StringIds")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if !base.has("StringIds", "value") {
-            return Err(source.unusable(
-                self.title(),
-                "its table of texts, StringIds, lacks the columns id and value",
-            ));
-        }
-        let export = Export::read(base, watch, into)?;
-        export.facts(into)?;
-        export.kernels(into)?;
-        export.copies(into)?;
-        export.host(into)?;
-        export.ranges(into)?;
-        export.memory(into)?;
-        if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-            into.note(format!(
-                "{} has no kernels and no copies: nothing ran on a GPU while it was written, or nsys was not asked for --trace=cuda",
-                source.name()
-            ));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// An open export with everything that rows are looked up in.
@@ -146,9 +131,6 @@ impl<'a> Export<'a> {
 
     /// Versions, cards and the command line.
     fn facts(&self, into: &mut Imported) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "nsys".clone_into(&mut into.tool.name);
-        }
         let mut command = Vec::new();
         self.each("META_DATA_EXPORT", &["name", "value"], |row| {
             let value = row.text(1).unwrap_or_default().into_owned();

@@ -151,9 +151,9 @@ fn no_damage_makes_it_panic() {
         "trtexec-resnet50-summary-sanitised.log",
         "trtexec-yolo-int8-orin.excerpt.log",
     ] {
-        testing::survives(&TrtexecLog, &testing::raw(&format!("tensorrt/{name}")));
+        testing::survives(&FORMAT, &testing::raw(&format!("tensorrt/{name}")));
     }
-    testing::survives(&TrtexecLog, OLD.as_bytes());
+    testing::survives(&FORMAT, OLD.as_bytes());
     let empty = testing::imported("[1] [I] === Model Options ===\n").unwrap();
     assert!(empty.notes[0].contains("no performance summary"));
 }

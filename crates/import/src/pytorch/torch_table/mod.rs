@@ -9,7 +9,7 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
@@ -17,46 +17,35 @@ use powerband_core::domain::trace::SliceKind;
 #[cfg(test)]
 mod tests;
 
-/// The format.
-#[derive(Debug)]
-pub struct TorchTable;
+pub(crate) const FORMAT: Format = Format {
+    id: "torch-key-averages",
+    title: "a table of torch's profiler",
+    tool: "torch.profiler",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for TorchTable {
-    fn id(&self) -> &'static str {
-        "torch-key-averages"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("# of Calls")
+            && (text.contains("Self CPU") || text.contains("Self CUDA"))
+            && text.contains("-----")
+    })
+}
 
-    fn title(&self) -> &'static str {
-        "a table of torch's profiler"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("# of Calls")
-                && (text.contains("Self CPU") || text.contains("Self CUDA"))
-                && text.contains("-----")
-        })
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "torch.profiler");
-        common::cut(into, source, is_cut);
-        let mut table = Table::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 1024 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            table.line(line);
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let (text, is_cut) = source.text(watch)?;
+    common::cut(into, source, is_cut);
+    let mut table = Table::default();
+    for (at, line) in text.lines().enumerate() {
+        if at % 1024 == 0 {
+            watch.tick(source.bytes())?;
         }
-        table.finish(source, into);
-        Ok(())
+        table.line(line);
     }
+    table.finish(source, into);
+    Ok(())
 }
 
 /// A table, as far as it was read.
