@@ -169,10 +169,38 @@ impl Imported {
         }
     }
 
+    /// Notes how much could not be read: a `row` or more, a `line` or more.
+    pub(crate) fn note_unread(&mut self, count: u64, what: &str, of: &str) {
+        self.note_some(count, what, of, "could not be read: cut off or damaged");
+    }
+
+    /// Notes that a file ends too early.
+    pub(crate) fn note_cut(&mut self, file: &str) {
+        self.note(format!(
+            "{file} is cut off or damaged; what stands before that was read"
+        ));
+    }
+
     /// Names the program that wrote a file, unless another file of the same run named it.
     pub(crate) fn name_tool(&mut self, name: &str) {
         if self.tool.name.is_empty() {
             name.clone_into(&mut self.tool.name);
+        }
+    }
+
+    /// Names the program's version, unless another file of the same run did.
+    pub(crate) fn name_version(&mut self, version: &str) {
+        let version = version.trim();
+        if self.tool.version.is_none() && !version.is_empty() {
+            self.tool.version = Some(version.to_owned());
+        }
+    }
+
+    /// Keeps the command line, unless another file of the same run had one.
+    pub(crate) fn keep_command(&mut self, command: &str) {
+        let command = command.trim();
+        if self.tool.command.is_none() && !command.is_empty() {
+            self.tool.command = Some(command.to_owned());
         }
     }
 

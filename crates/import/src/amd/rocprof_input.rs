@@ -21,8 +21,8 @@ fn recognises(head: &Head) -> bool {
         || (first.is_some_and(is_filter) && lines.any(|line| line.starts_with("pmc:")))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, _: &mut Imported) -> Result<(), ImportError> {
-    let (text, _) = source.text(watch)?;
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
     Err(source.unusable(FORMAT.title, actions(&text)))
 }
 

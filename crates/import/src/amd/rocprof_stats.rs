@@ -34,7 +34,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut rows = text.lines().filter(|line| !line.trim().is_empty());
     let header = rows.next().unwrap_or_default();
     let columns: Vec<String> = lines::fields(header, ',')
@@ -56,14 +56,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
     }
     take(totals, &source.name(), into);
-    let why = "could not be read: cut off, or not only numbers";
-    into.note_some(unread, "row", &source.name(), why);
-    if is_cut {
-        into.note(format!(
-            "{} is cut off; what came before the cut was read",
-            source.name()
-        ));
-    }
+    table::note_unread(unread, source, into);
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::amd::rocprof_stats::is_call;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
+use crate::reading::table;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -26,7 +27,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut reader = Reader::default();
     for line in text.lines() {
         reader.line(line.trim());
@@ -44,14 +45,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             source.name()
         ));
     }
-    let why = "could not be read: cut off, or not only numbers";
-    into.note_some(unread, "row", &source.name(), why);
-    if is_cut {
-        into.note(format!(
-            "{} is cut off; what came before the cut was read",
-            source.name()
-        ));
-    }
+    table::note_unread(unread, source, into);
     Ok(())
 }
 

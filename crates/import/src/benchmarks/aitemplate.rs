@@ -21,8 +21,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     // The file's name is the only place that says what was measured.
     let name = source.name();
     let stem = name.rsplit_once('.').map_or(name.as_str(), |parts| parts.0);
@@ -52,7 +51,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let fate =
         "repeated a batch size, as the examples append to their file; the last line of each counts";
     into.note_some(repeated, "line", &name, fate);
-    common::unread(into, source, unread, "line");
+    into.note_unread(unread, "line", &source.name());
     for (batch, ms) in found {
         let mut result = Reported::named(title);
         result.batch = Some(batch);

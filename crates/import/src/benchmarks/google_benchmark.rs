@@ -55,10 +55,8 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    let (value, is_damaged) = json::lenient(&text)
-        .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-    common::cut(into, source, is_cut || is_damaged);
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
     if let Some(context) = value.get("context").and_then(Value::as_object) {
         about(context, into);
     }
@@ -90,7 +88,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     if repeats {
         into.note("each sample is the mean of a repetition: Google Benchmark keeps no single runs");
     }
-    common::unread(into, source, unread, "benchmark");
+    into.note_unread(unread, "benchmark", &source.name());
     into.reported.extend(results);
     Ok(())
 }
@@ -99,8 +97,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 fn about(context: &Object, into: &mut Imported) {
     for (name, value) in context {
         match name.as_str() {
-            "executable" => common::command(into, &json::value_text(value)),
-            "library_version" => common::version(into, &json::value_text(value)),
+            "executable" => into.keep_command(&json::value_text(value)),
+            "library_version" => into.name_version(&json::value_text(value)),
             "caches" | "load_avg" | "json_schema_version" => {}
             _ => into.fact(name, json::value_text(value)),
         }

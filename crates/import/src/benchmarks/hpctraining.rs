@@ -30,8 +30,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let mut steps = Steps::default();
     let mut summary: Option<Reported> = None;
     for (at, line) in text.lines().map(str::trim).enumerate() {

@@ -33,14 +33,11 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
-        common::cut(into, source, is_cut);
         return table(&text, source, watch, into);
     }
-    let (value, is_damaged) = json::lenient(&text)
-        .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; export it once more"))?;
-    common::cut(into, source, is_cut || is_damaged);
+    let value = source.json(&text, FORMAT.title, into)?;
     let results = value.get("results").and_then(Value::as_array);
     for result in results.into_iter().flatten().filter_map(Value::as_object) {
         watch.tick(source.bytes())?;
@@ -148,7 +145,7 @@ fn table(
         }
         into.reported.push(reported);
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
     Ok(())
 }
 

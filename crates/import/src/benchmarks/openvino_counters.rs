@@ -32,12 +32,10 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut layers = Layers::default();
     if text.trim_start().starts_with('{') {
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-        common::cut(into, source, is_cut || is_damaged);
+        let value = source.json(&text, FORMAT.title, into)?;
         layers.json(&value);
         if layers.count > 0 && layers.count == layers.tables {
             into.note(format!(
@@ -46,7 +44,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             ));
         }
     } else {
-        common::cut(into, source, is_cut);
         layers.table(&text, source, watch)?;
     }
     layers.finish(source, into);
@@ -200,7 +197,7 @@ impl Layers {
     }
 
     fn finish(self, source: &Source, into: &mut Imported) {
-        common::unread(into, source, self.unread, "layer");
+        into.note_unread(self.unread, "layer", &source.name());
         into.fact("layers", self.count.to_string());
         into.fact("layers executed", self.executed.to_string());
         if self.executed > 0 {

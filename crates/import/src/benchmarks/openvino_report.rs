@@ -33,12 +33,10 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut report = Report::default();
     if text.trim_start().starts_with('{') {
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-        common::cut(into, source, is_cut || is_damaged);
+        let value = source.json(&text, FORMAT.title, into)?;
         let parts = [
             ("cmd_options", Part::Command),
             ("configuration_setup", Part::Setup),
@@ -51,7 +49,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             }
         }
     } else {
-        common::cut(into, source, is_cut);
         let mut part = Part::Other;
         for line in text.lines().map(str::trim) {
             watch.tick(source.bytes())?;
@@ -134,7 +131,7 @@ impl Report {
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
         if !self.command.is_empty() {
-            common::command(into, &format!("benchmark_app {}", self.command.join(" ")));
+            into.keep_command(&format!("benchmark_app {}", self.command.join(" ")));
         }
         if self.result.figures.is_empty() {
             into.note(format!(

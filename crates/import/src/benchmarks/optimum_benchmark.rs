@@ -80,15 +80,12 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
-        common::cut(into, source, is_cut);
         table(&text, source, into);
         return Ok(());
     }
-    let (value, is_damaged) = json::lenient(&text)
-        .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-    common::cut(into, source, is_cut || is_damaged);
+    let value = source.json(&text, FORMAT.title, into)?;
     watch.tick(source.bytes())?;
     let batch = value.get("config").and_then(|config| about(config, into));
     let report = value.get("report").unwrap_or(&value);
@@ -140,7 +137,7 @@ fn about(config: &Value, into: &mut Imported) -> Option<usize> {
     let environment = config.get("environment");
     let version = environment.and_then(|environment| environment.get("optimum_benchmark_version"));
     if let Some(version) = version {
-        common::version(into, &json::value_text(version));
+        into.name_version(&json::value_text(version));
     }
     let scenario = config.get("scenario").or_else(|| config.get("benchmark"))?;
     common::batch(&json::value_text(
@@ -238,7 +235,7 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
             into.reported.push(result);
         }
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
 }
 
 #[cfg(test)]

@@ -28,8 +28,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let first = text.lines().find(|line| !line.trim().is_empty());
     if first.and_then(row).is_some() {
         return rows(&text, source, watch, into);
@@ -173,7 +172,7 @@ fn rows(
             result.samples_ns.extend(common::seconds(row.seconds));
         }
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
     into.reported.extend(results);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! `perf_analyzer -f`: one row for each load that Triton's server was put under, times in
 //! microseconds.
 
-use crate::benchmarks::common;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
@@ -33,8 +32,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let mut rows = text.lines().filter(|line| !line.trim().is_empty());
     let columns = lines::fields(rows.next().unwrap_or_default(), ',');
     let mut results: Vec<(f64, Reported)> = Vec::new();
@@ -49,7 +47,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             None => unread += 1,
         }
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
     // The file is ordered by throughput; loads are easier to follow.
     results.sort_by(|one, other| one.0.total_cmp(&other.0));
     into.reported

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::benchmarks::common;
 use crate::nvidia::trtexec_summary;
 use crate::nvidia::trtexec_summary::{Metric, Summary, batch_of_shape};
 use crate::reading::json;
@@ -24,10 +23,8 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    let (value, is_damaged) = json::lenient(&text)
-        .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-    common::cut(into, source, is_cut || is_damaged);
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
     let part = |key: &str| value.get(key).and_then(Value::as_object);
     let mut summary = Summary::default();
     let shape = part("inference_options").and_then(|options| {

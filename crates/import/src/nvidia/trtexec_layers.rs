@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::benchmarks::common;
 use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
@@ -36,10 +35,8 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    let (value, is_damaged) = json::lenient(&text)
-        .ok_or_else(|| source.unusable(FORMAT.title, "it is no JSON; write it once more"))?;
-    common::cut(into, source, is_cut || is_damaged);
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
     let empty = Vec::new();
     let layers = value
         .get("Layers")

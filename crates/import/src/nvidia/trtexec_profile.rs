@@ -35,7 +35,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut list = json::elements(&text);
     let mut count = None;
     let mut layers = common::Sums::default();
@@ -63,8 +63,10 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     if is_negative {
         into.note("some times lie below zero and count as zero");
     }
-    common::cut(into, source, is_cut || list.is_cut());
-    common::unread(into, source, unread, "layer");
+    if list.is_cut() {
+        into.note_cut(&source.name());
+    }
+    into.note_unread(unread, "layer", &source.name());
     take(into, layers.into_list(), count);
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut times = Times::default();
     let mut list = json::elements(&text);
     let mut unread = 0;
@@ -42,8 +42,10 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             None => unread += 1,
         }
     }
-    common::cut(into, source, is_cut || list.is_cut());
-    common::unread(into, source, unread, "iteration");
+    if list.is_cut() {
+        into.note_cut(&source.name());
+    }
+    into.note_unread(unread, "iteration", &source.name());
     if times.compute.is_empty() {
         into.note(format!("{} has no iterations", source.name()));
         return Ok(());

@@ -39,7 +39,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut report = Report::default();
     for (at, line) in text.lines().enumerate() {
         if at % 4096 == 0 {
@@ -47,7 +47,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
         report.line(line.trim(), into);
     }
-    common::cut(into, source, is_cut);
     report.finish(source, into);
     Ok(())
 }
@@ -79,9 +78,9 @@ impl Report {
             self.in_summary = true;
         } else if let Some((_, rest)) = line.split_once("[ MIGraphX Version: ") {
             let (version, rest) = rest.split_once(" ]").unwrap_or((rest, ""));
-            common::version(into, version);
+            into.name_version(version);
             let command = rest.split_once(": ").map_or("", |parts| parts.1);
-            common::command(into, command);
+            into.keep_command(command);
         } else if let Some(model) = line.strip_prefix("Reading: ") {
             self.model = Some(model.trim().to_owned());
         } else if !self.figure(line) {

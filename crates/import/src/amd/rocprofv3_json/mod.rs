@@ -226,9 +226,7 @@ impl Reading<'_> {
     fn metadata(&mut self, metadata: Metadata) {
         let command: Vec<String> = metadata.command.into_iter().map(|word| word.0).collect();
         let into = &mut *self.events.into;
-        if into.tool.command.is_none() && !command.is_empty() {
-            into.tool.command = Some(command.join(" "));
-        }
+        into.keep_command(&command.join(" "));
         if let Some(pid) = metadata.pid.0 {
             into.fact("process", pid.to_string());
         }

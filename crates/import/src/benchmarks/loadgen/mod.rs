@@ -50,8 +50,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let mut run = Run::default();
     let mut detail = Detail::default();
     for (at, line) in text.lines().enumerate() {
@@ -230,7 +229,7 @@ impl Detail {
         let value = entry.get("value").map(json::value_text).unwrap_or_default();
         match key {
             "loadgen_version" => {
-                common::version(into, value.split(' ').next().unwrap_or_default());
+                into.name_version(value.split(' ').next().unwrap_or_default());
             }
             "effective_scenario" => self.scenario.clone_from(&value),
             "sut_name" => self.sut.clone_from(&value),
@@ -289,7 +288,7 @@ impl Detail {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) -> bool {
-        common::unread(into, source, self.unread, "line");
+        into.note_unread(self.unread, "line", &source.name());
         if self.result.figures.is_empty() && self.result.objections.is_empty() {
             return false;
         }

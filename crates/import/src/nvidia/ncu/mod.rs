@@ -39,7 +39,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let file = source.name();
     let mut sums = Sums::default();
     let mut header: Option<Header> = None;
@@ -63,11 +63,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         into.fact(&name, value);
     }
     sums.finish(&file, into);
-    if is_cut {
-        into.note(format!(
-            "{file} is cut off: what stands before the cut was read"
-        ));
-    }
     Ok(())
 }
 

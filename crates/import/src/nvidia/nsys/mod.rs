@@ -148,9 +148,7 @@ impl<'a> Export<'a> {
             }
             true
         })?;
-        if !command.is_empty() && into.tool.command.is_none() {
-            into.tool.command = Some(command.join(" "));
-        }
+        into.keep_command(&command.join(" "));
         self.each("TARGET_INFO_GPU", &["id", "cuDevice", "name"], |row| {
             if let (Some(id), Some(name)) = (row.int(1).or_else(|| row.int(0)), row.text(2)) {
                 into.fact(&format!("GPU {id}"), name);

@@ -30,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let reports = reports(&text);
     let has_trace = |kind| {
         let mut all = reports.iter();
@@ -69,11 +69,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     if left_out > 0 {
         into.note(format!(
             "{left_out} reports of {file} tell again what others in it tell, and are left out"
-        ));
-    }
-    if is_cut {
-        into.note(format!(
-            "{file} is cut off: what stands before the cut was read"
         ));
     }
     Ok(())

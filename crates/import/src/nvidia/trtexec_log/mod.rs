@@ -75,7 +75,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     let mut log = Log::default();
     for (at, line) in text.lines().enumerate() {
         if at % 4096 == 0 {
@@ -83,7 +83,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
         log.line(line, into);
     }
-    common::cut(into, source, is_cut);
     log.finish(source, into);
     Ok(())
 }
@@ -162,7 +161,7 @@ impl Log {
             _ => return,
         }
         if let Some((_, command)) = rest.split_once(" # ") {
-            common::command(into, command);
+            into.keep_command(command);
         }
         let version = rest
             .split_once("[TensorRT v")
@@ -244,7 +243,7 @@ impl Log {
             into.fact(name, value);
         }
         match name {
-            "TensorRT version" => common::version(into, value),
+            "TensorRT version" => into.name_version(value),
             "Batch" => self.implicit_batch = common::batch(value),
             _ if name.starts_with("Input inference shape") => {
                 self.summary.batch = self.summary.batch.or_else(|| batch_of_shape(value));
@@ -316,7 +315,7 @@ impl Log {
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.summary.batch = self.summary.batch.or(self.implicit_batch);
-        common::unread(into, source, self.unread, "row");
+        into.note_unread(self.unread, "row", &source.name());
         let layers = self.layers.into_list();
         let sum: u64 = layers
             .iter()

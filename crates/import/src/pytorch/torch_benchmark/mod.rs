@@ -25,8 +25,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let mut reader = Reader::default();
     for (at, line) in text.lines().enumerate() {
         if at % 4096 == 0 {
@@ -169,7 +168,7 @@ impl Reader {
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.close(into);
         self.unread += self.cells.len() as u64;
-        common::unread(into, source, self.unread, "measurement");
+        into.note_unread(self.unread, "measurement", &source.name());
         if self.repeats {
             into.note(
                 "the comparison repeats measurements that are printed above it; they count once",

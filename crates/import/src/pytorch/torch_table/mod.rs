@@ -3,7 +3,6 @@
 //! A row's own time is its time without the operators within it; that is what adds up. The time with
 //! them is kept as a figure.
 
-use crate::benchmarks::common;
 use crate::benchmarks::common::Sums;
 use crate::reading::head::Head;
 use crate::reading::lines;
@@ -35,8 +34,7 @@ fn recognises(head: &Head) -> bool {
 }
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
-    common::cut(into, source, is_cut);
+    let text = source.text(watch, into)?;
     let mut table = Table::default();
     for (at, line) in text.lines().enumerate() {
         if at % 1024 == 0 {
@@ -206,7 +204,7 @@ impl Table {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
-        common::unread(into, source, self.unread, "row");
+        into.note_unread(self.unread, "row", &source.name());
         if self.tables > 1 {
             into.note(format!(
                 "{} holds {} tables; rows of one name are added up",
