@@ -3,10 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::amd::common;
-use crate::amd::common::{Agent, Event, Events, Lane};
+use crate::amd::common::{Agent, Event, Lane};
+use crate::amd::event_table::{self, EventColumns};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
+use crate::reading::table::Table;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
@@ -25,22 +26,14 @@ fn read_copies(
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let mut table = Table::open(source, watch, ',', &[])?;
+    let table = Table::open(source, watch, ',', &[])?;
+    let columns = EventColumns::of(&table);
     let direction = table.place(&["direction", "name"]);
-    let stream = table.place(&["stream_id"]);
     let from = table.place(&["source_agent_id"]);
     let to = table.place(&["destination_agent_id"]);
     let bytes = table.place(&["bytes", "size"]);
-    let correlation = table.place(&["correlation_id"]);
-    let guid = table.place(&["guid"]);
-    let (start, end) = ends(&table);
-    let mut events = Events::of(into);
-    let mut unread = 0;
-    while let Some(row) = table.next_row()? {
-        let Some((start, end)) = span(&row, start, end) else {
-            unread += 1;
-            continue;
-        };
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
         let name = row.text(direction);
         let (from, to) = (row.text(from), row.text(to));
         events.push(&Event {
@@ -48,17 +41,15 @@ fn read_copies(
             name,
             lane: copy_lane(
                 common::copy_agent(name, Agent::of(from), Agent::of(to)),
-                row.whole(stream),
+                row.whole(columns.stream),
             ),
             start,
             end,
-            link: common::link(row.whole(correlation).unwrap_or(0), row.text(guid)),
+            link: columns.link(row),
             detail: &copy_words(from, to, row.whole(bytes)),
         });
-    }
-    events.finish(&source.name());
-    table.finish(unread, into);
-    Ok(())
+        Some(())
+    })
 }
 
 /// Where a copy is shown.
@@ -95,20 +86,19 @@ fn read_allocations(
 ) -> Result<(), ImportError> {
     let mut table = Table::open(source, watch, ',', &[])?;
     let operation = table.place(&["operation"]);
-    let agent = table.place(&["agent_id"]);
+    let columns = EventColumns::of(&table);
     let size = table.place(&["allocation_size"]);
     let address = table.place(&["address"]);
-    let (start, end) = ends(&table);
     let mut allocations = Allocations::default();
     let mut unread = 0;
     while let Some(row) = table.next_row()? {
         let taken = Allocation::of(
             row.text(operation),
-            Agent::of(row.text(agent)),
+            Agent::of(row.text(columns.agent)),
             row.whole(size),
             row.text(address),
         );
-        match (taken, span(&row, start, end)) {
+        match (taken, columns.span(&row)) {
             (Some(taken), Some((_, end))) => allocations.push(end, taken),
             _ => unread += 1,
         }
@@ -215,47 +205,23 @@ fn read_scratch(
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let mut table = Table::open(source, watch, ',', &[])?;
+    let table = Table::open(source, watch, ',', &[])?;
+    let columns = EventColumns::of(&table);
     let operation = table.place(&["operation"]);
-    let agent = table.place(&["agent_id"]);
-    let queue = table.place(&["queue_id"]);
-    let thread = table.place(&["thread_id"]);
-    let process = table.place(&["process_id"]);
-    let (start, end) = ends(&table);
-    let mut events = Events::of(into);
-    let mut unread = 0;
-    while let Some(row) = table.next_row()? {
-        let Some((start, end)) = span(&row, start, end) else {
-            unread += 1;
-            continue;
-        };
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
+        let (agent, queue) = (row.text(columns.agent), row.text(columns.queue));
         events.push(&Event {
             kind: SliceKind::Call,
             name: row.text(operation),
-            lane: Lane::Thread(row.whole(process), row.whole(thread).unwrap_or(0)),
+            lane: columns.thread(row),
             start,
             end,
             link: 0,
-            detail: &format!("{}, queue {}", row.text(agent), row.text(queue)),
+            detail: &format!("{agent}, queue {queue}"),
         });
-    }
-    events.finish(&source.name());
-    table.finish(unread, into);
-    Ok(())
-}
-
-/// Where a table tells when its rows begin and end.
-fn ends(table: &Table<'_>) -> (Option<usize>, Option<usize>) {
-    (
-        table.place(&["start_timestamp"]),
-        table.place(&["end_timestamp"]),
-    )
-}
-
-/// When a row begins and ends. The end is the last column, so that a cut shortens it.
-fn span(row: &Row<'_>, start: Option<usize>, end: Option<usize>) -> Option<(u64, u64)> {
-    let (start, end) = (row.whole(start)?, row.whole(end)?);
-    (!row.is_open || end >= start).then_some((start, end))
+        Some(())
+    })
 }
 
 #[cfg(test)]
