@@ -174,6 +174,15 @@ impl Imported {
         self.note_some(count, what, of, "could not be read: cut off or damaged");
     }
 
+    /// Notes that a file shows nothing that ran on a device, and what else may be the reason.
+    pub(crate) fn note_idle_device(&mut self, file: &str, or_else: &str) {
+        if self.trace.kinds().iter().all(|kind| !kind.is_work()) {
+            self.note(format!(
+                "{file} has no kernels and no copies: nothing ran on a GPU while it was written{or_else}"
+            ));
+        }
+    }
+
     /// Notes that a file ends too early.
     pub(crate) fn note_cut(&mut self, file: &str) {
         self.note(format!(

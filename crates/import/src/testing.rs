@@ -98,6 +98,33 @@ pub fn imported(content: impl AsRef<[u8]>) -> Result<Imported, ImportError> {
     bytes("file", content.as_ref())
 }
 
+/// Kind, name, track, start, length and link of every slice.
+pub fn slices(imported: &Imported) -> Vec<(SliceKind, &str, String, i64, u64, u64)> {
+    let trace = &imported.trace;
+    let slices = trace.slices();
+    slices
+        .map(|slice| {
+            let track = &trace.tracks[slice.track as usize];
+            (
+                slice.kind,
+                trace.names.get(slice.name),
+                format!("{}/{}", track.group, track.name),
+                slice.start_ns,
+                slice.duration_ns,
+                slice.link,
+            )
+        })
+        .collect()
+}
+
+/// Names in the sums with their counts and times.
+pub fn totals(imported: &Imported) -> Vec<(&str, u64, u64)> {
+    let totals = imported.totals.iter();
+    totals
+        .map(|total| (total.name.as_str(), total.calls, total.total_ns))
+        .collect()
+}
+
 /// Slices of a kind, and their time together.
 pub fn sum(imported: &Imported, kind: SliceKind) -> (usize, u64) {
     let sums = sums(imported, kind);

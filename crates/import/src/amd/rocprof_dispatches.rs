@@ -14,7 +14,7 @@ use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
 /// Columns of every release that are no counters.
-const PLAIN: [&str; 44] = [
+pub(crate) const PLAIN: [&str; 46] = [
     "index",
     "dispatch_id",
     "kernelname",
@@ -58,6 +58,8 @@ const PLAIN: [&str; 44] = [
     "agent_id",
     "stream_id",
     "guid",
+    "__section",
+    "__lane",
     "",
 ];
 

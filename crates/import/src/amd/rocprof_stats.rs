@@ -193,7 +193,7 @@ pub(crate) fn is_call(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{cut_everywhere, fixture, fixtures, text};
+    use crate::testing::{cut_everywhere, fixture, fixtures, text, totals};
 
     /// Kind, rows, calls, time, and the first row.
     fn figures(imported: &Imported) -> (SliceKind, usize, u64, u64, &str, u64, u64) {
@@ -286,11 +286,7 @@ mod tests {
              g(int),1,x,1,24.0\n\
              h(int, int),3\n",
         );
-        let names: Vec<(&str, u64, u64)> = imported
-            .totals
-            .iter()
-            .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-            .collect();
+        let names = totals(&imported);
         assert_eq!(
             names,
             [

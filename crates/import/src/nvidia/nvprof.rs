@@ -36,15 +36,7 @@ pub(crate) const FORMAT: Format = Format {
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let base = Base::open(source, into)?;
-    let mut strings = Vec::new();
-    let query = Query::all("StringTable", &["_id_", "value"]);
-    let seen = base.each(&query, watch, |row| {
-        let text = row.text(1).map(|text| text.into_owned());
-        strings.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-        true
-    })?;
-    seen.tell("StringTable", source, into);
-    let strings = ById::new(strings);
+    let strings = ById::read(&base, watch, "StringTable", ["_id_", "value"], into)?;
     let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
     base.each(&query, watch, |row| {
         let name = row.int(1).and_then(|id| strings.get(id));
@@ -56,24 +48,16 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     work(&base, watch, &strings, into)?;
     calls(&base, watch, into)?;
     ranges(&base, watch, &strings, into)?;
-    if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-        into.note(format!(
-            "{} has no kernels and no copies: nothing ran on a GPU while it was written",
-            source.name()
-        ));
-    }
+    into.note_idle_device(&source.name(), "");
     Ok(())
 }
 
 /// A row that begins with start, end, device, stream, correlation and process.
 fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
     Raw {
-        kind,
-        name,
-        track: [row.int(2).unwrap_or(0), row.int(3).unwrap_or(0), 0],
-        times: (row.int(0), row.int(1)),
         link: row.int(4).map_or(0, |id| id as u64),
         detail,
+        ..Raw::of(row, kind, name, [2, 3])
     }
 }
 
@@ -83,11 +67,7 @@ fn work(
     strings: &ById<String>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let stream = |[device, stream, _]: [i64; 3]| Track {
-        device: u32::try_from(device).ok(),
-        group: format!("GPU {device}"),
-        name: format!("Stream {stream}"),
-    };
+    let stream = |key| slice_buffer::device_track("Stream", key);
     const KERNEL: [&str; 12] = [
         "start",
         "end",
@@ -110,17 +90,8 @@ fn work(
     for table in KERNELS {
         let query = Query::all(table, &KERNEL);
         slice_buffer::take(base, watch, &query, words, into, |lane, row| {
-            let size = |column| row.int(column).unwrap_or(0);
-            let detail = match row.int(6) {
-                Some(x) => Detail::Grid([x, size(7), size(8)], [size(9), size(10), size(11)]),
-                None => Detail::None,
-            };
-            lane.push(&raw(
-                row,
-                SliceKind::Kernel,
-                row.int(5).unwrap_or(-1),
-                detail,
-            ))
+            let name = row.int(5).unwrap_or(-1);
+            lane.push(&raw(row, SliceKind::Kernel, name, Detail::grid(row, 6)))
         })?;
     }
     const MOVED: [&str; 7] = [
@@ -169,11 +140,9 @@ fn calls(
         "correlationId",
         "cbid",
     ];
-    let thread = |[process, thread, _]: [i64; 3]| Track {
-        device: None,
-        group: format!("process {process}"),
-        // Threads are told as 32 bits with a sign.
-        name: format!("thread {}", thread as u32),
+    // Threads are told as 32 bits with a sign.
+    let thread = |[process, thread, _]: [i64; 3]| {
+        slice_buffer::thread_track([process, i64::from(thread as u32), 0])
     };
     let runtime = |id: i64| match id {
         13 => "cudaLaunch".to_owned(),
@@ -186,12 +155,8 @@ fn calls(
     for (table, name) in CALLS.into_iter().zip(names) {
         let query = Query::all(table, &COLUMNS);
         count += slice_buffer::take(base, watch, &query, (name, &thread), into, |lane, row| {
-            lane.push(&raw(
-                row,
-                SliceKind::Call,
-                row.int(5).unwrap_or(-1),
-                Detail::None,
-            ))
+            let name = row.int(5).unwrap_or(-1);
+            lane.push(&raw(row, SliceKind::Call, name, Detail::None))
         })?;
     }
     if count > 0 {

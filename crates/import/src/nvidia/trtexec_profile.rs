@@ -132,11 +132,7 @@ mod tests {
         let text = r#"[ { "count" : 20 }, { "name" : "a", "timeMs" : 2, "averageMs" : 0.1 },
             { "name" : "a", "averageMs" : 0.1 }, { "name" : "b", "timeMs" : -1 }, { "name" : 5 }"#;
         let imported = testing::imported(text).unwrap();
-        let found: Vec<(&str, u64, u64)> = imported
-            .totals
-            .iter()
-            .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-            .collect();
+        let found = testing::totals(&imported);
         assert_eq!(found, [("a", 40, 4_000_000), ("b", 20, 0)]);
         assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
     }

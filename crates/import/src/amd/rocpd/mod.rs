@@ -81,12 +81,10 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             source.name()
         ));
     }
-    if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-        into.note(format!(
-            "{} has no kernels and no copies: nothing ran on a GPU while it was written, or rocprofv3 was not asked for --kernel-trace",
-            source.name()
-        ));
-    }
+    into.note_idle_device(
+        &source.name(),
+        ", or rocprofv3 was not asked for --kernel-trace",
+    );
     Ok(())
 }
 
