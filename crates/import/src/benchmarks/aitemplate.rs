@@ -32,10 +32,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let title = title.unwrap_or("AITemplate");
     let mut found: Vec<(usize, f64)> = Vec::new();
     let (mut repeated, mut unread) = (0, 0);
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         let Some((batch, ms)) = pair(line) else {
             unread += u64::from(line.trim_start().starts_with("batch_size:"));
             continue;

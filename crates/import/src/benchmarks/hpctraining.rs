@@ -33,10 +33,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let text = source.text(watch, into)?;
     let mut steps = Steps::default();
     let mut summary: Option<Reported> = None;
-    for (at, line) in text.lines().map(str::trim).enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines().map(str::trim), watch) {
+        let line = line?;
         if let Some(step) = step(line) {
             steps.take(&step);
         } else if let Some(pairs) = line.strip_prefix("RESULT ") {

@@ -85,10 +85,8 @@ impl Layers {
         watch: &ReadProgress<'_>,
     ) -> Result<(), ImportError> {
         let mut columns: Vec<String> = Vec::new();
-        for (at, line) in text.lines().map(str::trim).enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
+        for line in source.watched(text.lines().map(str::trim), watch) {
+            let line = line?;
             if line.is_empty() {
                 continue;
             }

@@ -34,10 +34,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         return rows(&text, source, watch, into);
     }
     let mut result = Reported::named("onnxruntime_perf_test");
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         take(&mut result, line.trim(), into);
     }
     let of = |name: &str| {
@@ -146,14 +144,8 @@ fn rows(
 ) -> Result<(), ImportError> {
     let mut results: Vec<Reported> = Vec::new();
     let mut unread = 0;
-    for (at, line) in text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .enumerate()
-    {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines().filter(|line| !line.trim().is_empty()), watch) {
+        let line = line?;
         let Some(row) = row(line) else {
             unread += 1;
             continue;

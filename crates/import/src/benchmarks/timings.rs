@@ -46,10 +46,8 @@ pub fn read(
     let places = Places::find(&names, columns, source)?;
     let scale = scale(columns, &names, places.time, source)?;
     let mut runs = Runs::default();
-    for (at, row) in rows.enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for row in source.watched(rows, watch) {
+        let row = row?;
         runs.row(&lines::fields(row, separator), &places, scale, separator);
     }
     into.note_unread(runs.unread, "row", &source.name());

@@ -40,10 +40,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let mut count = None;
     let mut layers = common::Sums::default();
     let (mut unread, mut is_negative) = (0, false);
-    for (at, element) in list.by_ref().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for element in source.watched(list.by_ref(), watch) {
+        let element = element?;
         let row = json::object(element).unwrap_or_default();
         if let (Some(told), true) = (json::number_of(&row, "count"), count.is_none()) {
             count = Some(told.max(0.0) as u64);

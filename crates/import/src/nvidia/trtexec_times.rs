@@ -33,10 +33,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let mut times = Times::default();
     let mut list = json::elements(&text);
     let mut unread = 0;
-    for (at, element) in list.by_ref().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for element in source.watched(list.by_ref(), watch) {
+        let element = element?;
         match json::object(element) {
             Some(row) => unread += u64::from(!times.take(&row)),
             None => unread += 1,

@@ -221,6 +221,20 @@ impl Source {
         })
     }
 
+    /// Goes through the lines or rows of a text of it, and ends where reading was stopped.
+    pub(crate) fn watched<'a, T>(
+        &'a self,
+        parts: impl Iterator<Item = T> + 'a,
+        watch: &'a ReadProgress<'_>,
+    ) -> impl Iterator<Item = Result<T, ImportError>> + 'a {
+        parts.enumerate().map(|(at, part)| {
+            if at % 4096 == 0 {
+                watch.tick(self.bytes)?;
+            }
+            Ok(part)
+        })
+    }
+
     /// A text of it as JSON. One that is cut off or damaged is read as far as it goes, and a note says so.
     pub(crate) fn json(
         &self,

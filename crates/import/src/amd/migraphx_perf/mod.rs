@@ -41,10 +41,8 @@ fn recognises(head: &Head) -> bool {
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut report = Report::default();
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         report.line(line.trim(), into);
     }
     report.finish(source, into);

@@ -53,10 +53,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let text = source.text(watch, into)?;
     let mut run = Run::default();
     let mut detail = Detail::default();
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         match line.split_once(MARK) {
             Some((_, entry)) => detail.line(entry, into),
             None => run.line(line, into),

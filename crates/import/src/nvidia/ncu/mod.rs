@@ -23,8 +23,6 @@ const DURATIONS: [&str; 2] = ["Duration", "gpu__time_duration.sum"];
 /// How many cycles it took, and how many of them a second has: what is left where no duration was measured.
 const CYCLES: [&str; 2] = ["Elapsed Cycles", "gpc__cycles_elapsed.max"];
 const CLOCKS: [&str; 2] = ["SM Frequency", "gpc__cycles_elapsed.avg.per_second"];
-/// Rows between two looks at whether somebody wants it stopped.
-const TICK: usize = 8192;
 
 pub(crate) const FORMAT: Format = Format {
     id: "ncu",
@@ -43,10 +41,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let file = source.name();
     let mut sums = Sums::default();
     let mut header: Option<Header> = None;
-    for (number, line) in text.lines().enumerate() {
-        if number % TICK == TICK - 1 {
-            watch.tick(0)?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         if let Some(found) = Header::of(line) {
             header = Some(found);
             sums.tables += 1;

@@ -77,10 +77,8 @@ fn recognises(head: &Head) -> bool {
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut log = Log::default();
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         log.line(line, into);
     }
     log.finish(source, into);

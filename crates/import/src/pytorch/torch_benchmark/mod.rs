@@ -27,10 +27,8 @@ pub(crate) const FORMAT: Format = Format {
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut reader = Reader::default();
-    for (at, line) in text.lines().enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         reader.line(line, into);
     }
     reader.finish(source, into);

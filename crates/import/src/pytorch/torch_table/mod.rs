@@ -36,10 +36,8 @@ fn recognises(head: &Head) -> bool {
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut table = Table::default();
-    for (at, line) in text.lines().enumerate() {
-        if at % 1024 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
         table.line(line);
     }
     table.finish(source, into);
