@@ -353,8 +353,19 @@ pub fn read(
     limits: reading::source::Limits,
     watch: &ReadProgress<'_>,
 ) -> Result<Imported, ImportError> {
+    read_all(&[path], limits, watch)
+}
+
+/// Reads files of the same run.
+pub fn read_all(
+    paths: &[impl AsRef<Path>],
+    limits: reading::source::Limits,
+    watch: &ReadProgress<'_>,
+) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
-    add(path, limits, watch, &mut imported)?;
+    for path in paths {
+        add(path.as_ref(), limits, watch, &mut imported)?;
+    }
     Ok(imported)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Format, ImportError, Imported, add, read};
+use super::{Format, ImportError, Imported, read, read_all};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::{Limits, Source};
 use powerband_core::domain::trace::SliceKind;
@@ -23,17 +23,8 @@ pub fn fixture(name: &str) -> Imported {
 
 /// What several fixtures of one run hold together.
 pub fn fixtures(names: &[&str]) -> Imported {
-    let mut imported = Imported::default();
-    for name in names {
-        add(
-            &path(name),
-            Limits::default(),
-            &ReadProgress::default(),
-            &mut imported,
-        )
-        .unwrap();
-    }
-    imported
+    let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect();
+    read_all(&paths, Limits::default(), &ReadProgress::default()).unwrap()
 }
 
 /// What a file with this name and these bytes holds.

@@ -123,14 +123,11 @@ mod tests {
     #[test]
     fn with_the_times_of_the_run_there_is_one_latency() {
         let path = testing::path("tensorrt/resnet-a100-fp16.profile.json");
-        let mut all = Imported::default();
         let mut others = crate::companions(&path);
         others.push(path);
         assert_eq!(others.len(), 4);
-        for path in others {
-            let limits = crate::reading::source::Limits::default();
-            crate::add(&path, limits, &ReadProgress::default(), &mut all).unwrap();
-        }
+        let limits = crate::reading::source::Limits::default();
+        let all = crate::read_all(&others, limits, &ReadProgress::default()).unwrap();
         let found: Vec<(&str, usize, Option<usize>, Option<u64>)> = all
             .reported
             .iter()
