@@ -140,7 +140,7 @@ fn calls(
         "correlationId",
         "cbid",
     ];
-    // Threads are told as 32 bits with a sign.
+    // The file has threads as 32 bits with a sign.
     let thread = |[process, thread, _]: [i64; 3]| {
         slice_buffer::thread_track([process, i64::from(thread as u32), 0])
     };

@@ -92,7 +92,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// The size of a launch, which stands in six columns from this one on; nothing where it is not told.
+    /// The size of a launch, which stands in six columns from this one on; nothing where the first is empty.
     pub(crate) fn grid(row: &Cells<'_, '_>, first: usize) -> Self {
         let size = |place| row.int(first + place).unwrap_or(0);
         match row.int(first) {

@@ -37,7 +37,7 @@ fn recognises(head: &Head) -> bool {
     }
     let start = head.json().unwrap_or_default().chars().take(1 << 16);
     let plain: String = start.filter(|c| !c.is_whitespace()).collect();
-    // Nobody else begins with an element that holds nothing, or names processes so.
+    // No other program begins with an element that holds nothing, or names processes so.
     plain.contains("\"traceEvents\":[{},")
         || plain.contains("\"traceEvents\":[{}]")
         || (plain.contains("process_name")
