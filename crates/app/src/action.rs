@@ -16,6 +16,7 @@ pub use super::run::action::Run;
 use super::screen::Screen;
 pub use super::sessions::action::Sessions;
 pub use super::shell::action::{Closing, Shell};
+use super::tables::action::Change;
 pub use super::timeline::action::Timeline;
 
 /// One request.
@@ -55,4 +56,6 @@ pub enum Action {
     Report(Subject, Option<PathBuf>),
     /// About figures as pictures.
     Figures(Figures),
+    /// About a table, by its id.
+    Table(&'static str, Change),
 }

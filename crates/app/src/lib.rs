@@ -26,6 +26,7 @@ pub mod run;
 pub mod screen;
 pub mod sessions;
 pub mod shell;
+pub mod tables;
 pub mod timeline;
 
 use std::path::PathBuf;
@@ -51,6 +52,7 @@ use run::LiveRun;
 use screen::Screen;
 use sessions::{OpenSessions, SessionId};
 use shell::settings::{self, Remembered};
+use tables::Tables;
 use timeline::TimelineState;
 
 /// What the application wants from whoever shows it.
@@ -98,6 +100,8 @@ pub enum Ask {
     SaveSession(SessionId, PathBuf),
     /// Where to save a figure, with a whole path to begin with.
     SaveFigure(Arc<figures::Shown>, PathBuf),
+    /// Where to write a table, with a whole path to begin with.
+    SaveTable(&'static str, PathBuf),
     /// Where to write a report, with a whole path to begin with.
     SaveReport(reports::Subject, PathBuf),
 }
@@ -145,6 +149,8 @@ pub struct App {
     pub timeline: TimelineState,
     /// The library.
     pub library: LibraryState,
+    /// The tables of the screens, as they are arranged.
+    pub tables: Tables,
     /// Whether a figure is on the screen that could be copied.
     pub has_figure: bool,
     /// What the user should know.
@@ -189,6 +195,7 @@ impl App {
             kernels: KernelsState::default(),
             timeline: TimelineState::default(),
             library: LibraryState::default(),
+            tables: Tables::arranged(remembered.tables.clone()),
             has_figure: false,
             notices: Notices::default(),
             outputs: Vec::new(),
@@ -256,6 +263,7 @@ impl App {
             Action::Timeline(change) => self.timeline(change),
             Action::Library(library) => self.library(library),
             Action::Figures(change) => self.figures(change),
+            Action::Table(id, change) => self.table(id, change),
             Action::Report(subject, path) => self.report(subject, path),
         }
     }
@@ -299,7 +307,7 @@ impl App {
             .filter_map(|open| open.path.clone())
             .collect();
         self.jobs.watch_files(files);
-        self.curves.redraw(&self.sessions);
+        self.redraw_all_curves();
         self.compare_if_wanted();
         self.compare.redraw(&self.sessions, &self.curves.options);
         self.history.is_stale = true;

@@ -125,7 +125,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     Some(icon::RUN),
                     "Start",
                 );
-            } else if button::primary(ui, Some(icon::DOWNLOAD), "Install ONNX Runtime").clicked() {
+            } else if button::primary(ui, Some(icon::EXPORT), "Install ONNX Runtime").clicked() {
                 actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
@@ -417,7 +417,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     }
     match &app.machine.installing {
         None => {
-            if button::plain(ui, Some(icon::DOWNLOAD), "Install").clicked() {
+            if button::plain(ui, Some(icon::EXPORT), "Install").clicked() {
                 actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         }

@@ -11,6 +11,4 @@ pub enum Compare {
     After(Pick),
     /// Turns it round.
     Swap,
-    /// Copies the case-study table.
-    CopyTable,
 }

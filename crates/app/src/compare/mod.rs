@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use crate::reports::Subject;
 use crate::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
-use powerband_core::base::humanize::UNKNOWN;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::{conditions, remarks};
@@ -203,24 +202,6 @@ impl CompareState {
                 }
             }
         }
-    }
-
-    /// The case-study table as text with tabs, which spreadsheets take.
-    pub fn table_text(&self) -> Option<String> {
-        let (_, _, comparison) = self.result.as_ref()?;
-        let mut text = "Metric\tBefore\tAfter\tImprovement\n".to_owned();
-        for metric in &comparison.metrics {
-            let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-            let cells = [
-                metric.title(),
-                cell(&metric.before),
-                cell(&metric.after),
-                cell(&metric.change),
-            ];
-            text.push_str(&cells.join("\t"));
-            text.push('\n');
-        }
-        Some(text)
     }
 }
 

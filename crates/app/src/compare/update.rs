@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::{CompareState, Pick};
+use crate::App;
 use crate::action::Compare;
 use crate::inbox::{FindingMessage, Message};
-use crate::notices::Weight;
-use crate::{App, Output};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::tables::metrics::of_metrics;
+use powerband_findings::tables::pairs::of_pairs;
 
 impl App {
     pub(crate) fn compare(&mut self, change: &Compare) {
-        self.compare.is_chosen |= !matches!(change, Compare::CopyTable);
+        self.compare.is_chosen = true;
         match change {
             Compare::Before(pick) => self.compare.choose(true, *pick, &self.sessions),
             Compare::After(pick) => self.compare.choose(false, *pick, &self.sessions),
@@ -21,19 +22,13 @@ impl App {
                 let CompareState { before, after, .. } = &mut self.compare;
                 std::mem::swap(before, after);
             }
-            Compare::CopyTable => {
-                if let Some(text) = self.compare.table_text() {
-                    self.outputs.push(Output::Copy(text));
-                    self.say(Weight::Done, "Copied the comparison to the clipboard");
-                }
-                return;
-            }
         }
         self.compare_if_wanted();
     }
 
     pub(crate) fn compare_if_wanted(&mut self) {
         self.compare.settle(&self.sessions);
+        self.compare_tables();
         let Some((before, after)) = self.compare.wanted() else {
             return;
         };
@@ -59,6 +54,23 @@ impl App {
                 Arc::new(result),
             )));
         });
+    }
+
+    /// The tables of what is compared; two setups are named by their pickers.
+    fn compare_tables(&mut self) {
+        let Some((before, _, found)) = &self.compare.result else {
+            self.tables.remove("pairs");
+            self.tables.remove("metrics");
+            return;
+        };
+        let pairs = of_pairs(&found.pairs);
+        let pairs = if before.whole {
+            pairs
+        } else {
+            pairs.hiding(&["before", "after"])
+        };
+        self.tables.put("pairs", pairs);
+        self.tables.put("metrics", of_metrics(&found.metrics));
     }
 
     /// Two sides were compared.

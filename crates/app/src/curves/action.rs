@@ -7,7 +7,7 @@ use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::spec::SeriesId;
 
 /// About the curves.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Curves {
     /// Which latency is drawn.
     Statistic(Statistic),
@@ -41,10 +41,4 @@ pub enum Curves {
     Pin(Option<Pin>),
     /// Pins the next (above 0) or the previous case of the table.
     PinStep(i8),
-    /// Sorts the table by a column; the same again turns it round.
-    Sort(usize),
-    /// Shows rows with these words only.
-    Filter(String),
-    /// Copies the table, tab-separated.
-    CopyTable,
 }

@@ -3,8 +3,7 @@
 use super::LegendEntry;
 use super::best::Best;
 use super::graph::GraphCard;
-use super::shapes::Shape;
-use super::table::TableRow;
+use super::row_refs::{CaseRef, SeriesRef};
 use super::trade_off::TradeOff;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -23,8 +22,8 @@ pub struct Drawn {
     pub energy: ChartSpec,
     /// What each series would need of memory beyond what was measured.
     pub headroom: Vec<Headroom>,
-    /// What can be read from the shape of each curve.
-    pub shapes: Vec<Shape>,
+    /// What the rows of the table of shapes are about.
+    pub shapes: Vec<SeriesRef>,
     /// Why no energy is known, where it is not.
     pub no_energy: Option<String>,
     /// Speed beside quality.
@@ -37,8 +36,8 @@ pub struct Drawn {
     pub legend: Vec<LegendEntry>,
     /// The best batch of each shown series under the limit.
     pub best: Vec<Best>,
-    /// The table, filtered and sorted.
-    pub table: Vec<TableRow>,
+    /// What the rows of the table of cases are about.
+    pub cases: Vec<CaseRef>,
 }
 
 /// What a series says of batches that were not measured.

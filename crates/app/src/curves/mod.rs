@@ -7,33 +7,23 @@ pub(crate) mod commands;
 mod drawing;
 pub mod graph;
 pub(crate) mod palette;
-pub mod shapes;
-mod table;
+mod row_refs;
+mod tables;
 pub mod trade_off;
 mod update;
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 pub use drawing::{Drawn, Headroom};
-use powerband_core::base::humanize::{self, UNKNOWN};
-use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::Load;
-use powerband_core::domain::plan::p99_samples;
-use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
-use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::flags::Flag;
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::Lanes;
 use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
 use powerband_findings::chart::{energy, memory};
-pub use table::{COLUMN_HELP, COLUMNS, TableRow};
-
-const NOT_REPORTED: &str = "What was reported of it does not have this number";
+pub use row_refs::{CaseRef, SeriesRef};
 
 /// Why a series is not drawn that nobody hid.
 pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
@@ -93,10 +83,6 @@ pub struct CurvesState {
     pub at: At,
     /// The setup whose graph is shown; nothing for the first that has one.
     pub examined: Option<SeriesId>,
-    /// Words that rows must have.
-    pub filter: String,
-    /// The column that the table is sorted by, and whether it falls.
-    pub sort: Option<(usize, bool)>,
     /// What is drawn.
     pub drawn: Arc<Drawn>,
 }
@@ -107,7 +93,6 @@ impl CurvesState {
         self.redraw_charts(open);
         self.redraw_resources(open);
         self.redraw_cards(open);
-        self.redraw_table(open);
     }
 
     /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
@@ -167,12 +152,10 @@ impl CurvesState {
             }
         }
         let headroom = overlays.iter().filter_map(headroom).collect();
-        let shapes = shapes::curve_shapes(&overlays);
         let no_energy = no_energy(open, legend);
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.memory, drawn.energy] = charts;
         drawn.headroom = headroom;
-        drawn.shapes = shapes;
         drawn.no_energy = no_energy;
     }
 
@@ -187,18 +170,6 @@ impl CurvesState {
         let drawn = Arc::make_mut(&mut self.drawn);
         drawn.trade_off = trade_off;
         drawn.graph = graph;
-    }
-
-    /// Makes anew the table alone, from the legend as it stands.
-    pub(crate) fn redraw_table(&mut self, open: &OpenSessions) {
-        let shown: Vec<&LegendEntry> = self
-            .drawn
-            .legend
-            .iter()
-            .filter(|entry| entry.shown)
-            .collect();
-        let table = self.table(open, &shown);
-        Arc::make_mut(&mut self.drawn).table = table;
     }
 
     /// The load of what is drawn: that of the first open session with a series that is not hidden. Times
@@ -235,171 +206,6 @@ impl CurvesState {
                 })
             })
             .collect()
-    }
-
-    fn table(&self, open: &OpenSessions, shown: &[&LegendEntry]) -> Vec<TableRow> {
-        let words: Vec<String> = self
-            .filter
-            .split_whitespace()
-            .map(str::to_lowercase)
-            .collect();
-        let mut rows: Vec<TableRow> = shown
-            .iter()
-            .filter_map(|entry| {
-                let (session, setup) = sessions::of_series(entry.id);
-                Some((*entry, open.get(session)?, setup))
-            })
-            .flat_map(|(entry, session, setup)| {
-                let rows = session
-                    .findings
-                    .rows
-                    .iter()
-                    .filter(move |row| row.setup == setup);
-                rows.map(move |row| self.row(entry, session, row))
-            })
-            .filter(|row| {
-                let text = row.cells.join(" ").to_lowercase();
-                words.iter().all(|word| text.contains(word))
-            })
-            .collect();
-        if let Some((column, falls)) = self.sort {
-            rows.sort_by(|a, b| order(a, b, column, falls));
-        }
-        rows
-    }
-
-    /// The row of a case, whether the table's filter leaves it or not.
-    pub fn row_of(&self, open: &OpenSessions, pin: Pin) -> Option<TableRow> {
-        let id = sessions::series(pin.session, pin.case.setup);
-        let entry = self.drawn.legend.iter().find(|entry| entry.id == id)?;
-        let session = open.get(pin.session)?;
-        let mut rows = session.findings.rows.iter();
-        let row = rows.find(|row| row.setup == pin.case.setup && row.batch == pin.case.batch)?;
-        Some(self.row(entry, session, row))
-    }
-
-    fn row(&self, entry: &LegendEntry, session: &OpenSession, row: &CaseRow) -> TableRow {
-        let curve = session
-            .findings
-            .curves
-            .iter()
-            .find(|curve| curve.setup == row.setup);
-        let point =
-            curve.and_then(|curve| curve.points.iter().find(|point| point.batch == row.batch));
-        let latency = point.and_then(|point| point.latency_ns(self.options.statistic));
-        let min = row.min_ns();
-        let p99 = row.latency_ns.as_ref().and_then(|summary| summary.p99);
-        let efficiency = point.and_then(|point| point.efficiency(self.options.efficiency));
-        // The interval is that of the median, and beside another number it would pass for that of it.
-        let is_median = self.options.statistic == Statistic::Median;
-        let ci95 = row.ci95_rel().filter(|_| is_median);
-        let median = row.median_words().filter(|_| is_median);
-        let time =
-            |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
-        let names: Vec<&str> = std::iter::once(row.outcome.name())
-            .chain(row.flags.iter().map(|flag| flag.name))
-            .collect();
-        TableRow {
-            pin: Pin {
-                session: session.id,
-                case: CaseKey {
-                    setup: row.setup,
-                    batch: row.batch,
-                },
-            },
-            colour: entry.colour,
-            cells: [
-                entry.name.clone(),
-                humanize::count(row.batch as u64),
-                median.unwrap_or_else(|| time(latency)),
-                row.uncertainty_words()
-                    .filter(|_| is_median)
-                    .unwrap_or_else(|| UNKNOWN.to_owned()),
-                time(min),
-                time(p99),
-                row.rate_words().unwrap_or_else(|| UNKNOWN.to_owned()),
-                efficiency.map_or_else(
-                    || UNKNOWN.to_owned(),
-                    |share| format!("{:.0} %", share * 100.0),
-                ),
-                humanize::count(row.samples),
-                names.join(", "),
-            ],
-            unknown: self.unknown(row),
-            keys: [
-                None,
-                Some(row.batch as f64),
-                latency,
-                ci95,
-                min,
-                p99,
-                row.throughput_per_s,
-                efficiency,
-                Some(row.samples as f64),
-                None,
-            ],
-            remarks: remarks(row),
-            is_trouble: row.outcome.is_trouble(),
-            weight: row.flags.iter().map(|flag| flag.weight).max(),
-        }
-    }
-
-    /// Why columns can say nothing of a case.
-    fn unknown(&self, row: &CaseRow) -> [&'static str; 10] {
-        let mut unknown = [""; 10];
-        if row.latency_ns.is_none() && row.throughput_per_s.is_none() {
-            unknown[2..8].fill("It was not measured");
-            return unknown;
-        }
-        let no_p99 = if row.samples == 0 {
-            NOT_REPORTED
-        } else {
-            concat!(
-                "It takes ",
-                p99_samples!(),
-                " samples, which the publish preset takes"
-            )
-        };
-        unknown[2] = match self.options.statistic {
-            Statistic::P99 => no_p99,
-            Statistic::Mean | Statistic::Median => NOT_REPORTED,
-        };
-        unknown[3] = match self.options.statistic {
-            Statistic::Median => "There are too few samples for an interval",
-            Statistic::Mean | Statistic::P99 => "Only the median has an interval",
-        };
-        unknown[4] = NOT_REPORTED;
-        unknown[5] = no_p99;
-        unknown[6] = NOT_REPORTED;
-        unknown[7] = match self.options.efficiency {
-            Efficiency::OfBest => "It has no throughput",
-            Efficiency::Scaling => "Scaling compares batch sizes, and no smaller one was measured",
-            Efficiency::Busy => "No device told how busy it was meanwhile",
-            Efficiency::OfPeak => {
-                "The peak of the device, or the work of the network, is not known"
-            }
-        };
-        unknown
-    }
-
-    /// The case before (`by` below 0) or after the pinned one in the table; the first where none is pinned.
-    pub fn step(&self, by: i8) -> Option<Pin> {
-        let table = &self.drawn.table;
-        let place = self
-            .pin
-            .and_then(|pin| table.iter().position(|row| row.pin == pin));
-        let next = match place {
-            None => 0,
-            Some(place) => place
-                .saturating_add_signed(isize::from(by))
-                .min(table.len().saturating_sub(1)),
-        };
-        table.get(next).map(|row| row.pin)
-    }
-
-    /// The table as text with tabs.
-    pub fn table_text(&self) -> String {
-        table::tab_separated(&self.drawn.table, self.options.statistic)
     }
 
     /// Forgets a session that is no longer open.
@@ -459,15 +265,6 @@ fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a
     })
 }
 
-fn remarks(row: &CaseRow) -> Vec<String> {
-    let outcome = match &row.outcome {
-        Outcome::Pending => None,
-        outcome => outcome.sentence(),
-    };
-    let flags = row.flags.iter().map(Flag::words);
-    outcome.into_iter().chain(flags).collect()
-}
-
 /// A ring around the pinned case, where the chart has it.
 fn ring(chart: &mut ChartSpec, pin: Pin) {
     let id = sessions::series(pin.session, pin.case.setup);
@@ -480,16 +277,5 @@ fn ring(chart: &mut ChartSpec, pin: Pin) {
         .map(|point| (point.x, point.y));
     if let Some(at) = point {
         chart.marks.push(Mark::Pin { at, series: id });
-    }
-}
-
-/// Numbers by size, words by letter, and what is unknown last either way.
-fn order(a: &TableRow, b: &TableRow, column: usize, falls: bool) -> Ordering {
-    let turn = |ordering: Ordering| if falls { ordering.reverse() } else { ordering };
-    match (a.keys[column], b.keys[column]) {
-        (Some(a), Some(b)) => turn(a.total_cmp(&b)),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => turn(a.cells[column].cmp(&b.cells[column])),
     }
 }

@@ -1,9 +1,8 @@
 //! In the command palette: series, and what is drawn of them.
 
-use super::COLUMNS;
 use crate::App;
 use crate::action::{Action, Curves};
-use crate::palette_entries::entry::{Offered, seen_on, typed_on};
+use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
 use powerband_findings::analysis::trade_off::At;
 
@@ -11,7 +10,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
         return Vec::new();
     }
-    [series(app), cards(app), table()].concat()
+    [series(app), cards(app)].concat()
 }
 
 fn offer(title: &str, curves: Curves) -> Offered {
@@ -62,17 +61,4 @@ fn cards(app: &App) -> Vec<Offered> {
         )
     });
     places.chain(qualities).chain(graphs).collect()
-}
-
-fn table() -> Vec<Offered> {
-    let filter = typed_on(
-        Screen::Curves,
-        "Curves: filter the table",
-        "Filter the table",
-    );
-    let sorted = COLUMNS
-        .iter()
-        .enumerate()
-        .map(|(place, column)| offer(&format!("sort by {column}"), Curves::Sort(place)));
-    std::iter::once(filter).chain(sorted).collect()
 }

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::Pinned;
+use crate::App;
 use crate::action::Curves;
 use crate::inbox::{FindingMessage, Message};
-use crate::notices::Weight;
 use crate::sessions::Pin;
-use crate::{App, Output};
-use powerband_core::base::humanize;
 use powerband_findings::analysis::{case_outliers, reported_stats, run_phases};
 use powerband_findings::chart::limit::within_reach;
 use powerband_findings::chart::{lanes, samples};
@@ -24,7 +22,6 @@ enum Part {
     HeldCharts,
     AllCharts,
     Cards,
-    Table,
     All,
 }
 
@@ -35,7 +32,6 @@ impl App {
             Curves::DragLimit(_) => Part::HeldCharts,
             Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
             Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
-            Curves::Sort(_) | Curves::Filter(_) => Part::Table,
             _ => Part::All,
         };
         let state = &mut self.curves;
@@ -84,22 +80,8 @@ impl App {
             Curves::ShowAll => state.hidden.clear(),
             Curves::Pin(pin) => self.pin(pin),
             Curves::PinStep(by) => {
-                let pin = state.step(by);
+                let pin = self.next_pin(by);
                 self.pin(pin);
-            }
-            Curves::Sort(column) => {
-                state.sort = match state.sort {
-                    Some((same, false)) if same == column => Some((column, true)),
-                    Some((same, true)) if same == column => None,
-                    _ => Some((column, false)),
-                };
-            }
-            Curves::Filter(words) => state.filter = words,
-            Curves::CopyTable => {
-                let rows = humanize::of_many(state.drawn.table.len() as u64, "row");
-                let text = state.table_text();
-                self.outputs.push(Output::Copy(text));
-                return self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
             }
         }
         self.redraw_curves(&part);
@@ -122,9 +104,16 @@ impl App {
                 self.curves.redraw_cards(&self.sessions);
             }
             Part::Cards => self.curves.redraw_cards(&self.sessions),
-            Part::Table => self.curves.redraw_table(&self.sessions),
-            Part::All => self.curves.redraw(&self.sessions),
+            Part::All => return self.redraw_all_curves(),
         }
+        self.card_tables();
+    }
+
+    /// Makes anew everything that the screen draws.
+    pub(crate) fn redraw_all_curves(&mut self) {
+        self.curves.redraw(&self.sessions);
+        self.cases_table();
+        self.card_tables();
     }
 
     fn pin(&mut self, pin: Option<Pin>) {

@@ -7,6 +7,4 @@ use super::Following;
 pub enum History {
     /// Which case is followed.
     Follow(Following),
-    /// Copies the table, tab-separated.
-    CopyTable,
 }

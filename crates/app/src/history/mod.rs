@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
-use powerband_core::base::humanize::UNKNOWN;
 use powerband_findings::analysis::history::History;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -100,30 +99,6 @@ impl HistoryState {
         let following = self.following?;
         let is_missing = self.result.is_none() || self.is_stale;
         (is_missing && self.busy != Some(following)).then_some(following)
-    }
-
-    /// The table as text with tabs, which spreadsheets take.
-    pub fn table_text(&self) -> Option<String> {
-        let found = self.result.as_ref()?;
-        let mut text = "When\tSession\tMedian ms\tSpeed-up since the last\tVerdict\n".to_owned();
-        for point in &found.history.points {
-            let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-            let times = point.row.latency_ns.as_ref();
-            let last = point.since_last.as_ref();
-            let cells = [
-                point.created.clone(),
-                point.name.clone(),
-                or_unknown(times.map(|times| format!("{:.6}", times.median / 1e6))),
-                or_unknown(
-                    last.and_then(|pair| pair.ratio)
-                        .map(|ratio| format!("{:.4}", ratio.speed_up)),
-                ),
-                or_unknown(last.map(|pair| pair.verdict.call.name().to_owned())),
-            ];
-            text.push_str(&cells.join("\t"));
-            text.push('\n');
-        }
-        Some(text)
     }
 }
 

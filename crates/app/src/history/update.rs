@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Followed, work};
+use crate::App;
 use crate::action::History;
-use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::sessions::LIVE;
-use crate::{App, Output};
+use powerband_findings::tables::history::of_history;
 
 impl App {
     pub(crate) fn history(&mut self, change: &History) {
@@ -16,18 +16,13 @@ impl App {
                 self.history.following = Some(*following);
                 self.follow_if_wanted();
             }
-            History::CopyTable => {
-                if let Some(text) = self.history.table_text() {
-                    self.outputs.push(Output::Copy(text));
-                    self.say(Weight::Done, "Copied the history to the clipboard");
-                }
-            }
         }
     }
 
     /// A case is followed while its screen is shown: that means to read many files.
     pub(crate) fn follow_if_wanted(&mut self) {
         self.history.settle(&self.sessions);
+        self.history_table();
         if self.screen != Screen::History {
             return;
         }
@@ -54,6 +49,13 @@ impl App {
         self.history.is_stale = false;
         self.jobs
             .spawn("history", move |outlet| work::follow(&search, outlet));
+    }
+
+    fn history_table(&mut self) {
+        match &self.history.result {
+            Some(found) => self.tables.put("history", of_history(&found.history)),
+            None => self.tables.remove("history"),
+        }
     }
 
     pub(crate) fn followed(&mut self, found: Box<Followed>) {

@@ -7,6 +7,4 @@ use super::Looking;
 pub enum Journey {
     /// Whose steps are shown.
     Look(Looking),
-    /// Copies the table, tab-separated.
-    CopyTable,
 }

@@ -7,10 +7,8 @@ mod update;
 use std::sync::Arc;
 
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
-use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::comparison::Pair;
-use powerband_findings::analysis::journey::{Journey, StepResult};
+use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -140,76 +138,6 @@ impl JourneyState {
             }
         });
     }
-
-    /// The table as text with tabs, which spreadsheets take.
-    pub fn table_text(&self) -> Option<String> {
-        let found = self.result.as_ref()?;
-        let mut text = HEADER.join("\t");
-        text.push('\n');
-        for step in &found.journey.steps {
-            text.push_str(&cells(step).join("\t"));
-            text.push('\n');
-        }
-        Some(text)
-    }
-}
-
-const HEADER: [&str; 16] = [
-    "Step",
-    "Batch",
-    "Median ms",
-    "Throughput per s",
-    "Over the step before",
-    "from",
-    "to",
-    "Verdict",
-    "Over the start",
-    "from",
-    "to",
-    "Ready after ms",
-    "Pays after runs",
-    "Memory bytes",
-    "Worst cosine",
-    "Why not measured",
-];
-
-fn cells(step: &StepResult) -> [String; 16] {
-    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
-    let digits = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{value:.digits$}"))
-    };
-    let gain = |pair: &Option<Pair>| {
-        let ratio = pair.as_ref().and_then(|pair| pair.ratio);
-        let ci95 = ratio.and_then(|ratio| ratio.ci95);
-        [
-            digits(ratio.map(|ratio| ratio.speed_up), 4),
-            digits(ci95.map(|interval| interval.low), 4),
-            digits(ci95.map(|interval| interval.high), 4),
-        ]
-    };
-    let row = step.row.as_ref();
-    let median = row.and_then(|row| Some(row.latency_ns.as_ref()?.median));
-    let verdict = step.over_before.as_ref().map(|pair| &pair.verdict);
-    let [before, before_low, before_high] = gain(&step.over_before);
-    let [start, start_low, start_high] = gain(&step.over_start);
-    [
-        step.title.clone(),
-        step.case.batch.to_string(),
-        digits(median.map(|ns| ns / 1e6), 6),
-        digits(row.and_then(|row| row.throughput_per_s), 3),
-        before,
-        before_low,
-        before_high,
-        verdict.map_or_else(|| UNKNOWN.to_owned(), |v| v.call.name().to_owned()),
-        start,
-        start_low,
-        start_high,
-        digits(step.cost.preparation_ns.map(|ns| ns / 1e6), 3),
-        digits(step.cost.pays_after_runs, 0),
-        digits(step.cost.memory.map(|need| need.bytes), 0),
-        digits(distance.map(|distance| distance.worst_cosine), 9),
-        step.trouble.clone().unwrap_or_default(),
-    ]
 }
 
 #[cfg(test)]
@@ -284,13 +212,6 @@ mod tests {
             )),
         });
         assert_eq!(state.wanted(&sessions), None);
-        let table = state.table_text().unwrap();
-        let line: Vec<&str> = table.lines().nth(2).unwrap().split('\t').collect();
-        assert_eq!(line.len(), HEADER.len());
-        assert!(
-            line[4].starts_with("4.0") || line[4].starts_with("3.9"),
-            "{table}"
-        );
         state.redraw(&sessions);
         assert!(!state.drawn.over_start.is_empty());
         open(&mut sessions, SessionId(1), two);

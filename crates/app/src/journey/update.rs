@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::ComparedSteps;
+use crate::App;
 use crate::action::Journey;
 use crate::inbox::{FindingMessage, Message};
-use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::sessions::LIVE;
-use crate::{App, Output};
 use powerband_findings::analysis::journey;
+use powerband_findings::tables::steps::of_journey;
 
 impl App {
     pub(crate) fn journey(&mut self, change: &Journey) {
@@ -18,12 +18,6 @@ impl App {
                 self.journey.looking = Some(*looking);
                 self.journey.is_chosen = true;
                 self.compare_steps_if_wanted();
-            }
-            Journey::CopyTable => {
-                if let Some(text) = self.journey.table_text() {
-                    self.outputs.push(Output::Copy(text));
-                    self.say(Weight::Done, "Copied the steps to the clipboard");
-                }
             }
         }
     }
@@ -58,6 +52,10 @@ impl App {
             }
         }
         self.journey.redraw(&self.sessions);
+        match &self.journey.result {
+            Some(found) => self.tables.put("steps", of_journey(&found.journey)),
+            None => self.tables.remove("steps"),
+        }
     }
 
     /// The steps of a session were found.

@@ -23,16 +23,10 @@ pub enum Kernels {
     Over(f64),
     /// Shows all rows of the profile that is shown.
     AllRows,
-    /// Sorts the table by a column; the same again turns it round.
-    Sort(usize),
     /// Another pattern for a category, before all others.
     Categorise(Category, String),
     /// Takes one of the user's patterns away, by its place.
     Forget(usize),
-    /// Sorts the counters by a column; the same again turns it round.
-    SortCounters(usize),
-    /// Copies the table, tab-separated.
-    CopyTable,
     /// Shows the timeline of the profile that is shown.
     Timeline,
     /// Shows a pause on it: its start, counted from the first slice, and its length, in nanoseconds.

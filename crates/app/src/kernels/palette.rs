@@ -1,14 +1,13 @@
 //! In the command palette: profiles, and what is shown of the one that is looked at.
 
 use super::commands;
+use super::picks;
 use super::words::{THRESHOLDS, least_share, name};
-use super::{Found, picks};
 use crate::App;
 use crate::action::{Action, Kernels};
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::counters::TITLES;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.kernels.looking.is_none() {
@@ -54,25 +53,7 @@ fn rows(app: &App) -> Vec<Offered> {
             let words = least_share(share).to_lowercase();
             offer(&format!("rows of {words}"), Kernels::Over(share))
         });
-    let columns = state.columns().iter().enumerate();
-    let sorted =
-        columns.map(|(place, column)| offer(&format!("sort by {column}"), Kernels::Sort(place)));
-    let has_counters = state
-        .result
-        .as_ref()
-        .and_then(Found::profile)
-        .is_some_and(|profile| !profile.counters.is_empty());
-    let counters = TITLES.iter().enumerate();
-    let counters = counters.filter(|_| has_counters).map(|(place, column)| {
-        let title = format!("sort the counters by {column}");
-        offer(&title, Kernels::SortCounters(place))
-    });
-    [filter, all]
-        .into_iter()
-        .chain(shares)
-        .chain(sorted)
-        .chain(counters)
-        .collect()
+    [filter, all].into_iter().chain(shares).collect()
 }
 
 /// The longest pauses of the profile, on the timeline.

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::Found;
 use super::work::{self, RuleChange};
+use crate::App;
 use crate::action::Kernels;
 use crate::notices::Weight;
 use crate::screen::Screen;
-use crate::{App, Output};
-use powerband_findings::analysis::breakdown::Filter;
+use powerband_core::domain::profile::Counter;
+use powerband_findings::analysis::breakdown::{Filter, Level};
 use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::tables::{counters, kernel_changes, kernels};
 
 impl App {
     pub(crate) fn kernels(&mut self, change: Kernels) {
@@ -21,7 +23,6 @@ impl App {
             }
             Kernels::Before(pick) => {
                 state.before = pick;
-                state.sort = None;
                 // What was shown stays, also where nobody chose it.
                 state.is_chosen = true;
             }
@@ -39,19 +40,10 @@ impl App {
             }
             Kernels::Over(_) => {}
             Kernels::AllRows => state.set_filter(Filter::NONE),
-            Kernels::Sort(column) => state.sort_by(column),
-            Kernels::SortCounters(column) => state.sort_counters_by(column),
             Kernels::Categorise(category, pattern) => {
                 self.change_rules(RuleChange::Add(category, pattern));
             }
             Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place)),
-            Kernels::CopyTable => {
-                if let Some(text) = state.table_text() {
-                    self.outputs.push(Output::Copy(text));
-                    self.say(Weight::Done, "Copied the kernels to the clipboard");
-                }
-                return;
-            }
             Kernels::Timeline => return self.show_timeline_of_profile(None),
             Kernels::Gap(start_ns, length_ns) => {
                 let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);
@@ -95,6 +87,36 @@ impl App {
             }
         }
         self.kernels.redraw();
+        self.kernel_tables();
+    }
+
+    fn kernel_tables(&mut self) {
+        for id in ["kernels", "categories", "changes", "counters"] {
+            self.tables.remove(id);
+        }
+        let state = &self.kernels;
+        let Some(found) = &state.result else {
+            return;
+        };
+        let rows = &state.drawn.rows;
+        if let Some(comparison) = &found.comparison {
+            let table = kernel_changes::of_comparison(comparison, rows);
+            return self.tables.put("changes", table);
+        }
+        let id = match state.level {
+            Level::Category => "categories",
+            Level::Operator | Level::Kernel => "kernels",
+        };
+        let table = kernels::of_breakdown(found.at(state.level), rows);
+        self.tables.put(id, table);
+        let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
+        let places = state.drawn.counters.iter();
+        let shown: Vec<Counter> = places
+            .filter_map(|place| counters.get(*place).cloned())
+            .collect();
+        if !shown.is_empty() {
+            self.tables.put("counters", counters::of_counters(&shown));
+        }
     }
 
     /// A profile was added up.

@@ -9,8 +9,6 @@ pub enum Library {
     Search(String),
     /// Puts the cursor into the search field.
     FocusSearch,
-    /// Sorts the sessions by a column; the same again turns it round.
-    Sort(usize),
     /// Shows a session's details.
     Select(Option<PathBuf>),
     /// The session's name.

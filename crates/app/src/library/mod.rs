@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod commands;
 pub(crate) mod palette;
+mod table;
 mod update;
 pub(crate) mod work;
 
@@ -14,16 +15,10 @@ pub use powerband_store::examples;
 pub use powerband_store::library::{Entry, Scanned};
 use powerband_store::trash::Discarded;
 
-/// The column of the moment at which a session was measured.
-const MEASURED: usize = 4;
-
 /// What the search field of the screen is called.
 pub const SEARCH: &str = "Search the library";
 /// The same of the list beside other screens.
 pub const SEARCH_BESIDE: &str = "Find a session";
-
-/// Columns of the table, in order.
-pub const COLUMNS: [&str; 6] = ["Session", "Model", "Setups", "Batches", "Measured", "Tags"];
 
 /// The library screen and the list beside the rail.
 #[derive(Debug, Default)]
@@ -40,8 +35,6 @@ pub struct LibraryState {
     pub selected: Option<PathBuf>,
     /// What went to the trash in this sitting, last one last.
     pub discarded: Vec<(Discarded, String)>,
-    /// The column that the user sorts by, and whether it falls; nothing for the newest first.
-    sort: Option<(usize, bool)>,
     /// Every file, the newest session first, those that cannot be read last.
     newest: Vec<PathBuf>,
     /// Those of them that have the words.
@@ -70,19 +63,7 @@ impl LibraryState {
         self.relist();
     }
 
-    /// The column that sessions are sorted by, and whether it falls.
-    pub fn sort(&self) -> (usize, bool) {
-        self.sort.unwrap_or((MEASURED, true))
-    }
-
-    /// Sorts by a column, rising; by the same again, the other way round.
-    pub fn sort_by(&mut self, column: usize) {
-        let (before, falls) = self.sort();
-        self.sort = Some((column, column == before && !falls));
-        self.relist();
-    }
-
-    /// Sessions that have the words, as they are sorted, then the files that cannot be read.
+    /// Sessions that have the words, newest first, then the files that cannot be read.
     pub fn listed(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
         self.listed
             .iter()
@@ -176,36 +157,6 @@ impl LibraryState {
         };
         let listed = self.newest().filter(has_words);
         self.listed = listed.map(|(path, _)| path.clone()).collect();
-        self.sort_listed();
-    }
-
-    fn sort_listed(&mut self) {
-        let Some((column, falls)) = self.sort else {
-            return;
-        };
-        let found = &self.found;
-        let key = |path: &PathBuf| {
-            let entry = found.get(path)?.entry.as_ref().ok()?;
-            Some(sort_key(entry, column))
-        };
-        // What cannot be read stands last either way.
-        self.listed.sort_by(|a, b| match (key(a), key(b)) {
-            (Some(a), Some(b)) if falls => b.cmp(&a),
-            (Some(a), Some(b)) => a.cmp(&b),
-            (a, b) => a.is_none().cmp(&b.is_none()),
-        });
-    }
-}
-
-/// What a session is sorted by in a column of the library's table.
-fn sort_key(entry: &Entry, column: usize) -> (usize, String) {
-    match column {
-        0 => (0, entry.name.to_lowercase()),
-        1 => (0, entry.model.to_lowercase()),
-        2 => (entry.setups.len(), String::new()),
-        3 => (entry.batches.len(), String::new()),
-        MEASURED => (0, entry.measured().unwrap_or_default().to_owned()),
-        _ => (0, entry.tags.join(" ").to_lowercase()),
     }
 }
 

@@ -1,13 +1,12 @@
 //! In the command palette: the list of the library, and the details of the session that is selected.
 
-use super::COLUMNS;
 use crate::App;
 use crate::action::{Action, Library};
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::screen::Screen;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    [selections(app), sorted(app), details(app)].concat()
+    [selections(app), details(app)].concat()
 }
 
 fn offer(title: &str, library: Library) -> Offered {
@@ -26,16 +25,6 @@ fn selections(app: &App) -> Vec<Offered> {
             let select = Library::Select(Some(path.clone()));
             offer(&format!("select {title}"), select)
         })
-        .collect()
-}
-
-fn sorted(app: &App) -> Vec<Offered> {
-    if app.library.found.is_empty() {
-        return Vec::new();
-    }
-    let columns = COLUMNS.iter().enumerate();
-    columns
-        .map(|(place, column)| offer(&format!("sort by {column}"), Library::Sort(place)))
         .collect()
 }
 

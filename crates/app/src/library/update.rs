@@ -17,7 +17,10 @@ use powerband_store::trash::Discarded;
 impl App {
     pub(crate) fn library(&mut self, change: Library) {
         match change {
-            Library::Search(words) => self.library.search(words),
+            Library::Search(words) => {
+                self.library.search(words);
+                self.sessions_table();
+            }
             Library::FocusSearch => {
                 let field = if self.screen == Screen::Library {
                     SEARCH
@@ -27,7 +30,6 @@ impl App {
                 };
                 self.outputs.push(Output::Cursor(field.to_owned()));
             }
-            Library::Sort(column) => self.library.sort_by(column),
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
             Library::Tags(path, tags) => {
@@ -66,6 +68,10 @@ impl App {
         }
     }
 
+    fn sessions_table(&mut self) {
+        self.tables.put("sessions", self.library.table());
+    }
+
     /// Brings back what was discarded, by its place among what was.
     fn restore(&mut self, place: Option<usize>) {
         if let Some(place) = place {
@@ -89,11 +95,13 @@ impl App {
             Ok(found) => {
                 self.library.trouble = None;
                 self.library.take(found);
+                self.sessions_table();
                 self.learn_if_wanted();
             }
             Err(trouble) => {
                 self.library.trouble = Some(trouble.clone());
                 self.library.take(BTreeMap::new());
+                self.sessions_table();
                 self.say(Weight::Trouble, trouble);
             }
         }
@@ -141,6 +149,7 @@ impl App {
         self.library.found.remove(path);
         let left = std::mem::take(&mut self.library.found);
         self.library.take(left);
+        self.sessions_table();
         if let Some(id) = self.sessions.by_path(path).map(|open| open.id) {
             self.act(Action::Sessions(Sessions::Close(id)));
         }

@@ -8,7 +8,7 @@ pub use entry::Offered;
 
 use super::{
     App, compare, curves, history, journey, kernels, library, machine, plan, run, sessions, shell,
-    timeline,
+    tables, timeline,
 };
 
 /// Everything that can be done now.
@@ -26,6 +26,7 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
         kernels::palette::entries,
         timeline::palette::entries,
         library::palette::entries,
+        tables::palette::entries,
     ]
     .into_iter()
     .flat_map(|entries| entries(app))

@@ -215,7 +215,7 @@ impl App {
         let seen = Arc::new(session.without_samples());
         self.sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
-        self.curves.redraw(&self.sessions);
+        self.redraw_all_curves();
         self.compare_steps_if_wanted();
     }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::keys::Shortcut;
 use crate::plan::Draft;
 use crate::screen::Screen;
+use crate::tables::Arrangement;
 use crate::{App, Installation};
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
@@ -136,6 +137,8 @@ pub struct Remembered {
     pub statistic: Statistic,
     /// Which efficiency is drawn.
     pub efficiency: Efficiency,
+    /// How tables are arranged, where the user did that.
+    pub tables: BTreeMap<String, Arrangement>,
     /// The plan that was being written.
     pub draft: Draft,
     /// Shortcuts that differ from how they were delivered; nothing stands for none.
@@ -249,6 +252,7 @@ impl App {
             statistic: self.curves.options.statistic,
             efficiency: self.curves.options.efficiency,
             draft: self.planner.draft.clone(),
+            tables: self.tables.arrangements.clone(),
             ..self.remembered.clone()
         }
     }

@@ -4,6 +4,7 @@ use super::settings::ZOOM_STEPS;
 use crate::action::{Closing, Curves, Kernels, Run, Shell};
 use crate::notices::Weight;
 use crate::screen::Screen;
+use crate::tables::action::Change;
 use crate::{App, Output};
 
 impl App {
@@ -30,8 +31,8 @@ impl App {
             self.notices.dismiss(id);
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
             self.curves(Curves::Pin(None));
-        } else if self.screen == Screen::Curves && !self.curves.filter.is_empty() {
-            self.curves(Curves::Filter(String::new()));
+        } else if let Some(id) = self.tables.filtered(self.screen) {
+            self.table(id, Change::Filter(String::new()));
         } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
             self.kernels(Kernels::Filter(String::new()));
         } else if self.screen == Screen::Timeline && self.leaves_selection() {

@@ -15,41 +15,46 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_import::ImportError;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_import::{self as import, ImportError, Imported};
-use powerband_measure::runner::importing;
+use powerband_measure::runner::importing::{self, FileSet};
 
-/// Reads files, each with those that belong to it. One that belongs to another is no trace of its own.
+/// Reads files, those of one process together. One that belongs to another is no trace of its own.
 pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
-    let mut taken: Vec<PathBuf> = Vec::new();
-    for reading in wanted {
-        let read = if taken.contains(&reading.path) {
-            Err(None)
-        } else {
-            let companions = import::companions(&reading.path);
-            let read = read_one(reading, &companions, outlet);
-            taken.extend(companions);
-            read
-        };
-        outlet.send(match read {
-            Ok(Some(open)) => Message::Trace(TraceMessage::Read(reading.id, Ok(open))),
-            Ok(None) => continue,
-            Err(reason) => Message::Trace(TraceMessage::Read(reading.id, Err(reason))),
-        });
+    let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
+    for set in importing::file_sets(&files) {
+        let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
+        for (place, reading) in of_set.enumerate() {
+            let read = match place {
+                0 => read_set(reading, &set, outlet),
+                _ => Err(None),
+            };
+            if let Some(read) = read.transpose() {
+                outlet.send(Message::Trace(TraceMessage::Read(reading.id, read)));
+            }
+        }
     }
 }
 
-/// Reads one file. What it holds is opened as a session; its timeline is the answer, where it has one.
-fn read_one(
+/// Reads a set of files. What they hold is opened as a session; its timeline is the answer, where it has one.
+fn read_set(
     reading: &Reading,
-    companions: &[PathBuf],
+    set: &FileSet,
     outlet: &Outlet,
 ) -> Result<Option<Box<OpenTrace>>, Option<String>> {
     let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
-    let all = bytes(&reading.path) + companions.iter().map(bytes).sum::<u64>();
+    let all = set.named.iter().chain(&set.companions).map(bytes).sum();
     reading.bytes.store(all, Ordering::Relaxed);
-    let imported = open(reading, companions).map_err(|error| match error {
+    let watch = ReadProgress {
+        cancel: reading.cancel.clone(),
+        progress: Some(&reading.progress),
+    };
+    let read = set.read_leniently(Limits::default(), &watch, || {
+        let read = reading.progress.swap(0, Ordering::Relaxed);
+        reading.before.fetch_add(read, Ordering::Relaxed);
+    });
+    let imported = read.map_err(|error| match error {
         ImportError::Cancelled => None,
         error => Some(error.in_window()),
     })?;
@@ -60,7 +65,7 @@ fn read_one(
             reading,
             owner,
             notes,
-            imported.trace,
+            Arc::new(imported.trace),
         ))));
     }
     let mut taken = importing::session(vec![(reading.name.clone(), imported)]);
@@ -99,7 +104,7 @@ fn opened(
     reading: &Reading,
     owner: (SessionId, usize),
     mut notes: Vec<String>,
-    trace: Trace,
+    trace: Arc<Trace>,
 ) -> OpenTrace {
     let timeline = Timeline::of(&trace);
     if timeline.left_out > 0 {
@@ -115,27 +120,8 @@ fn opened(
         notes,
         lanes: Vec::new(),
         timeline: Arc::new(timeline),
-        trace: Arc::new(trace),
+        trace,
     }
-}
-
-fn open(reading: &Reading, companions: &[PathBuf]) -> Result<Imported, ImportError> {
-    let watch = ReadProgress {
-        cancel: reading.cancel.clone(),
-        progress: Some(&reading.progress),
-    };
-    let limits = Limits::default();
-    let mut imported = import::read(&reading.path, limits, &watch)?;
-    for path in companions {
-        let read = reading.progress.swap(0, Ordering::Relaxed);
-        reading.before.fetch_add(read, Ordering::Relaxed);
-        match import::add(path, limits, &watch, &mut imported) {
-            Ok(()) => {}
-            Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
-            Err(error) => imported.note(format!("left out: {}", error.in_window())),
-        }
-    }
-    Ok(imported)
 }
 
 /// Looks for names.

@@ -9,8 +9,8 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
 use powerband_app::App;
-use powerband_app::action::Kernels;
-use powerband_app::kernels::{Found, KernelsState, timeline_of_profile};
+use powerband_app::action::{Action, Kernels};
+use powerband_app::kernels::{Found, timeline_of_profile};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::trace::SliceKind;
@@ -293,9 +293,10 @@ fn change_words(found: &Comparison) -> String {
 /// Memory, counters, what the file says, and the rules.
 pub(super) fn particulars(
     ui: &mut Ui,
-    state: &KernelsState,
+    app: &App,
     found: &Found,
     changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
 ) {
     if let Some(profile) = found.profile() {
         for memory in &profile.memory {
@@ -303,7 +304,7 @@ pub(super) fn particulars(
             ui.add_space(space::MEDIUM);
         }
         if !profile.counters.is_empty() {
-            super::counters::show(ui, state, &profile.counters, changes);
+            super::counters::show(ui, app, &profile.counters, actions);
             ui.add_space(space::MEDIUM);
         }
         let says_nothing =

@@ -100,16 +100,8 @@ impl Run<'_, '_> {
             Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,
             None => self.watch_case(case, folder.path())?,
         };
-        let mut imported = Imported::default();
-        for file in &seen.files {
-            import::add(
-                file,
-                Limits::default(),
-                &ReadProgress::default(),
-                &mut imported,
-            )
-            .map_err(|error| error.to_string())?;
-        }
+        let read = import::read_all(&seen.files, Limits::default(), &ReadProgress::default());
+        let mut imported = read.map_err(|error| error.to_string())?;
         imported.runs = seen.runs.or(imported.runs);
         let anchor_ns = if let Some(measured) = seen.measured {
             keep_measured(&mut imported, measured)
