@@ -1,12 +1,12 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
 use super::flags_text;
-use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::conditions::Difference;
 use powerband_findings::analysis::verdict::Call;
+use powerband_findings::tables::{self, view::View};
 
 /// The whole comparison.
 pub(super) fn whole(comparison: &Comparison) -> String {
@@ -47,40 +47,8 @@ pub(super) fn table(pairs: &[Pair]) -> String {
     if pairs.is_empty() {
         return String::new();
     }
-    let header = [
-        "Before",
-        "After",
-        "Batch",
-        "Median before",
-        "Median after",
-        "Speed-up",
-        "95 %",
-        "Rounds",
-        "Verdict",
-    ];
-    let lines: Vec<Vec<String>> = pairs.iter().map(line).collect();
-    humanize::table(&header, &lines, 2) + "· " + OVER_ROUNDS + "\n"
-}
-
-fn line(pair: &Pair) -> Vec<String> {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let median = |row: &CaseRow| or_unknown(row.median_words());
-    let batch = if pair.is_per_item() {
-        format!("{} / {}", pair.before_batch, pair.after_batch)
-    } else {
-        pair.before_batch.to_string()
-    };
-    vec![
-        pair.before.setup_label.clone(),
-        pair.after.setup_label.clone(),
-        batch,
-        median(&pair.before),
-        median(&pair.after),
-        or_unknown(pair.ratio.map(|ratio| ratio.words())),
-        or_unknown(pair.ratio.and_then(|ratio| ratio.interval_words())),
-        or_unknown(pair.ratio.map(|ratio| ratio.rounds.to_string())),
-        pair.verdict.call.name().to_owned(),
-    ]
+    let table = View::new(tables::pairs::of_pairs(pairs)).to_text();
+    table + "· " + OVER_ROUNDS + "\n"
 }
 
 fn summary(comparison: &Comparison) -> String {

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::args::HistoryArgs;
 use super::{Context, output};
-use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::history::{self, Followed, History, Point};
+use powerband_findings::analysis::history::{self, Followed, History};
 use powerband_findings::export::comparison::pair;
+use powerband_findings::tables::{self, view::View};
 use powerband_store::{library, session_file};
 
 /// Looks through the sessions and prints.
@@ -96,38 +96,9 @@ fn shown(path: &Path) -> String {
 }
 
 fn text((followed, history): &(Followed, History)) -> String {
-    let header = [
-        "When",
-        "Session",
-        "Median",
-        "± 95 %",
-        "Since the last",
-        "Verdict",
-        "What changed",
-    ];
-    let lines: Vec<Vec<String>> = history.points.iter().map(line).collect();
-    format!(
-        "{} batch {}\n{}{}\n",
-        followed.setup,
-        followed.batch,
-        humanize::table(&header, &lines, 2),
-        history.trend
-    )
-}
-
-fn line(point: &Point) -> Vec<String> {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let last = point.since_last.as_ref();
-    let changed: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
-    vec![
-        humanize::moment(&point.created),
-        point.name.clone(),
-        or_unknown(point.row.median_words()),
-        or_unknown(point.row.uncertainty_words()),
-        or_unknown(last.and_then(|pair| pair.ratio).map(|ratio| ratio.words())),
-        or_unknown(last.map(|pair| pair.verdict.call.name().to_owned())),
-        changed.join(", "),
-    ]
+    let table = View::new(tables::history::of_history(history)).to_text();
+    let (setup, batch) = (&followed.setup, followed.batch);
+    format!("{setup} batch {batch}\n{table}{}\n", history.trend)
 }
 
 fn document((followed, history): &(Followed, History)) -> Value {

@@ -7,14 +7,13 @@ use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
 use super::output;
-use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
-use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::comparison::Pair;
+use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::journey::{self, Journey, StepResult};
 use powerband_findings::export::comparison::pair;
+use powerband_findings::tables::{self, view::View};
 
 /// Prints the steps of a session.
 pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
@@ -58,24 +57,8 @@ pub(super) fn of_ladder(session: &Session) -> Option<String> {
 }
 
 fn text(journey: &Journey) -> String {
-    let header = [
-        "Step",
-        "Batch",
-        "Median",
-        "Throughput",
-        "Over the step before",
-        "95 %",
-        "Verdict",
-        "Over the start",
-        "95 %",
-        "Ready after",
-        "Pays after",
-        "Memory",
-        "Worst cosine",
-        "Same choice",
-    ];
-    let lines: Vec<Vec<String>> = journey.steps.iter().map(line).collect();
-    let mut text = humanize::table(&header, &lines, 1);
+    let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::ON_TERMINAL);
+    let mut text = view.to_text();
     let troubles = journey.steps.iter().filter_map(|step| {
         let trouble = step.trouble.as_ref()?;
         Some(format!("· {} was not measured: {trouble}\n", step.title))
@@ -92,50 +75,6 @@ fn text(journey: &Journey) -> String {
     text.push('\n');
     text.push_str(&said);
     text
-}
-
-fn line(step: &StepResult) -> Vec<String> {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let row = step.row.as_ref();
-    let gain = |pair: &Option<Pair>| {
-        let ratio = pair.as_ref().and_then(|pair| pair.ratio);
-        [
-            or_unknown(ratio.map(|ratio| ratio.words())),
-            or_unknown(ratio.and_then(|ratio| ratio.interval_words())),
-        ]
-    };
-    let [before, before_interval] = gain(&step.over_before);
-    let [start, start_interval] = gain(&step.over_start);
-    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
-    let same_choice = step.accuracy.as_ref().and_then(|found| found.same_choice);
-    let verdict = step
-        .over_before
-        .as_ref()
-        .map(|pair| pair.verdict.call.name().to_owned());
-    vec![
-        step.title.clone(),
-        step.case.batch.to_string(),
-        or_unknown(row.and_then(CaseRow::median_words)),
-        or_unknown(row.and_then(CaseRow::rate_words)),
-        before,
-        before_interval,
-        or_unknown(verdict),
-        start,
-        start_interval,
-        or_unknown(step.cost.preparation_ns.map(humanize::duration_ns)),
-        or_unknown(
-            step.cost
-                .pays_after_runs
-                .map(|runs| humanize::of_many(runs as u64, "run")),
-        ),
-        or_unknown(
-            step.cost
-                .memory
-                .map(|need| humanize::bytes(need.bytes as u64)),
-        ),
-        or_unknown(distance.map(|distance| accuracy::cosine(distance.worst_cosine))),
-        or_unknown(same_choice.and_then(accuracy::percent)),
-    ]
 }
 
 fn document(journey: &Journey) -> Value {

@@ -10,8 +10,8 @@ use super::{Context, kernels_text, output};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_findings::analysis::breakdown::{self, Filter, Level};
-use powerband_findings::analysis::category::{Rules, has_all};
-use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison};
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::kernel_comparison as comparison;
 use powerband_findings::export::kernels as documents;
 use powerband_store::session_file;
 
@@ -25,10 +25,15 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
     for objection in &rules.objections {
         output::note(&format!("In the settings, {objection}"));
     }
+    let filter = Filter {
+        words: args.filter.clone(),
+        over: args.over,
+        top: args.top,
+    };
     if let Some(other) = &args.against {
         let (before, _) = profile_of(other, &args.against_profile)?;
         let found = comparison::compare_profiles(&before, &profile, &rules);
-        let rows = compared_rows(&found, args);
+        let rows = found.shown(&filter);
         if args.json {
             output::document(&documents::comparison(&found, &rows))?;
         } else {
@@ -42,11 +47,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         RowsBy::Kernel => Level::Kernel,
     };
     let found = breakdown::add_up(&profile, &rules, level);
-    let shown = found.shown(&Filter {
-        words: args.filter.clone(),
-        over: args.over,
-        top: args.top,
-    });
+    let shown = found.shown(&filter);
     if args.json {
         output::document(&documents::document(&profile, &found, &shown))?;
     } else {
@@ -95,16 +96,4 @@ fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>
     };
     known.remove(place);
     Ok((profiles.swap_remove(place), known))
-}
-
-fn compared_rows<'a>(found: &'a Comparison, args: &KernelsArgs) -> Vec<&'a comparison::Row> {
-    let least = args.over * found.larger_ns();
-    let passes = |row: &&comparison::Row| {
-        let members = row.before.iter().chain(&row.after);
-        let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
-        let text = format!("{} {} {}", row.title, row.category.title(), names.join(" "));
-        row.before_ns().max(row.after_ns()) >= least && has_all(&text, &args.filter)
-    };
-    let rows = found.rows.iter().filter(passes);
-    rows.take(args.top.unwrap_or(usize::MAX)).collect()
 }

@@ -2,9 +2,11 @@
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{Counter, Profile};
-use powerband_findings::analysis::breakdown::{Breakdown, Level, Row, Shown};
+use powerband_findings::analysis::breakdown::{Breakdown, Shown};
 use powerband_findings::analysis::counters;
-use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
+use powerband_findings::tables::cell::{Cell, percent};
+use powerband_findings::tables::{self, view::View};
 
 /// Longest name in a table, in characters.
 const NAME: usize = 52;
@@ -36,26 +38,11 @@ pub(super) fn breakdown(
 
 /// The rows that are shown, and how many are not.
 fn rows_table(found: &Breakdown, shown: &Shown) -> String {
-    let by_name = found.level != Level::Category;
-    let mut header = vec!["Category"];
-    if by_name {
-        header = vec![
-            if found.level == Level::Kernel {
-                "Kernel"
-            } else {
-                "Operator"
-            },
-            "Category",
-        ];
-    }
-    header.extend(["Share", "Total"]);
-    if found.runs.is_some() {
-        header.push("A run");
-    }
-    header.extend(["Calls", "Mean", "Shortest", "Longest"]);
-    let rows = shown.rows.iter().filter_map(|place| found.rows.get(*place));
-    let lines: Vec<Vec<String>> = rows.map(|row| line(found, row, by_name)).collect();
-    let mut text = humanize::table(&header, &lines, if by_name { 2 } else { 1 });
+    let table = tables::kernels::of_breakdown(found, &shown.rows);
+    let mut text = View::new(table)
+        .without_empty_columns()
+        .shortened(NAME)
+        .to_text();
     if shown.hidden > 0 {
         let share = found.share_of_all(shown.total_ns as f64);
         text.push_str(&format!(
@@ -75,14 +62,11 @@ pub(super) fn counters(profile: &Profile, words: &str, top: usize) -> String {
     if fitting.is_empty() {
         return String::new();
     }
-    let row = |counter: &&Counter| {
-        let [kernel, rest @ ..] = counters::cells(counter);
-        let kernel = humanize::shorten(&kernel, NAME);
-        std::iter::once(kernel).chain(rest).collect()
-    };
-    let rows: Vec<Vec<String>> = fitting.iter().take(top).map(row).collect();
-    let mut text = humanize::table(&counters::TITLES, &rows, 2);
-    let hidden = fitting.len() - rows.len();
+    let told: Vec<Counter> = fitting.iter().take(top).copied().cloned().collect();
+    let mut text = View::new(tables::counters::of_counters(&told))
+        .shortened(NAME)
+        .to_text();
+    let hidden = fitting.len() - told.len();
     if hidden > 0 {
         let hidden = humanize::of_many(hidden as u64, "counter");
         text.push_str(&format!("{hidden} left out\n"));
@@ -178,31 +162,12 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     text
 }
 
-fn line(found: &Breakdown, row: &Row, by_name: bool) -> Vec<String> {
-    let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
-    let total = row.total_ns as f64;
-    let mut cells = vec![humanize::shorten(&row.short, NAME)];
-    if by_name {
-        cells.push(row.category.title().to_owned());
-    }
-    cells.push(percent(row.share));
-    cells.push(time(Some(total)));
-    if found.runs.is_some() {
-        cells.push(time(found.per_run(total)));
-    }
-    cells.push(humanize::count(row.calls));
-    cells.push(time(row.mean_ns()));
-    cells.push(time(row.min_ns.map(|ns| ns as f64)));
-    cells.push(time(row.max_ns.map(|ns| ns as f64)));
-    cells
-}
-
 /// Two profiles.
 pub(super) fn comparison(
     before: &Profile,
     after: &Profile,
     found: &Comparison,
-    rows: &[&comparison::Row],
+    rows: &[usize],
 ) -> String {
     let per = if found.is_per_run { " a run" } else { "" };
     let mut text = format!(
@@ -211,23 +176,17 @@ pub(super) fn comparison(
         after.name,
         known(found.before_ns, humanize::duration_ns),
         known(found.after_ns, humanize::duration_ns),
-        known(found.difference_ns(), signed)
+        known(found.difference_ns(), |ns| Cell::time_change(ns)
+            .shown_text()
+            .to_owned())
     );
-    let header = [
-        "Name",
-        "What",
-        "Matched by",
-        "Before",
-        "After",
-        "Difference",
-        "Of it",
-    ];
-    let lines: Vec<Vec<String>> = rows.iter().map(|row| compared_line(found, row)).collect();
     let hidden = found.rows.len() - rows.len();
     if rows.is_empty() && hidden > 0 {
         text.push_str(&nothing_matches(hidden));
     } else if !rows.is_empty() {
-        text.push_str(&humanize::table(&header, &lines, 3));
+        let table = tables::kernel_changes::of_comparison(found, rows);
+        let view = View::new(table).columns(&tables::kernel_changes::ON_TERMINAL);
+        text.push_str(&view.shortened(NAME).to_text());
     }
     if hidden > 0 && !rows.is_empty() {
         text.push_str(&format!(
@@ -242,27 +201,6 @@ pub(super) fn comparison(
         text.push_str(&format!("· {note}\n"));
     }
     text
-}
-
-fn compared_line(found: &Comparison, row: &comparison::Row) -> Vec<String> {
-    let side = |members: &[Member], ns: f64| {
-        if members.is_empty() {
-            UNKNOWN.to_owned()
-        } else {
-            humanize::duration_ns(ns)
-        }
-    };
-    vec![
-        humanize::shorten(&row.title, NAME),
-        row.change().title().to_owned(),
-        row.matched.title().to_owned(),
-        side(&row.before, row.before_ns()),
-        side(&row.after, row.after_ns()),
-        signed(row.difference_ns()),
-        found
-            .contribution(row)
-            .map_or_else(|| UNKNOWN.to_owned(), percent),
-    ]
 }
 
 fn names(title: &str, members: &[Member]) -> String {
@@ -292,14 +230,4 @@ fn names(title: &str, members: &[Member]) -> String {
 
 fn known(ns: Option<f64>, in_words: impl Fn(f64) -> String) -> String {
     ns.map_or_else(|| UNKNOWN.to_owned(), in_words)
-}
-
-fn percent(share: f64) -> String {
-    // The same minus sign as that of times.
-    format!("{:.1} %", share * 100.0).replace('-', "−")
-}
-
-fn signed(ns: f64) -> String {
-    let sign = if ns < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", humanize::duration_ns(ns.abs()))
 }

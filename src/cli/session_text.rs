@@ -1,7 +1,7 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
 use super::{claims_text, comparison_text, flags_text, journey, resources};
-use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
@@ -10,6 +10,7 @@ use powerband_findings::analysis::comparison::{self, Pair};
 use powerband_findings::analysis::{
     accuracy, examined, lint, profiled, remarks, run_phases, scaling,
 };
+use powerband_findings::tables::{self, view::View};
 
 /// So many of the things that happened to a network's nodes are told.
 const PATTERNS: usize = 5;
@@ -28,7 +29,7 @@ pub(super) fn whole(session: &Session) -> String {
         head(session),
         engines(session),
         graphs(session),
-        table(&rows),
+        cases(session, &rows),
         sentences(remarks::troubles(&rows).into_iter()),
         resources::table(session, &rows),
         resources::peaks(session, &rows),
@@ -67,46 +68,14 @@ fn profiles(session: &Session) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// What copies gain over one.
+/// What replicas gain over one.
 fn scalings(session: &Session, rows: &[CaseRow]) -> String {
     let found = scaling::scaling_rows(session, rows);
-    let header = [
-        "Setup",
-        "Copies",
-        "Batch",
-        "Over one",
-        "95 %",
-        "Verdict",
-        "Efficiency",
-    ];
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let mut lines: Vec<Vec<String>> = Vec::new();
-    for scaling in &found {
-        for gain in &scaling.gains {
-            lines.push(vec![
-                session.setup_label(scaling.setup),
-                scaling.copies.to_string(),
-                gain.batch.to_string(),
-                or_unknown(gain.pair.ratio.map(|ratio| ratio.words())),
-                or_unknown(gain.pair.ratio.and_then(|ratio| ratio.interval_words())),
-                gain.pair.verdict.call.name().to_owned(),
-                or_unknown(
-                    gain.efficiency
-                        .map(|share| format!("{:.0} %", share * 100.0)),
-                ),
-            ]);
-        }
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut text = humanize::table(&header, &lines, 1);
+    let mut text = View::new(tables::scaling::of_session(session, &found)).to_text();
     for scaling in &found {
         if let Some(warning) = scaling.warning() {
-            text.push_str(&format!(
-                "· {}: {warning}\n",
-                session.setup_label(scaling.setup)
-            ));
+            let label = session.setup_label(scaling.setup);
+            text.push_str(&format!("· {label}: {warning}\n"));
         }
     }
     text
@@ -132,39 +101,13 @@ fn accuracies(session: &Session) -> String {
     let Some(first) = session.accuracies.values().next() else {
         return String::new();
     };
-    let header = [
-        "Setup",
-        "Worst cosine",
-        "Mean cosine",
-        "Largest error",
-        "Same choice",
-        "Top-1",
-        "Top-5",
-    ];
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let lines: Vec<Vec<String>> = session
-        .accuracies
-        .iter()
-        .map(|(&setup, found)| {
-            let distance = found.distance.as_ref();
-            vec![
-                session.setup_label(setup),
-                or_unknown(distance.map(|d| accuracy::cosine(d.worst_cosine))),
-                or_unknown(distance.map(|d| accuracy::cosine(d.mean_cosine))),
-                or_unknown(distance.map(|d| humanize::value(d.max_error))),
-                or_unknown(found.same_choice.and_then(accuracy::percent)),
-                or_unknown(found.top1.and_then(accuracy::percent)),
-                or_unknown(found.top5.and_then(accuracy::percent)),
-            ]
-        })
-        .collect();
     // What was noted of the samples follows their number.
     let (inputs, notes) = match first.inputs.split_once("; ") {
         Some((inputs, notes)) => (inputs, format!("  {notes}\n")),
         None => (first.inputs.as_str(), String::new()),
     };
     let mut text = format!("Accuracy on {inputs}, against {}\n{notes}", first.reference);
-    text.push_str(&humanize::table(&header, &lines, 1));
+    text.push_str(&View::new(tables::accuracies::of_session(session)).to_text());
     for (&setup, found) in &session.accuracies {
         if let Some(trouble) = &found.trouble {
             text.push_str(&format!("· {}: {trouble}\n", session.setup_label(setup)));
@@ -279,84 +222,13 @@ fn networks(session: &Session) -> String {
 }
 
 fn engines(session: &Session) -> String {
-    let rows: Vec<Vec<String>> = session
-        .reports
-        .iter()
-        .enumerate()
-        .filter_map(|(setup, report)| {
-            let report = report.as_ref()?;
-            Some(vec![
-                session.setup_label(setup),
-                report.engine.clone(),
-                report
-                    .threads
-                    .map_or_else(|| "its choice".to_owned(), |n| n.to_string()),
-                humanize::duration_ns(report.start_ns as f64),
-                humanize::duration_ns(report.library_ns as f64),
-                humanize::duration_ns(report.load_ns as f64),
-                humanize::duration_ns(report.empty_run_ns as f64),
-                humanize::duration_ns(report.clock_ns as f64),
-            ])
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    humanize::table(
-        &[
-            "Setup",
-            "Engine",
-            "Threads",
-            "Start",
-            "Library",
-            "Loading",
-            "Empty run",
-            "Clock",
-        ],
-        &rows,
-        2,
-    )
+    View::new(tables::engines::of_session(session)).to_text()
 }
 
-fn table(rows: &[CaseRow]) -> String {
-    let header = [
-        "Setup",
-        "Batch",
-        "Median",
-        "± 95 %",
-        "Min",
-        "p90",
-        "p99",
-        "Throughput",
-        "Of best",
-        "Samples",
-        "Outcome",
-    ];
-    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
-    humanize::table(&header, &lines, 1)
-}
-
-fn line(row: &CaseRow) -> Vec<String> {
-    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
-    let latency = row.latency_ns.as_ref();
-    let time = |pick: fn(&powerband_core::stats::summary::Summary) -> Option<f64>| {
-        or_unknown(latency.and_then(pick).map(humanize::duration_ns))
-    };
-    let marks: Vec<&str> = row.flags.iter().map(|flag| flag.name).collect();
-    let outcome = [vec![row.outcome.name()], marks].concat().join(", ");
-    vec![
-        row.setup_label.clone(),
-        row.batch.to_string(),
-        or_unknown(row.median_words()),
-        or_unknown(row.uncertainty_words()),
-        or_unknown(row.min_ns().map(humanize::duration_ns)),
-        time(|s| s.p90),
-        time(|s| s.p99),
-        or_unknown(row.rate_words()),
-        or_unknown(row.of_best.map(|share| format!("{:.0} %", share * 100.0))),
-        humanize::count(row.samples),
-        outcome,
-    ]
+fn cases(session: &Session, rows: &[CaseRow]) -> String {
+    let table = tables::cases::of_session(session, rows, &[]);
+    let view = View::new(table).columns(&tables::cases::ON_TERMINAL);
+    view.to_text()
 }
 
 /// The first setup against the others, and how sure that is.

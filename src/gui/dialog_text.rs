@@ -15,6 +15,7 @@ pub(super) fn title(ask: &Ask) -> &'static str {
         Ask::Point(Pointed::Python) => "Choose a Python interpreter",
         Ask::SaveSession(..) => "Save the session as",
         Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
+        Ask::SaveTable(..) => "Export the table to a .csv, .tsv or .json file",
         Ask::SaveReport(..) => "Write the report to a .html or .md file",
     }
 }
@@ -29,6 +30,7 @@ pub(super) fn example(ask: &Ask) -> &'static str {
         Ask::Point(Pointed::Python) => "~/venv/bin/python",
         Ask::SaveFigure(..) => "~/figure.svg",
         Ask::SaveReport(..) => "~/report.html",
+        Ask::SaveTable(..) => "~/table.csv",
     }
 }
 
@@ -46,9 +48,10 @@ fn expand_home(path: &str) -> PathBuf {
 /// The path that is proposed, where something is to be saved.
 pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
     match ask {
-        Ask::SaveSession(_, path) | Ask::SaveFigure(_, path) | Ask::SaveReport(_, path) => {
-            Some(path)
-        }
+        Ask::SaveSession(_, path)
+        | Ask::SaveFigure(_, path)
+        | Ask::SaveTable(_, path)
+        | Ask::SaveReport(_, path) => Some(path),
         Ask::Open | Ask::Model | Ask::Trace | Ask::Point(_) => None,
     }
 }

@@ -16,6 +16,7 @@ use super::widgets::{button, label};
 use powerband_app::Ask;
 use powerband_app::action::{Action, Figures, Machine, Sessions};
 use powerband_app::plan::PlanEdit;
+use powerband_app::tables::action::Change;
 
 /// Nobody cancels a dialog faster than this: it was never there.
 const TOO_FAST: Duration = Duration::from_millis(600);
@@ -147,6 +148,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
         Ask::SaveFigure(shown, _) => Action::Figures(Figures::Save(Arc::clone(shown), Some(first))),
         Ask::SaveReport(subject, _) => Action::Report(*subject, Some(first)),
+        Ask::SaveTable(id, _) => Action::Table(id, Change::Export(Some(first))),
     })
 }
 
@@ -184,6 +186,9 @@ fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
             .save_file(),
         Ask::SaveReport(_, path) => at(path, dialog)
             .add_filter("Report", &["html", "md"])
+            .save_file(),
+        Ask::SaveTable(_, path) => at(path, dialog)
+            .add_filter("Table", &["csv", "tsv", "json"])
             .save_file(),
         Ask::SaveSession(_, path) => at(path, dialog).add_filter("Session", &["ron"]).save_file(),
     };

@@ -24,6 +24,10 @@ icons! {
     ADD = "\u{e13d}", "Add.";
     DISCARD = "\u{e18e}", "To the trash.";
     COPY = "\u{e09e}", "Copy.";
+    COLUMNS = "\u{e29a}", "Columns of a table.";
+    EXPORT = "\u{e0b2}", "Write to a file.";
+    LEFT = "\u{e06e}", "To the left.";
+    RIGHT = "\u{e06f}", "To the right.";
     CLOSE = "\u{e1b2}", "Close.";
     UP = "\u{e070}", "Up, rising.";
     DOWN = "\u{e06d}", "Down, falling.";
@@ -32,7 +36,6 @@ icons! {
     SKIP = "\u{e160}", "Skip.";
     OPEN = "\u{e247}", "Open a file, show in the file manager.";
     SAVE = "\u{e14d}", "Save.";
-    DOWNLOAD = "\u{e0b2}", "Fetch.";
     INFO = "\u{e0f9}", "Worth knowing.";
     WARNING = "\u{e193}", "Trouble.";
     GOOD = "\u{e226}", "Went well.";

@@ -15,7 +15,7 @@ use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
-use powerband_app::settings::{self, Placement, Theme};
+use powerband_app::shell::settings::{self, Placement, Theme};
 use powerband_app::{App, Installation, Output};
 use powerband_core::base::clock;
 use powerband_core::base::ending::Ending;
@@ -42,7 +42,7 @@ const TIMES: &str = "POWERBAND_TIMES";
 /// Opens the window and blocks until it is closed, or somebody asks for the end.
 pub fn run(started: Started, ending: Ending) -> Result<(), String> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
-    let (remembered, _) = settings::read(&powerband_app::window_file(&started.place));
+    let (remembered, _) = settings::read(&settings::window_file(&started.place));
     let options = eframe::NativeOptions {
         viewport: viewport(remembered.placement),
         // The tests draw pictures with another one, and cargo builds this program with both while they run.

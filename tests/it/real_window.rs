@@ -18,7 +18,7 @@ use x11rb::rust_connection::RustConnection;
 
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::screen::Screen;
-use powerband_app::settings::{self, Placement, Remembered, Theme};
+use powerband_app::shell::settings::{self, Placement, Remembered, Theme};
 use powerband_core::domain::plan::PresetName;
 
 use super::display::{self, Display};

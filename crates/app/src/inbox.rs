@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::Pinned;
-use super::duration_sources::Sources;
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::ComparedSteps;
 use super::kernels::Found;
 use super::machine::EngineState;
-use super::plan::Draft;
+use super::plan::{Draft, Sources};
 use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
 use super::timeline::{Measured, OpenTrace, TraceId};

@@ -4,3 +4,4 @@ pub mod analysis;
 pub mod chart;
 pub mod export;
 pub mod report;
+pub mod tables;

@@ -1,4 +1,4 @@
-//! Files of other tools: one trait, one file per format, and the looking that finds the right one.
+//! Files of other tools: a format is a constant in a file of its own, and content finds the right one.
 //!
 //! A file is recognised by its content, never by its name. Nothing found wrong in it costs more than
 //! the part that is wrong: what could be read is kept, and notes say what could not.
@@ -30,83 +30,94 @@ use reading::source::Source;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
-pub const ALL: &[&dyn Importer] = &[
+pub const ALL: &[&Format] = &[
     // Databases.
-    &amd::rocpd::Rocpd,
-    &amd::rpd::Rpd,
-    &nvidia::nsys::Nsys,
-    &nvidia::nvprof::Nvprof,
-    &amd::rocprof_db::RocprofDb,
-    &amd::rocprof_db::RocprofCompute,
+    &amd::rocpd::FORMAT,
+    &amd::rpd::FORMAT,
+    &nvidia::nsys::FORMAT,
+    &nvidia::nvprof::FORMAT,
+    &amd::rocprof_db::FORMAT,
+    &amd::rocprof_db::COMPUTE,
     // Events and records in JSON: first our own, which have names of any tool in them.
-    &chrome::Own,
-    &amd::rocprofv3_json::Rocprofv3Json,
-    &amd::rocprof_json::RocprofJson,
-    &chrome::OnnxRuntime,
-    &chrome::Xla,
-    &chrome::PyTorch,
+    &chrome::OWN,
+    &amd::rocprofv3_json::FORMAT,
+    &amd::rocprof_json::FORMAT,
+    &chrome::ONNX_RUNTIME,
+    &chrome::xla::FORMAT,
+    &chrome::PYTORCH,
     // Tables.
-    &amd::rocprof_input::RocprofInput,
-    &amd::rocprof_stats::RocprofStats,
-    &amd::rocprofv3_counters::Rocprofv3Counters,
-    &amd::rocprofv3_kernels::Rocprofv3Kernels,
-    &amd::rocprofv3_api::Rocprofv3Api,
-    &amd::rocprof_dispatches::RocprofDispatches,
-    &amd::rocprofv3_memory::Rocprofv3Copies,
-    &amd::rocprofv3_memory::Rocprofv3Allocations,
-    &amd::rocprofv3_memory::Rocprofv3Scratch,
-    &amd::rocprofv3_agents::Rocprofv3Agents,
-    &amd::rocprofv3_summary::Rocprofv3Summary,
-    &nvidia::ncu::Ncu,
-    &nvidia::nsys_stats::NsysStats,
+    &amd::rocprof_input::FORMAT,
+    &amd::rocprof_stats::FORMAT,
+    &amd::rocprofv3_counters::FORMAT,
+    &amd::rocprofv3_kernels::FORMAT,
+    &amd::rocprofv3_api::FORMAT,
+    &amd::rocprof_dispatches::FORMAT,
+    &amd::rocprofv3_memory::COPIES,
+    &amd::rocprofv3_memory::ALLOCATIONS,
+    &amd::rocprofv3_memory::SCRATCH,
+    &amd::rocprofv3_agents::FORMAT,
+    &amd::rocprofv3_summary::FORMAT,
+    &nvidia::ncu::FORMAT,
+    &nvidia::nsys_stats::FORMAT,
     // What benchmarks report.
-    &nvidia::trtexec_times::TrtexecTimes,
-    &nvidia::trtexec_profile::TrtexecProfile,
-    &nvidia::trtexec_layers::TrtexecLayers,
-    &nvidia::trt_explorer::TrtExplorer,
-    &nvidia::trtexec_log::TrtexecLog,
-    &amd::migraphx_perf::MigraphxPerf,
-    &benchmarks::hyperfine::Hyperfine,
-    &benchmarks::google_benchmark::GoogleBenchmark,
-    &nvidia::triton_perf_analyzer::TritonPerfAnalyzer,
-    &benchmarks::openvino_report::OpenvinoReport,
-    &benchmarks::openvino_counters::OpenvinoCounters,
-    &benchmarks::optimum_benchmark::OptimumBenchmark,
-    &pytorch::torch_table::TorchTable,
-    &pytorch::torch_benchmark::TorchBenchmark,
-    &benchmarks::loadgen::Loadgen,
-    &benchmarks::hpctraining::Hpctraining,
-    &benchmarks::ort_perf_test::OrtPerfTest,
-    &benchmarks::aitemplate::Aitemplate,
+    &nvidia::trtexec_times::FORMAT,
+    &nvidia::trtexec_profile::FORMAT,
+    &nvidia::trtexec_layers::FORMAT,
+    &nvidia::trt_explorer::FORMAT,
+    &nvidia::trtexec_log::FORMAT,
+    &amd::migraphx_perf::FORMAT,
+    &benchmarks::hyperfine::FORMAT,
+    &benchmarks::google_benchmark::FORMAT,
+    &nvidia::triton_perf_analyzer::FORMAT,
+    &benchmarks::openvino_report::FORMAT,
+    &benchmarks::openvino_counters::FORMAT,
+    &benchmarks::optimum_benchmark::FORMAT,
+    &pytorch::torch_table::FORMAT,
+    &pytorch::torch_benchmark::FORMAT,
+    &benchmarks::loadgen::FORMAT,
+    &benchmarks::hpctraining::FORMAT,
+    &benchmarks::ort_perf_test::FORMAT,
+    &benchmarks::aitemplate::FORMAT,
     // Whatever else is a list of events.
-    &chrome::ChromeTrace,
+    &chrome::ANY,
 ];
 
 /// A format.
-pub trait Importer: Sync {
+#[derive(Debug)]
+pub struct Format {
     /// Its identifier: `rocprofv3-kernels`.
-    fn id(&self) -> &'static str;
-
-    /// What it is called.
-    fn title(&self) -> &'static str;
-
+    pub id: &'static str,
+    /// What it is called, with its article.
+    pub title: &'static str,
+    /// The program that writes it; empty where only the content of a file says which.
+    pub(crate) tool: &'static str,
+    /// How names end where a process writes several files: `_kernel_trace.csv`. What stands before the
+    /// end is the same for all of them.
+    pub(crate) name_ends: &'static [&'static str],
     /// Whether a file that begins so is one.
-    fn recognises(&self, head: &Head) -> bool;
+    pub(crate) recognises: fn(&Head) -> bool,
+    /// Adds what a file holds.
+    pub(crate) read: fn(&Source, &ReadProgress<'_>, &mut Imported) -> Result<(), ImportError>,
+}
 
+impl Format {
     /// Reads a file and adds what it holds. What is damaged is noted; an error means that nothing could
-    /// be had.
-    fn read(
+    /// be read.
+    pub fn read(
         &self,
         source: &Source,
         watch: &ReadProgress<'_>,
         into: &mut Imported,
-    ) -> Result<(), ImportError>;
+    ) -> Result<(), ImportError> {
+        into.name_tool(self.tool);
+        (self.read)(source, watch, into)
+    }
 }
 
 /// What a file, or a few that belong together, hold.
 #[derive(Clone, Debug, Default)]
 pub struct Imported {
-    /// The identifier of the importer.
+    /// The identifier of the first file's format.
     pub format: &'static str,
     /// Who wrote it.
     pub tool: Tool,
@@ -155,6 +166,50 @@ impl Imported {
     pub(crate) fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
         if count > 0 {
             self.note(format!("{} of {of} {fate}", humanize::of_many(count, what)));
+        }
+    }
+
+    /// Notes how much could not be read: a `row` or more, a `line` or more.
+    pub(crate) fn note_unread(&mut self, count: u64, what: &str, of: &str) {
+        self.note_some(count, what, of, "could not be read: cut off or damaged");
+    }
+
+    /// Notes that a file shows nothing that ran on a device, and what else may be the reason.
+    pub(crate) fn note_idle_device(&mut self, file: &str, or_else: &str) {
+        if self.trace.kinds().iter().all(|kind| !kind.is_work()) {
+            self.note(format!(
+                "{file} has no kernels and no copies: nothing ran on a GPU while it was written{or_else}"
+            ));
+        }
+    }
+
+    /// Notes that a file ends too early.
+    pub(crate) fn note_cut(&mut self, file: &str) {
+        self.note(format!(
+            "{file} is cut off or damaged; what stands before that was read"
+        ));
+    }
+
+    /// Names the program that wrote a file, unless another file of the same run named it.
+    pub(crate) fn name_tool(&mut self, name: &str) {
+        if self.tool.name.is_empty() {
+            name.clone_into(&mut self.tool.name);
+        }
+    }
+
+    /// Names the program's version, unless another file of the same run did.
+    pub(crate) fn name_version(&mut self, version: &str) {
+        let version = version.trim();
+        if self.tool.version.is_none() && !version.is_empty() {
+            self.tool.version = Some(version.to_owned());
+        }
+    }
+
+    /// Keeps the command line, unless another file of the same run had one.
+    pub(crate) fn keep_command(&mut self, command: &str) {
+        let command = command.trim();
+        if self.tool.command.is_none() && !command.is_empty() {
+            self.tool.command = Some(command.to_owned());
         }
     }
 
@@ -280,10 +335,10 @@ impl ImportError {
 }
 
 /// Which format a file is of.
-pub fn sniff(source: &Source) -> Result<&'static dyn Importer, ImportError> {
+pub fn sniff(source: &Source) -> Result<&'static Format, ImportError> {
     let beginning = source.beginning()?;
     let head = source.head_of(&beginning)?;
-    let found = ALL.iter().find(|importer| importer.recognises(&head));
+    let found = ALL.iter().find(|format| (format.recognises)(&head));
     found.copied().ok_or_else(|| {
         unread::refusal(source.path(), &beginning, &head).unwrap_or_else(|| ImportError::Unknown {
             path: source.path().to_path_buf(),
@@ -298,8 +353,19 @@ pub fn read(
     limits: reading::source::Limits,
     watch: &ReadProgress<'_>,
 ) -> Result<Imported, ImportError> {
+    read_all(&[path], limits, watch)
+}
+
+/// Reads files of the same run.
+pub fn read_all(
+    paths: &[impl AsRef<Path>],
+    limits: reading::source::Limits,
+    watch: &ReadProgress<'_>,
+) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
-    add(path, limits, watch, &mut imported)?;
+    for path in paths {
+        add(path.as_ref(), limits, watch, &mut imported)?;
+    }
     Ok(imported)
 }
 
@@ -311,17 +377,17 @@ pub fn add(
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let source = Source::open_named(path, limits, watch)?;
-    let importer = sniff(&source)?;
+    let format = sniff(&source)?;
     if into.format.is_empty() {
-        into.format = importer.id();
+        into.format = format.id;
     }
-    importer.read(&source, watch, into)?;
+    format.read(&source, watch, into)?;
     records::clamp_implausible::clamp(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(
             "{} holds nothing: {} without a single row",
             source.name(),
-            importer.title()
+            format.title
         ));
     }
     Ok(())
@@ -354,38 +420,8 @@ pub fn companions(path: &Path) -> Vec<PathBuf> {
 
 /// What the files of one process have in common in their names.
 fn set_stem(name: &str) -> Option<&str> {
-    const ENDS: [&str; 29] = [
-        "_kernel_trace.csv",
-        "_kernel_stats.csv",
-        "_hip_api_trace.csv",
-        "_hip_api_stats.csv",
-        "_hip_trace.csv",
-        "_hsa_api_trace.csv",
-        "_hsa_api_stats.csv",
-        "_memory_copy_trace.csv",
-        "_memory_copy_stats.csv",
-        "_memory_allocation_trace.csv",
-        "_scratch_memory_trace.csv",
-        "_marker_api_trace.csv",
-        "_marker_api_stats.csv",
-        "_rccl_api_trace.csv",
-        "_counter_collection.csv",
-        "_domain_stats.csv",
-        ".profile.json",
-        ".profile.metadata.json",
-        ".graph.json",
-        ".timing.json",
-        ".stats.csv",
-        ".hip_stats.csv",
-        ".copy_stats.csv",
-        "_memory_allocation_stats.csv",
-        "_memory_allocation.csv",
-        "_scratch_memory_stats.csv",
-        "_rccl_api_stats.csv",
-        "_agent_info.csv",
-        ".hsa_stats.csv",
-    ];
-    ENDS.iter().find_map(|end| name.strip_suffix(end))
+    let mut ends = ALL.iter().flat_map(|format| format.name_ends);
+    ends.find_map(|end| name.strip_suffix(end))
 }
 
 #[cfg(test)]
@@ -394,7 +430,7 @@ mod tests {
 
     #[test]
     fn every_format_has_a_name_of_its_own() {
-        let mut ids: Vec<&str> = ALL.iter().map(|importer| importer.id()).collect();
+        let mut ids: Vec<&str> = ALL.iter().map(|format| format.id).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), ALL.len());

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{ImportError, Imported, Importer, add, read};
+use super::{Format, ImportError, Imported, read, read_all};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::{Limits, Source};
 use powerband_core::domain::trace::SliceKind;
@@ -23,17 +23,8 @@ pub fn fixture(name: &str) -> Imported {
 
 /// What several fixtures of one run hold together.
 pub fn fixtures(names: &[&str]) -> Imported {
-    let mut imported = Imported::default();
-    for name in names {
-        add(
-            &path(name),
-            Limits::default(),
-            &ReadProgress::default(),
-            &mut imported,
-        )
-        .unwrap();
-    }
-    imported
+    let paths: Vec<PathBuf> = names.iter().map(|name| path(name)).collect();
+    read_all(&paths, Limits::default(), &ReadProgress::default()).unwrap()
 }
 
 /// What a file with this name and these bytes holds.
@@ -98,6 +89,33 @@ pub fn imported(content: impl AsRef<[u8]>) -> Result<Imported, ImportError> {
     bytes("file", content.as_ref())
 }
 
+/// Kind, name, track, start, length and link of every slice.
+pub fn slices(imported: &Imported) -> Vec<(SliceKind, &str, String, i64, u64, u64)> {
+    let trace = &imported.trace;
+    let slices = trace.slices();
+    slices
+        .map(|slice| {
+            let track = &trace.tracks[slice.track as usize];
+            (
+                slice.kind,
+                trace.names.get(slice.name),
+                format!("{}/{}", track.group, track.name),
+                slice.start_ns,
+                slice.duration_ns,
+                slice.link,
+            )
+        })
+        .collect()
+}
+
+/// Names in the sums with their counts and times.
+pub fn totals(imported: &Imported) -> Vec<(&str, u64, u64)> {
+    let totals = imported.totals.iter();
+    totals
+        .map(|total| (total.name.as_str(), total.calls, total.total_ns))
+        .collect()
+}
+
 /// Slices of a kind, and their time together.
 pub fn sum(imported: &Imported, kind: SliceKind) -> (usize, u64) {
     let sums = sums(imported, kind);
@@ -111,19 +129,19 @@ pub fn share(part: u64, whole: u64) -> String {
     format!("{:.4}", part as f64 * 100.0 / whole as f64)
 }
 
-/// Some bytes as a file, read by one importer whether it recognises them or not.
-pub fn read_by(importer: &dyn Importer, content: &[u8]) -> Result<Imported, ImportError> {
+/// Some bytes as a file, read as one format whether it recognises them or not.
+pub fn read_by(format: &Format, content: &[u8]) -> Result<Imported, ImportError> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), content).unwrap();
     let source = Source::open(file.path(), Limits::default())?;
     let mut into = Imported::default();
-    importer.read(&source, &ReadProgress::default(), &mut into)?;
+    format.read(&source, &ReadProgress::default(), &mut into)?;
     Ok(into)
 }
 
 /// Cuts a file at many places and damages it at many others: whatever comes out, nothing panics.
-pub fn survives(importer: &dyn Importer, content: &[u8]) {
-    damage(content, 150, |damaged| drop(read_by(importer, damaged)));
+pub fn survives(format: &Format, content: &[u8]) {
+    damage(content, 150, |damaged| drop(read_by(format, damaged)));
 }
 
 /// The same for a file with a name, recognised first.

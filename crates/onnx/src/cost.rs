@@ -1,6 +1,6 @@
 //! What each node of a network costs: multiply-accumulates, and bytes that go in and out.
 //!
-//! Shapes come from `infer`; totals go to `inspect`, and the list per node to whoever explains
+//! Shapes come from `infer`; totals go to `inspect`, and the list per node to the analysis of
 //! where time goes. Convolutions and matrix products are counted, the rest is zero: this is how
 //! the literature counts, and it is where nearly all arithmetic is.
 
@@ -61,7 +61,7 @@ pub fn macs(model: &ModelProto, shapes: &Shapes) -> (u64, Vec<NodeCost>) {
 }
 
 /// Operators that do much arithmetic but could not be counted: their shapes are not known, or
-/// nobody has taught us how. Where this is not empty, the total is too low.
+/// there is no rule for them. Where this is not empty, the total is too low.
 pub(crate) fn uncounted(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String, u64> {
     const HEAVY: [&str; 13] = [
         "Attention",

@@ -129,7 +129,7 @@ mod tests {
         fs::write(&path, build("resnet18@cifar").encode_to_vec()).unwrap();
         let first = model_summary(name, &cache).unwrap();
         assert_eq!(first.name, "mine");
-        // Of the same length and time it is taken for what it was, although nobody could read it.
+        // Of the same length and time it is taken for what it was, although it cannot be read.
         let known = fs::metadata(&path).unwrap();
         let junk = vec![b'?'; known.len() as usize];
         fs::write(&path, junk).unwrap();
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(model_summary(name, &cache).unwrap(), first);
         let data = folder.path().join("net.onnx.data");
         let known = fs::metadata(&data).unwrap();
-        // Too short: whoever looks reads the file again and says so.
+        // Too short: the file is read again, which fails.
         fs::write(&data, [0; 8]).unwrap();
         assert!(model_summary(name, &cache).is_err());
         fs::write(&data, vec![1; known.len() as usize]).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Paths come from `source`; the decoded model goes back to it. The first bytes are looked at
 //! before the rest is read, and every way in which a file can be wrong has its own sentence,
-//! because "failed to decode" helps nobody who just mistyped a path.
+//! because "failed to decode" does not help after a mistyped path.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ const KERNEL: &str = "_kernel_time";
 /// The event behind the nodes of a run.
 const RUN: &str = "model_run";
 
-/// Why a profile told nothing.
+/// Why a profile gave nothing.
 #[derive(Debug, Error)]
 pub enum ProfileError {
     /// The operating system says no.
@@ -71,7 +71,7 @@ pub enum ProfileError {
     },
 }
 
-/// What a profile tells.
+/// What a profile says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Runs that the times are means of.
@@ -191,7 +191,7 @@ struct Span<'a> {
     time: u64,
 }
 
-/// What tells a node from others: subgraphs count their own nodes, so that no one of these is enough.
+/// What identifies a node: subgraphs count their own nodes, so that no one of these is enough.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key<'a> {
     name: &'a str,
@@ -233,8 +233,8 @@ fn spans<'a>(events: &'a [Event<'a>], notes: &mut Vec<String>) -> (Vec<Span<'a>>
 }
 
 /// Takes the time of nodes inside a node off that node's. Nodes of one thread either follow each
-/// other or lie within each other, and rounding down never makes followers overlap; so whoever
-/// starts before another has ended lies within it.
+/// other or lie within each other, and rounding down never makes followers overlap; so a node
+/// that starts before another has ended lies within it.
 fn unnest(spans: &mut [Span<'_>]) {
     spans.sort_by_key(|span| (span.thread, span.start, std::cmp::Reverse(span.time)));
     // Nodes that have not ended yet, and when they do.

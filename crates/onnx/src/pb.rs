@@ -10,7 +10,7 @@
 
 use prost::{Enumeration, Message, Oneof};
 
-/// A named setting of a node: one of its values is filled, which `type` tells.
+/// A named setting of a node: one of its values is filled; `type` says which.
 #[derive(Clone, PartialEq, Message)]
 pub struct AttributeProto {
     /// What it is called.
@@ -136,7 +136,7 @@ pub struct NodeProto {
     /// The values that it makes.
     #[prost(string, repeated, tag = "2")]
     pub output: Vec<String>,
-    /// What it is called, where anybody named it.
+    /// Its name; may be empty.
     #[prost(string, tag = "3")]
     pub name: String,
     /// The operator.

@@ -14,7 +14,7 @@ pub enum ShapeError {
         open: Vec<String>,
         /// What to type, with example sizes.
         options: Vec<String>,
-        /// What became of the examples when they were tried; empty where they were not.
+        /// The result of trying the example shapes; empty where none was tried.
         trial: String,
     },
     /// An option for an input that the model has not.

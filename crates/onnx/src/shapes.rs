@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn open_dimensions_that_nobody_chose_are_all_named() {
+    fn open_dimensions_without_a_size_are_all_named() {
         let message = resolved(&["ids:n,seq", "mask:n,seq,?", "x:n,3"], 8, &[]).unwrap_err();
         assert_eq!(
             message,

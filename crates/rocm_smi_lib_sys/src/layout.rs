@@ -2,21 +2,10 @@
 //!
 //! Up to ROCm 5 the list is `{ u32 num_supported; u32 current; u64 frequency[32]; }`. ROCm 6 put a
 //! `bool has_deep_sleep` before it and made it one longer. The version that the library reports does
-//! not tell which one it is: Debian's builds number themselves 1.0 throughout. The content does: what
-//! can be read as the one can never be read as the other.
+//! not say which one it is: Debian's builds number themselves 1.0 throughout. The content does: an answer
+//! that fits one layout never fits the other.
 
-use std::ptr;
-
-use crate::bindings::{
-    RSMI_MAX_NUM_FREQUENCIES, rsmi_frequencies_t, rsmi_pcie_bandwidth_t, rsmi_status_t,
-    rsmi_status_t_RSMI_STATUS_UNEXPECTED_DATA,
-};
-
-/// The most clocks in the current layout.
-const MOST: usize = RSMI_MAX_NUM_FREQUENCIES as usize;
-
-/// The same in the old one.
-const MOST_OLD: usize = 32;
+use crate::header::{MAX_CLOCKS, Status, UNEXPECTED_DATA, rsmi_frequencies};
 
 /// The slowest clock that there is, in hertz.
 const SLOWEST_HZ: u64 = 1_000_000;
@@ -34,57 +23,38 @@ impl Answer {
         Self([0; Self::SIZE])
     }
 
-    /// Where the library may write.
-    pub fn as_mut_ptr<T>(&mut self) -> *mut T {
-        const { assert!(size_of::<T>() <= Self::SIZE && align_of::<T>() <= 8) };
-        ptr::from_mut(self).cast()
-    }
-
     fn u32_at(&self, offset: usize) -> u32 {
-        let mut bytes = [0; 4];
-        bytes.copy_from_slice(&self.0[offset..offset + 4]);
-        u32::from_ne_bytes(bytes)
+        u32::from_ne_bytes(self.bytes_at(offset))
     }
 
     fn u64_at(&self, offset: usize) -> u64 {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&self.0[offset..offset + 8]);
-        u64::from_ne_bytes(bytes)
+        u64::from_ne_bytes(self.bytes_at(offset))
+    }
+
+    fn bytes_at<const N: usize>(&self, offset: usize) -> [u8; N] {
+        std::array::from_fn(|index| self.0[offset + index])
     }
 
     /// The list of clocks in it.
-    pub fn frequencies(&self) -> Result<rsmi_frequencies_t, rsmi_status_t> {
-        let layout = Layout::of(self).ok_or(rsmi_status_t_RSMI_STATUS_UNEXPECTED_DATA)?;
-        let mut list = rsmi_frequencies_t {
-            has_deep_sleep: layout.deep_sleep.is_some_and(|offset| self.0[offset] != 0),
+    pub fn frequencies(&self) -> Result<rsmi_frequencies, Status> {
+        let layout = Layout::of(self).ok_or(UNEXPECTED_DATA)?;
+        let mut list = rsmi_frequencies {
+            has_deep_sleep: layout.has_deep_sleep && self.0[0] != 0,
             num_supported: self.u32_at(layout.count),
             current: self.u32_at(layout.count + 4),
-            frequency: [0; MOST],
+            frequency: [0; MAX_CLOCKS],
         };
         for (index, clock) in list.frequency.iter_mut().take(layout.most).enumerate() {
             *clock = self.u64_at(layout.clocks + 8 * index);
         }
         Ok(list)
     }
-
-    /// The list of speeds of the bus in it, with the lanes that follow.
-    pub fn bandwidth(&self) -> Result<rsmi_pcie_bandwidth_t, rsmi_status_t> {
-        let transfer_rate = self.frequencies()?;
-        let layout = Layout::of(self).ok_or(rsmi_status_t_RSMI_STATUS_UNEXPECTED_DATA)?;
-        let mut lanes = [0; MOST];
-        for (index, lanes) in lanes.iter_mut().take(layout.most).enumerate() {
-            *lanes = self.u32_at(layout.clocks + 8 * layout.most + 4 * index);
-        }
-        Ok(rsmi_pcie_bandwidth_t {
-            transfer_rate,
-            lanes,
-        })
-    }
 }
 
 /// Where things are in an answer.
 struct Layout {
-    deep_sleep: Option<usize>,
+    /// Whether the first byte says that the card can sleep.
+    has_deep_sleep: bool,
     /// The number of clocks; which one is the current follows it.
     count: usize,
     clocks: usize,
@@ -92,17 +62,17 @@ struct Layout {
 }
 
 const OLD: Layout = Layout {
-    deep_sleep: None,
+    has_deep_sleep: false,
     count: 0,
     clocks: 8,
-    most: MOST_OLD,
+    most: 32,
 };
 
 const NEW: Layout = Layout {
-    deep_sleep: Some(0),
+    has_deep_sleep: true,
     count: 4,
     clocks: 16,
-    most: MOST,
+    most: MAX_CLOCKS,
 };
 
 impl Layout {
@@ -126,8 +96,6 @@ impl Layout {
 mod tests {
     use super::*;
 
-    const UNEXPECTED: rsmi_status_t = rsmi_status_t_RSMI_STATUS_UNEXPECTED_DATA;
-
     /// An answer whose first numbers are given, followed by clocks of 100 MHz, 200 MHz and so on.
     fn answer(numbers: &[u32], layout: &Layout) -> Answer {
         let mut answer = Answer::new();
@@ -138,9 +106,6 @@ mod tests {
             let clock = 100_000_000 * (index as u64 + 1);
             let at = layout.clocks + 8 * index;
             answer.0[at..at + 8].copy_from_slice(&clock.to_ne_bytes());
-            let at = layout.clocks + 8 * layout.most + 4 * index;
-            answer.0[at..at + 4]
-                .copy_from_slice(&(u32::try_from(index).unwrap() + 1).to_ne_bytes());
         }
         answer
     }
@@ -163,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_clock_is_told_apart() {
+    fn a_single_clock_is_read_in_both_layouts() {
         let old = answer(&[1, 0], &OLD).frequencies().unwrap();
         assert_eq!((old.num_supported, old.current), (1, 0));
         assert_eq!(old.frequency[0], 100_000_000);
@@ -203,7 +168,7 @@ mod tests {
             [u32::MAX, 0],
         ] {
             let impossible = answer(&numbers, &OLD).frequencies();
-            assert_eq!(impossible.err(), Some(UNEXPECTED), "{numbers:?}");
+            assert_eq!(impossible.err(), Some(UNEXPECTED_DATA), "{numbers:?}");
         }
         for numbers in [
             [0, 34, 0],
@@ -213,41 +178,28 @@ mod tests {
             [0, 0, 0],
         ] {
             let impossible = answer(&numbers, &NEW).frequencies();
-            assert_eq!(impossible.err(), Some(UNEXPECTED), "{numbers:?}");
+            assert_eq!(impossible.err(), Some(UNEXPECTED_DATA), "{numbers:?}");
         }
-        assert_eq!(Answer::new().frequencies().err(), Some(UNEXPECTED));
-        assert_eq!(Answer::new().bandwidth().err(), Some(UNEXPECTED));
+        assert_eq!(Answer::new().frequencies().err(), Some(UNEXPECTED_DATA));
         let mut slow = answer(&[3, 1], &OLD);
         slow.0[8..16].copy_from_slice(&999_999_u64.to_ne_bytes());
         assert_eq!(
             slow.frequencies().err(),
-            Some(UNEXPECTED),
+            Some(UNEXPECTED_DATA),
             "no clock is that slow"
         );
     }
 
     #[test]
-    fn lanes_follow_the_clocks() {
-        for answer in [answer(&[3, 1], &OLD), answer(&[0, 3, 1], &NEW)] {
-            let bus = answer.bandwidth().unwrap();
-            assert_eq!(bus.transfer_rate.current, 1);
-            assert_eq!(bus.lanes[..3], [1, 2, 3]);
-        }
-        assert_eq!(answer(&[0, 33, 1], &NEW).bandwidth().unwrap().lanes[32], 33);
-    }
-
-    #[test]
     fn the_declarations_have_these_layouts() {
-        assert_eq!(size_of::<rsmi_frequencies_t>(), 280);
+        assert_eq!(size_of::<rsmi_frequencies>(), 280);
         assert_eq!(
-            std::mem::offset_of!(rsmi_frequencies_t, num_supported),
+            std::mem::offset_of!(rsmi_frequencies, num_supported),
             NEW.count
         );
         assert_eq!(
-            std::mem::offset_of!(rsmi_frequencies_t, frequency),
+            std::mem::offset_of!(rsmi_frequencies, frequency),
             NEW.clocks
         );
-        assert_eq!(std::mem::offset_of!(rsmi_pcie_bandwidth_t, lanes), 280);
-        assert_eq!(size_of::<rsmi_pcie_bandwidth_t>(), 416);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod bindings;
 pub mod extra;
+mod header;
 mod layout;
 pub mod library;
 mod locks;

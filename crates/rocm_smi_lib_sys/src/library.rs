@@ -1,17 +1,15 @@
 //! Where the library is, and what it offers.
 
 use std::error::Error;
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::bindings::types::{
-    rsmi_status_t, rsmi_status_t_RSMI_STATUS_INIT_ERROR, rsmi_status_t_RSMI_STATUS_NOT_SUPPORTED,
-};
+use crate::header::{INIT_ERROR, NOT_SUPPORTED, Status};
 
 /// Names of the library, the newest first.
-pub const NAMES: [&str; 5] = [
+const NAMES: [&str; 5] = [
     "librocm_smi64.so.7",
     "librocm_smi64.so.6",
     "librocm_smi64.so.5",
@@ -23,7 +21,7 @@ pub const NAMES: [&str; 5] = [
 const USUAL_FOLDER: &str = "/opt/rocm";
 
 /// What every version of the library has.
-const ENTRY: &CStr = c"rsmi_init";
+const ENTRY: &str = "rsmi_init";
 
 /// The library that this process uses. It stays until the process ends.
 static LOADED: OnceLock<Library> = OnceLock::new();
@@ -36,20 +34,20 @@ pub struct Library {
 }
 
 impl Library {
-    /// The file that was loaded; its bare name where the system does not tell more.
+    /// The file that was loaded; its bare name where the system does not say more.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether it has a function.
-    pub fn has(&self, name: &CStr) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.address(name).is_some()
     }
 
     /// Where one of its functions is.
-    fn address(&self, name: &CStr) -> Option<usize> {
+    fn address(&self, name: &str) -> Option<usize> {
         // SAFETY: The address is taken as a number; nothing is called or read through it.
-        let symbol = unsafe { self.handle.get::<*const ()>(name.to_bytes_with_nul()) };
+        let symbol = unsafe { self.handle.get::<*const ()>(name.as_bytes()) };
         symbol.ok().map(|symbol| symbol.addr())
     }
 
@@ -58,9 +56,9 @@ impl Library {
     /// # Safety
     ///
     /// `F` is the type of a function pointer that fits the function.
-    unsafe fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
+    unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
         // SAFETY: The caller vouches for the type; the library is never unloaded.
-        let symbol = unsafe { self.handle.get::<F>(name.to_bytes_with_nul()) };
+        let symbol = unsafe { self.handle.get::<F>(name.as_bytes()) };
         symbol.ok().map(|symbol| *symbol)
     }
 
@@ -89,11 +87,10 @@ pub fn find(explicit: Option<&Path>) -> Result<&'static Library, NotFound> {
     if let Some(library) = loaded() {
         return Ok(library);
     }
-    let mut places = Vec::new();
-    match explicit {
-        Some(path) => places.push(path.to_path_buf()),
-        None => places.extend(usual_places(std::env::var_os("ROCM_PATH"))),
-    }
+    let places = match explicit {
+        Some(path) => vec![path.to_path_buf()],
+        None => usual_places(std::env::var_os("ROCM_PATH")),
+    };
     first_of(&places).map(|library| LOADED.get_or_init(|| library))
 }
 
@@ -104,17 +101,10 @@ pub fn loaded() -> Option<&'static Library> {
 
 /// The bare names, for the dynamic linker to look up, and then the files in ROCm's own folders.
 fn usual_places(rocm_path: Option<OsString>) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = rocm_path
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from)
-        .into_iter()
-        .collect();
-    if !folders
-        .iter()
-        .any(|folder| folder == Path::new(USUAL_FOLDER))
-    {
-        folders.push(PathBuf::from(USUAL_FOLDER));
-    }
+    let named = rocm_path.filter(|path| !path.is_empty());
+    let mut folders: Vec<PathBuf> = named.into_iter().map(PathBuf::from).collect();
+    folders.push(PathBuf::from(USUAL_FOLDER));
+    folders.dedup();
     let within = folders
         .iter()
         .flat_map(|folder| NAMES.map(|name| folder.join("lib").join(name)));
@@ -149,14 +139,14 @@ fn file_of(line: &str, address: usize) -> Option<PathBuf> {
     (from..to).contains(&address).then(|| PathBuf::from(path))
 }
 
-/// Why one of the places was no good.
+/// Why the library was not loaded from a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
     /// There is nothing of that name.
     Absent,
     /// There is something, and it cannot be loaded.
     Broken(String),
-    /// There is a library, and it is another.
+    /// There is another library.
     Other,
 }
 
@@ -175,16 +165,11 @@ impl Why {
 /// The library could not be loaded from anywhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
+    /// Bare names, which the dynamic linker looks up, and paths, in the order in which they were tried.
     tried: Vec<(PathBuf, Why)>,
 }
 
 impl NotFound {
-    /// Everything that was tried, in that order: bare names, which the dynamic linker looks up, and
-    /// paths.
-    pub fn tried(&self) -> impl Iterator<Item = &Path> {
-        self.tried.iter().map(|(place, _)| place.as_path())
-    }
-
     /// The places where there was nothing, in one clause: each name, and each folder, once.
     fn absent(&self) -> Option<String> {
         let absent = self.tried.iter().filter(|(_, why)| *why == Why::Absent);
@@ -213,7 +198,7 @@ impl NotFound {
 
 impl fmt::Display for NotFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tell = |(place, why): &(PathBuf, Why)| match why {
+        let reason = |(place, why): &(PathBuf, Why)| match why {
             Why::Absent => None,
             Why::Broken(message) => {
                 Some(format!("{} cannot be loaded: {message}", place.display()))
@@ -221,7 +206,7 @@ impl fmt::Display for NotFound {
             Why::Other => Some(format!("{} is not ROCm SMI", place.display())),
         };
         let parts = self.absent().into_iter();
-        let parts: Vec<String> = parts.chain(self.tried.iter().filter_map(tell)).collect();
+        let parts: Vec<String> = parts.chain(self.tried.iter().filter_map(reason)).collect();
         f.write_str(&parts.join("; "))
     }
 }
@@ -235,15 +220,15 @@ impl Error for NotFound {}
 /// `F` is the type of a function pointer that fits the function.
 pub(crate) unsafe fn function<F: Copy>(
     kept: &OnceLock<Option<F>>,
-    name: &CStr,
-) -> Result<F, rsmi_status_t> {
+    name: &str,
+) -> Result<F, Status> {
     if let Some(function) = kept.get() {
-        return function.ok_or(rsmi_status_t_RSMI_STATUS_NOT_SUPPORTED);
+        return function.ok_or(NOT_SUPPORTED);
     }
-    let library = loaded().ok_or(rsmi_status_t_RSMI_STATUS_INIT_ERROR)?;
+    let library = loaded().ok_or(INIT_ERROR)?;
     // SAFETY: Passed on from the caller.
     let function = kept.get_or_init(|| unsafe { library.function(name) });
-    function.ok_or(rsmi_status_t_RSMI_STATUS_NOT_SUPPORTED)
+    function.ok_or(NOT_SUPPORTED)
 }
 
 #[cfg(test)]
@@ -258,11 +243,11 @@ mod tests {
             missing.to_string(),
             "there is no /nowhere/librocm_smi64.so.6"
         );
-        assert_eq!(missing.tried().collect::<Vec<_>>(), [path]);
+        assert_eq!(missing.tried, [(path.to_path_buf(), Why::Absent)]);
     }
 
     #[test]
-    fn the_usual_places_are_told_in_short() {
+    fn the_usual_places_are_named_in_short() {
         let places = usual_places(Some("/opt/rocm-6.1".into()));
         assert_eq!(places.len(), 15);
         assert_eq!(places[0], Path::new("librocm_smi64.so.7"));
@@ -303,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_that_is_missing_is_told() {
+    fn a_dependency_that_is_missing_is_named() {
         let message = "libdrm.so.2: cannot open shared object file: No such file or directory";
         let name = Path::new("librocm_smi64.so.6");
         assert_eq!(Why::of(name, message), Why::Broken(message.to_owned()));

@@ -1,9 +1,10 @@
 //! Locks that processes leave behind which end in a call.
 //!
 //! The library keeps one file for each card in `/dev/shm`, with a lock in it that holds between all
-//! processes. Before ROCm 5.5 nobody ever removes these files, and a lock that a process took with it
-//! makes the next start wait for five seconds and then fail, or write a warning to standard output.
-//! Newer libraries remove files that nobody uses, before they start; here it is done for the older ones.
+//! processes. Before ROCm 5.5 the library never removes these files, and a lock that a killed process
+//! held makes the next start wait for five seconds and then fail, or write a warning to standard output.
+//! Newer libraries remove the files that no process has open before they start; this module does the
+//! same for older ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locks_stay_while_somebody_has_one_open() {
+    fn locks_stay_while_a_process_has_one_open() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         for file in ["rocm_smi_card0", "rocm_smi_card1", "other"] {

@@ -1,6 +1,6 @@
 //! Changes to sessions that are on disk: their name, tags and notes, and copies of them.
 //!
-//! Every change goes through [`edit`], which refuses rather than lose what somebody else wrote.
+//! Every change goes through [`edit`], which refuses rather than lose what another program wrote.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ pub enum EditError {
         /// Its version.
         version: u32,
     },
-    /// The user, or somebody else, protects it.
+    /// The file is write-protected.
     #[error("{} is read-only and is not changed; make it writable, or duplicate it and change the copy", path.display())]
     ReadOnly {
         /// The file.
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_wrote_is_not_lost() {
+    fn what_another_program_wrote_is_not_lost() {
         let (_folder, path) = written();
         let seen = Stamp::of(&path).ok();
         let text = fs::read_to_string(&path).unwrap() + "\n";

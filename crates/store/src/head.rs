@@ -29,7 +29,7 @@ const END_OF_HEAD: &[u8] = b"\n    environment: (";
 /// A file that is larger is not read whole for knowing how long a plan takes.
 const QUICKLY_READ_BYTES: u64 = 4 << 20;
 
-/// What tells one state of a file from another.
+/// Size and time of a file, by which a change is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     modified: SystemTime,
@@ -65,7 +65,7 @@ pub struct Entry {
     pub completion: Completion,
     /// Whether any number in it is made up.
     pub made_up: bool,
-    /// Whether it has numbers that somebody published.
+    /// Whether it has published numbers.
     pub is_published: bool,
     /// Whether its plan was run here.
     pub is_run: bool,
@@ -84,7 +84,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it holds what somebody published and nothing that was measured.
+    /// Whether it holds published numbers and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.is_published && self.setups.is_empty()
     }
@@ -100,7 +100,7 @@ impl Entry {
         self.stamp.bytes() <= QUICKLY_READ_BYTES
     }
 
-    /// When it was measured; nothing for what somebody published.
+    /// When it was measured; nothing for published numbers.
     pub fn measured(&self) -> Option<&str> {
         (!self.is_published_only()).then_some(self.created.as_str())
     }

@@ -1,7 +1,7 @@
 //! The journal of a run that is going on: one event a line, so that a crash loses at most the round
 //! in flight.
 //!
-//! A running program holds a lock on its journal. A journal that nobody holds is the trace of a run
+//! A running program holds a lock on its journal. A journal without a lock is the trace of a run
 //! that was cut short, and can be made into a session.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -16,7 +16,7 @@ use powerband_core::domain::session::Session;
 /// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
 
-/// Characters of a run's name that are told: it may stand in a strip of one line.
+/// Characters of a run's name that are shown: it may stand in a strip of one line.
 const NAME: usize = 40;
 
 /// A journal that this program writes.
@@ -154,7 +154,7 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A run that a program is measuring now, as its journal tells.
+/// A run that a program is measuring now, from its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Living {
     /// Its journal.
@@ -189,7 +189,7 @@ pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
     held.filter_map(described).collect()
 }
 
-/// What the first line of a journal tells; nothing where it is not written yet.
+/// What the first line of a journal says; nothing where it is not written yet.
 fn describe(path: PathBuf) -> Option<Living> {
     let mut line = Vec::new();
     let mut file = BufReader::new(regular_file::open(&path).ok()?);
@@ -214,7 +214,7 @@ fn describe(path: PathBuf) -> Option<Living> {
     })
 }
 
-/// What other programs measure, in a sentence without its full stop; nothing where nobody measures.
+/// What other programs measure, in a sentence without its full stop; nothing where none measures.
 pub fn in_words(runs: &[Living]) -> Option<String> {
     let since = |run: &Living| {
         let name = humanize::shorten(&run.name, NAME);
@@ -241,7 +241,7 @@ pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
     open_abandoned(path).map(drop)
 }
 
-/// A journal that nobody is writing.
+/// A journal that no program is writing.
 fn open_abandoned(path: &Path) -> Result<File, JournalError> {
     let file = regular_file::open(path).map_err(|source| JournalError::Io {
         path: path.to_path_buf(),
@@ -291,7 +291,7 @@ fn is_whole_object(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|value| value.is_object())
 }
 
-/// The program that began a run, as its first event tells.
+/// The program that began a run, from its first event.
 fn writer(first: Option<&Stamped>) -> String {
     let environment = match first.map(|stamped| &stamped.event) {
         Some(RunEvent::Began(beginning)) => Some(&beginning.environment),

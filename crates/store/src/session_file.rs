@@ -200,7 +200,7 @@ fn look() -> PrettyConfig {
         .struct_names(false)
 }
 
-/// Whether a session may be written there, as far as can be told before the work is done.
+/// Whether a session may be written there, as far as can be known before the work is done.
 pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
     let protected = |reason: &str| WriteError::Protected {
         path: path.to_path_buf(),

@@ -50,7 +50,7 @@ pub struct NotWritten {
     source: io::Error,
 }
 
-/// Puts a timeline where it belongs, and tells what the session calls it.
+/// Puts a timeline where it belongs, and returns what the session calls it.
 pub fn put_beside(
     session: &Path,
     number: usize,
@@ -95,7 +95,7 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a trace to where somebody wants it, unpacked unless its name ends as packed files do.
+/// Copies a trace to a file of the user, unpacked unless its name ends as packed files do.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut packed = regular_file::open(from)?;
     atomic_file::write(to, |out| {

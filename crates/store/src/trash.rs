@@ -37,7 +37,7 @@ struct Moved {
 enum Now {
     /// In the desktop's trash, under this note of where it came from.
     Desktop { note: PathBuf },
-    /// In the desktop's trash, which does not tell where.
+    /// In the desktop's trash, which does not say where.
     Somewhere,
     /// In our own trash.
     Own { path: PathBuf },

@@ -42,7 +42,10 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             let path = dialog_text::whole(ask, typed);
             let saves = matches!(
                 ask,
-                Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveReport(..)
+                Ask::SaveSession(..)
+                    | Ask::SaveFigure(..)
+                    | Ask::SaveTable(..)
+                    | Ask::SaveReport(..)
             );
             if response.changed() {
                 *exists = path.is_file();

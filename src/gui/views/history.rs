@@ -5,8 +5,8 @@ use eframe::egui::{ComboBox, Ui};
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, tip, verdict, waiting};
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{button, label, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, History, Sessions};
 use powerband_app::history::{self, Followed, Following};
@@ -14,29 +14,17 @@ use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::history::Point;
 
-const COLUMNS: [ColumnSpec; 7] = [
-    ColumnSpec::words("When", 130.0),
-    ColumnSpec::words("Session", 150.0).growing(),
-    ColumnSpec::numbers("Median", 90.0).with_help("Half of the runs took less"),
-    ColumnSpec::numbers("± 95 %", 70.0)
-        .with_help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number"),
-    ColumnSpec::numbers("Since the last", 110.0)
-        .with_help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it; it is over the rounds, and may differ from the quotient of the two medians"),
-    ColumnSpec::words("Verdict", 120.0),
-    ColumnSpec::words("What changed", 180.0),
-];
-
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(following) = app.history.following else {
         return empty(ui, app, actions);
     };
-    head(ui, app, actions);
+    head(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.history.result {
-        Some(found) => body(ui, found, actions),
+        Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Reading the sessions that have this case…"),
     });
 }
@@ -57,19 +45,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn head(ui: &mut Ui) {
     let sentence = "One case through the sessions of the library, oldest first";
-    super::head(ui, "History", sentence, super::NARROW_HEAD, |ui| {
-        let allowed = app
-            .history
-            .result
-            .as_ref()
-            .map(|_| ())
-            .ok_or("the case is still being looked for");
-        if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-            actions.push(Action::History(History::CopyTable));
-        }
-    });
+    super::head(ui, "History", sentence, super::NARROW_HEAD, |_| {});
 }
 
 fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
@@ -116,7 +94,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
     });
 }
 
-fn body(ui: &mut Ui, found: &Followed, actions: &mut Vec<Action>) {
+fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
             .on_hover_text("A point for each session with its 95 % interval; a word where it got faster or slower than in the session before");
@@ -139,29 +117,29 @@ fn body(ui: &mut Ui, found: &Followed, actions: &mut Vec<Action>) {
     });
     ui.add_space(space::MEDIUM);
     super::rows_card(ui, |ui| {
-        let table = Table {
-            id: "history",
-            columns: &COLUMNS,
-            sort: None,
-            sorts: false,
-            rows: found.history.points.len(),
-            selected: None,
-            height: 520.0,
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Sessions");
         };
-        let name = |row| {
-            let point: Option<&Point> = found.history.points.get(row);
+        if !data_table::tools(ui, app, "history", actions, title) {
+            return;
+        }
+        let points = &found.history.points;
+        let name = |row: usize| {
+            let point: Option<&Point> = points.get(row);
             let name = point.map_or("", |point| &point.name);
             let moment = point.map(|point| humanize::moment(&point.created));
             format!("Session {name}, {}", moment.unwrap_or_default())
         };
-        let touched = table.show_clickable(ui, name, |ui, row, column| {
-            if let Some(point) = found.history.points.get(row) {
-                cell(ui, point, column);
-            }
-        });
-        let clicked = touched
-            .clicked
-            .and_then(|row| found.history.points.get(row));
+        let table = DataTable {
+            id: "history",
+            height: 520.0,
+            selected: None,
+            name: Some(&name),
+            lead: None,
+        };
+        let clicked = table.show(ui, app, actions).clicked;
+        let clicked = clicked.and_then(|row| points.get(row));
         let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
         if let Some(file) = file {
             actions.push(Action::Sessions(Sessions::Open(vec![file])));
@@ -185,50 +163,4 @@ fn told(point: &Point) -> String {
         format!("{call} against the session before")
     }));
     lines.join("\n")
-}
-
-fn cell(ui: &mut Ui, point: &Point, column: usize) {
-    let last = point.since_last.as_ref();
-    match column {
-        0 => {
-            table::words(ui, &humanize::moment(&point.created));
-        }
-        1 => {
-            let hover = format!("{}\nClick to open this session", point.name);
-            table::words_about(ui, &point.name, hover);
-        }
-        2 => {
-            table::known(ui, point.row.median_words(), "It was not measured");
-            flags::mark(ui, &point.row.flags);
-        }
-        3 => {
-            let words = point.row.uncertainty_words();
-            table::known(ui, words, "An interval needs two rounds");
-        }
-        4 => {
-            let ratio = last.and_then(|pair| pair.ratio);
-            let why_not = match last {
-                None => "No session before it has this case",
-                Some(_) => "Numbers that must not be compared have no ratio; why is at the verdict",
-            };
-            table::known(ui, ratio.map(|ratio| ratio.words()), why_not);
-        }
-        5 => {
-            if let Some(pair) = last {
-                verdict::pill(ui, &pair.verdict);
-            }
-        }
-        _ => {
-            let names: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
-            let details: Vec<String> = point
-                .changed
-                .iter()
-                .map(|changed| format!("{}: {} → {}", changed.what, changed.before, changed.after))
-                .collect();
-            let response = label::quiet_line(ui, &names.join(", "));
-            if !details.is_empty() {
-                response.on_hover_text(details.join("\n"));
-            }
-        }
-    }
 }

@@ -1,7 +1,5 @@
 //! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
 
-use std::collections::BTreeSet;
-
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
 use crate::gui::icon;
@@ -102,7 +100,8 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             } else {
                 setups.join(" and ")
             };
-            let takes = app.estimate(&app.planned_of(request), &BTreeSet::new());
+            let plan = app.planned_of(request);
+            let takes = app.estimate(&plan, &app.machine.refused(&plan));
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
@@ -126,7 +125,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     Some(icon::RUN),
                     "Start",
                 );
-            } else if button::primary(ui, Some(icon::DOWNLOAD), "Install ONNX Runtime").clicked() {
+            } else if button::primary(ui, Some(icon::EXPORT), "Install ONNX Runtime").clicked() {
                 actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
@@ -418,7 +417,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     }
     match &app.machine.installing {
         None => {
-            if button::plain(ui, Some(icon::DOWNLOAD), "Install").clicked() {
+            if button::plain(ui, Some(icon::EXPORT), "Install").clicked() {
                 actions.push(Action::Machine(Machine::InstallOnnxRuntime));
             }
         }

@@ -1,86 +1,37 @@
 //! Journey: the steps of a session, what each one gained, and what that cost.
 
-use eframe::egui::{Align, ComboBox, Label, Layout, Rect, RichText, Ui, UiBuilder, pos2};
+use eframe::egui::{ComboBox, Label, RichText, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{button, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
 use powerband_app::journey::{self, ComparedSteps, Looking};
 use powerband_app::plan::{self, PlanEdit};
 use powerband_app::sessions::LIVE;
-use powerband_core::base::humanize::{self, UNKNOWN};
-use powerband_findings::analysis::accuracy;
-use powerband_findings::analysis::comparison::Pair;
-use powerband_findings::analysis::journey::{Journey as Steps, StepResult};
+use powerband_core::base::humanize::{self};
+use powerband_findings::analysis::journey::Journey as Steps;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
+use powerband_findings::tables::steps;
 
 /// Below this width the charts stand one above the other.
 const NARROW: f32 = 620.0;
-
-/// What stands in a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
-    Step,
-    Latency,
-    Throughput,
-    OverBefore,
-    Verdict,
-    OverStart,
-    ReadyAfter,
-    PaysAfter,
-    Memory,
-    Cosine,
-}
-
-/// The table from left to right; what is said of a step that failed takes the place of all but the first.
-const CELLS: [Cell; 10] = [
-    Cell::Step,
-    Cell::Latency,
-    Cell::Throughput,
-    Cell::OverBefore,
-    Cell::Verdict,
-    Cell::OverStart,
-    Cell::ReadyAfter,
-    Cell::PaysAfter,
-    Cell::Memory,
-    Cell::Cosine,
-];
-
-const COLUMNS: [ColumnSpec; CELLS.len()] = [
-    ColumnSpec::words("Step", 148.0).growing(),
-    ColumnSpec::numbers("Latency", 78.0).with_help("Median time of a batch: half of the runs took less"),
-    ColumnSpec::numbers("Throughput", 84.0).with_help("Items done over time spent"),
-    ColumnSpec::numbers("Over before", 80.0)
-        .with_help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians"),
-    ColumnSpec::words("Verdict", 114.0)
-        .with_help("Faster or slower than the step before where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive"),
-    ColumnSpec::numbers("Over start", 76.0)
-        .with_help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians"),
-    ColumnSpec::numbers("Ready after", 80.0)
-        .with_help("Loading and compiling the model, and the first run"),
-    ColumnSpec::numbers("Pays after", 82.0)
-        .with_help("Runs after which a longer preparation has paid by faster runs, against the step before"),
-    ColumnSpec::numbers("Memory", 76.0).with_help("The most memory that the step needed"),
-    ColumnSpec::numbers("Accuracy", 80.0)
-        .with_help("The lowest cosine between an output and that of the network in floats: 1 is the same"),
-];
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.journey.looking else {
         return empty(ui, app, actions);
     };
-    head(ui, app, actions);
+    head(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.journey.result {
-        Some(found) => body(ui, app, found),
+        Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Comparing the steps…"),
     });
 }
@@ -106,17 +57,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+fn head(ui: &mut Ui) {
     let sentence = "What each step gained over the one before and over the start, and what it cost";
-    super::head(ui, "Journey", sentence, super::NARROW_HEAD, |ui| {
-        let found = app.journey.result.as_ref();
-        let allowed = found
-            .map(|_| ())
-            .ok_or("the steps are still being compared");
-        if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-            actions.push(Action::Journey(Journey::CopyTable));
-        }
-    });
+    super::head(ui, "Journey", sentence, super::NARROW_HEAD, |_| {});
 }
 
 fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
@@ -166,11 +109,11 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
     });
 }
 
-fn body(ui: &mut Ui, app: &App, found: &ComparedSteps) {
+fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>) {
     let steps = &found.journey;
     charts(ui, app, steps);
     ui.add_space(space::MEDIUM);
-    steps_table(ui, app, found);
+    steps_table(ui, app, found, actions);
     let failed = steps.steps.iter().filter(|step| !step.is_waiting());
     let troubles = failed.filter_map(|step| {
         let trouble = step.trouble.as_ref()?;
@@ -232,7 +175,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
                 tip::words(&touched.response, reason);
             } else if let Some(step) = step {
                 let pair = if id == "before" { &step.over_before } else { &step.over_start };
-                let words = pair.as_ref().map(grounds).unwrap_or_default();
+                let words = pair.as_ref().map(steps::gain_words).unwrap_or_default();
                 tip::words(&touched.response, format!("{}\n{words}", step.title));
             }
         });
@@ -287,179 +230,33 @@ fn whole_way(steps: &Steps) -> String {
     }
 }
 
-fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps) {
-    let steps = &found.journey;
-    let table = Table {
-        id: "steps",
-        columns: &COLUMNS,
-        sort: None,
-        sorts: false,
-        rows: steps.steps.len(),
-        selected: None,
-        height: 560.0,
-    };
-    let show = |ui: &mut Ui, row: usize, column: usize| {
-        let (step, cell) = (steps.steps.get(row), CELLS.get(column));
-        match (step, cell) {
-            (Some(step), Some(Cell::Step)) => {
-                let colour = app.sessions.colour(found.looking.session, step.case.setup);
-                step_cell(ui, row + 1, step, colour);
-            }
-            (Some(step), Some(cell)) => match &step.trouble {
-                None => measured(ui, step, *cell),
-                // The last cell of a row is painted over the others.
-                Some(trouble) if column + 1 == CELLS.len() => failed(ui, step, trouble),
-                Some(_) => {}
-            },
-            _ => {}
-        }
-    };
-    super::rows_card(ui, |ui| table.show(ui, show));
-}
-
-fn step_cell(ui: &mut Ui, number: usize, step: &StepResult, colour: usize) {
-    let roles = theme::roles(ui);
-    if step.trouble.is_some() {
-        ui.multiply_opacity(0.55);
-    }
-    let number = RichText::new(number.to_string()).font(theme::numbers(text::CAPTION));
-    ui.add(Label::new(number.color(roles.quiet)).selectable(false));
-    marker::inline(ui, colour);
-    let setup = step.row.as_ref().map(|row| row.setup_spec.as_str());
-    let batch = humanize::count(step.case.batch as u64);
-    let hover = match setup {
-        Some(setup) => format!("{}\n{setup}, batch {batch}", step.title),
-        None => format!("{}\nbatch {batch}", step.title),
-    };
-    table::words_about(ui, &step.title, hover);
-}
-
-/// Why a step has no numbers, in the place of them.
-fn failed(ui: &mut Ui, step: &StepResult, trouble: &str) {
-    let cell = ui.max_rect();
-    let others = COLUMNS.iter().skip(1).map(|column| column.width);
-    let from = cell.right() + 10.0 - others.sum::<f32>() + 10.0;
-    let rect = Rect::from_min_max(pos2(from, cell.top()), cell.max);
-    let clip = ui.clip_rect();
-    let layout = Layout::left_to_right(Align::Center);
-    let mut ui = ui.new_child(UiBuilder::new().max_rect(rect).layout(layout));
-    ui.set_clip_rect(Rect::from_x_y_ranges(rect.x_range(), clip.y_range()));
-    let roles = theme::roles(&ui);
-    let (words, color) = if step.is_waiting() {
-        ("not measured yet".to_owned(), roles.faint)
-    } else {
-        (format!("not measured: {trouble}"), roles.quiet)
-    };
-    let words = Label::new(RichText::new(words).color(color)).truncate();
-    let words = words.show_tooltip_when_elided(false);
-    ui.add(words.selectable(false)).on_hover_text(trouble);
-}
-
-fn measured(ui: &mut Ui, step: &StepResult, cell: Cell) {
-    let Some(row) = &step.row else {
-        return;
-    };
-    let before = step.over_before.as_ref();
-    let (words, help) = match cell {
-        Cell::Step => return,
-        Cell::Verdict => {
-            if let Some(pair) = before {
-                verdict::pill(ui, &pair.verdict);
-            }
+fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>) {
+    let steps = &found.journey.steps;
+    super::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Steps");
+        };
+        if !data_table::tools(ui, app, "steps", actions, title) {
             return;
         }
-        Cell::Latency => {
-            let words = row.median_words();
-            let uncertainty = row.uncertainty_words();
-            (
-                words,
-                uncertainty.map(|uncertainty| format!("± {uncertainty}, the 95 % interval")),
-            )
-        }
-        Cell::Throughput => (row.rate_words(), None),
-        Cell::OverBefore => gain(before),
-        Cell::OverStart => gain(step.over_start.as_ref()),
-        Cell::ReadyAfter => {
-            let words = step.cost.preparation_ns.map(humanize::duration_ns);
-            let help = words
-                .is_none()
-                .then(|| "Its worker did not tell".to_owned());
-            (words, help)
-        }
-        Cell::PaysAfter => {
-            let runs = step.cost.pays_after_runs;
-            let words = runs.map(|runs| format!("{} runs", humanize::count(runs as u64)));
-            (
-                words,
-                runs.is_none().then(|| why_not_paid(before).to_owned()),
-            )
-        }
-        Cell::Cosine => {
-            let found = step.accuracy.as_ref();
-            let words = found.and_then(|found| found.distance);
-            let words = words.map(|distance| accuracy::cosine(distance.worst_cosine));
-            let unknown = "Outputs were not compared; Plan and bench --accuracy ask for it";
-            let help = found.map_or_else(|| unknown.to_owned(), accuracy::in_short);
-            (words, Some(help))
-        }
-        Cell::Memory => {
-            let words = step
-                .cost
-                .memory
-                .map(|need| humanize::bytes(need.bytes as u64));
-            let help = words
-                .is_none()
-                .then(|| "Nobody told what it needed".to_owned());
-            (words, help)
-        }
-    };
-    let response = table::number(ui, &words.unwrap_or_else(|| UNKNOWN.to_owned()));
-    if let Some(help) = help {
-        response.on_hover_text(help);
-    }
-    if cell == Cell::Latency {
-        flags::mark(ui, &row.flags);
-    }
-}
-
-fn gain(pair: Option<&Pair>) -> (Option<String>, Option<String>) {
-    let Some(pair) = pair else {
-        return (None, Some("There is no step before".to_owned()));
-    };
-    let words = pair.ratio.map(|ratio| ratio.words());
-    (words, Some(grounds(pair)))
-}
-
-/// A ratio in words: its interval, what it counts, and the answer.
-fn grounds(pair: &Pair) -> String {
-    let Some(ratio) = pair.ratio else {
-        let reason = pair.verdict.reason.clone();
-        return reason.unwrap_or_else(|| "These are not to be compared".to_owned());
-    };
-    let per = if pair.is_per_item() {
-        format!(
-            ", by the time of an item of batch {} and batch {}",
-            pair.before_batch, pair.after_batch
-        )
-    } else {
-        String::new()
-    };
-    let interval = ratio.interval_words().map_or_else(
-        || "an interval needs two rounds on either side".to_owned(),
-        |words| format!("95 % interval {words}"),
-    );
-    let times = ratio.words();
-    format!("{times}{per}\n{interval}\n{}", pair.verdict.call)
-}
-
-/// Why no number of runs can be given.
-fn why_not_paid(before: Option<&Pair>) -> &'static str {
-    match before {
-        None => "There is no step before",
-        Some(pair) if pair.is_per_item() => "Counted between steps of one batch size only",
-        Some(pair) if pair.verdict.call != Call::Faster => {
-            "It is not known to be faster than the step before"
-        }
-        Some(_) => "It takes no longer to get ready than the step before, as far as is known",
-    }
+        let lead = |ui: &mut Ui, row: usize| {
+            if let Some(step) = steps.get(row) {
+                let number = RichText::new((row + 1).to_string());
+                let number = number.font(theme::numbers(text::CAPTION));
+                let color = theme::roles(ui).quiet;
+                ui.add(Label::new(number.color(color)).selectable(false));
+                let colour = app.sessions.colour(found.looking.session, step.case.setup);
+                marker::inline(ui, colour);
+            }
+        };
+        let table = DataTable {
+            id: "steps",
+            height: 560.0,
+            selected: None,
+            name: None,
+            lead: Some(&lead),
+        };
+        table.show(ui, app, actions);
+    });
 }

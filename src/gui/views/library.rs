@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use eframe::egui::{self, Id, Label, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, Id, ScrollArea, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::shell;
 use crate::gui::theme::{self, size, space};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, marker};
 use powerband_app::App;
 use powerband_app::action::{Action, Library, Run, Sessions};
@@ -26,15 +26,6 @@ const NARROW: f32 = 800.0;
 const LIST_SHARE: f32 = 0.4;
 /// The list's height at the least.
 const LIST_LEAST: f32 = 170.0;
-
-const COLUMNS: [ColumnSpec; 6] = [
-    ColumnSpec::words(library::COLUMNS[0], 200.0).growing(),
-    ColumnSpec::words(library::COLUMNS[1], 110.0),
-    ColumnSpec::numbers(library::COLUMNS[2], 64.0),
-    ColumnSpec::numbers(library::COLUMNS[3], 70.0),
-    ColumnSpec::numbers(library::COLUMNS[4], 130.0),
-    ColumnSpec::words(library::COLUMNS[5], 120.0).growing(),
-];
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -208,40 +199,30 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             });
             return;
         }
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Sessions");
+        };
+        if !data_table::tools(ui, app, "sessions", actions, title) {
+            return;
+        }
         let place_of =
             |path: &std::path::PathBuf| app.library.listed().position(|(listed, _)| listed == path);
-        let table = Table {
-            id: "sessions",
-            columns: &COLUMNS,
-            sort: Some(app.library.sort()),
-            sorts: true,
-            rows: count,
-            selected: app.library.selected.as_ref().and_then(place_of),
-            height: ui.available_height() - 40.0,
-        };
-        let fill = |ui: &mut Ui, index: usize, place: usize| {
-            let Some((path, scanned)) = app.library.listed_at(index) else {
-                return;
-            };
-            match &scanned.entry {
-                Ok(entry) => cell(ui, app, entry, place),
-                Err(reason) if place == 0 => {
-                    let file = path.file_name().unwrap_or_default().to_string_lossy();
-                    let words = RichText::new(format!("{file}, cannot be read"))
-                        .color(theme::roles(ui).bad);
-                    let label = Label::new(words).truncate();
-                    ui.add(label.show_tooltip_when_elided(false))
-                        .on_hover_text(reason);
-                }
-                Err(_) => {}
+        let lead = |ui: &mut Ui, row: usize| {
+            let path = app.library.listed_at(row).map(|(path, _)| path);
+            if let Some(open) = path.and_then(|path| app.sessions.by_path(path)) {
+                marker::of_session(ui, &app.sessions, open);
             }
         };
-        let touched = table.show_clickable(ui, |index| row_name(app, index), fill);
-        actions.extend(
-            touched
-                .sorted
-                .map(|column| Action::Library(Library::Sort(column))),
-        );
+        let name = |row: usize| row_name(app, row);
+        let table = DataTable {
+            id: "sessions",
+            height: ui.available_height() - 40.0,
+            selected: app.library.selected.as_ref().and_then(place_of),
+            name: Some(&name),
+            lead: Some(&lead),
+        };
+        let touched = table.show(ui, app, actions);
         if let Some((path, _)) = touched
             .clicked
             .and_then(|index| app.library.listed_at(index))
@@ -278,48 +259,6 @@ fn measured(entry: &Entry) -> String {
     entry
         .measured()
         .map_or_else(|| UNKNOWN.to_owned(), humanize::moment)
-}
-
-/// How many setups or batch sizes its plan has; what was published has no plan.
-fn planned(ui: &mut Ui, entry: &Entry, number: usize) {
-    if entry.is_published_only() {
-        let why = "Its numbers were published: there is no plan";
-        table::number(ui, UNKNOWN).on_hover_text(why);
-    } else {
-        table::number(ui, &number.to_string());
-    }
-}
-
-fn cell(ui: &mut Ui, app: &App, entry: &Entry, place: usize) {
-    match place {
-        0 => {
-            let color = theme::roles(ui).text;
-            if let Some(open) = app.sessions.by_path(&entry.path) {
-                marker::of_session(ui, &app.sessions, open);
-            }
-            ui.add(
-                Label::new(RichText::new(&entry.name).color(color))
-                    .truncate()
-                    .selectable(false),
-            );
-        }
-        1 => {
-            table::words(ui, &entry.model);
-        }
-        2 => planned(ui, entry, entry.setups.len()),
-        3 => planned(ui, entry, entry.batches.len()),
-        4 => {
-            let moment = measured(entry);
-            let words = RichText::new(moment)
-                .font(theme::numbers(12.0))
-                .color(theme::roles(ui).quiet);
-            ui.add(Label::new(words).selectable(false));
-        }
-        _ => {
-            let tags: Vec<String> = entry.tags.iter().map(|tag| format!("#{tag}")).collect();
-            label::faint(ui, &tags.join(" "));
-        }
-    }
 }
 
 fn details(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {

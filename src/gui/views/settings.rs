@@ -10,7 +10,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Machine, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::Pointed;
-use powerband_app::settings::{Theme, Watching};
+use powerband_app::shell::settings::{Theme, Watching};
 
 /// Width of the cards, where there is so much room.
 const WIDTH: f32 = 820.0;

@@ -7,8 +7,8 @@ use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo
 use super::marker;
 use crate::gui::theme::{self, space, text};
 use powerband_app::action::Curves;
-use powerband_app::claims::is_published;
 use powerband_app::curves::LegendEntry;
+use powerband_app::curves::claims::is_published;
 use powerband_core::base::humanize;
 
 /// More entries than this would push the charts down, so they are shown when they are asked for.

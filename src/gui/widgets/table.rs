@@ -337,13 +337,6 @@ pub(crate) fn words(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(words).truncate().selectable(false))
 }
 
-/// Words in a cell, with others on hover, which hold what is cut off.
-pub(crate) fn words_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
-    let label = Label::new(words).truncate().selectable(false);
-    ui.add(label.show_tooltip_when_elided(false))
-        .on_hover_text(hover.into())
-}
-
 /// A number in a cell.
 pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
     let roles = theme::roles(ui);

@@ -1,4 +1,4 @@
-//! What is given damaged files: every importer, and what is done in the program with all that they read.
+//! What is given damaged files: every format, and what is done in the program with all that they read.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use powerband_import::benchmarks::timings;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Source as File;
-use powerband_import::{self as import, ImportError, Imported, Importer};
+use powerband_import::{self as import, Format, ImportError, Imported};
 use powerband_measure::runner::importing;
 use powerband_store::{session_file, trace_file};
 
@@ -27,7 +27,7 @@ use super::seeds::{self, LIMITS};
 
 /// Something that reads files.
 pub(super) struct Target {
-    /// An importer's identifier, `timings` or `any`.
+    /// A format's identifier, `timings` or `any`.
     pub name: &'static str,
     reader: Reader,
     /// Files that it can read.
@@ -35,10 +35,10 @@ pub(super) struct Target {
 }
 
 enum Reader {
-    /// Whichever importer recognises the file.
+    /// The first format that recognises the file.
     Any,
-    /// One importer, whether it recognises the file or not.
-    One(&'static dyn Importer),
+    /// One format, whether it recognises the file or not.
+    One(&'static Format),
     /// A table whose columns the user names.
     Timings,
 }
@@ -52,10 +52,10 @@ pub(super) fn all() -> Vec<Target> {
     };
     let mut targets: Vec<Target> = import::ALL
         .iter()
-        .map(|importer| Target {
-            name: importer.id(),
-            reader: Reader::One(*importer),
-            seeds: of(importer.id()),
+        .map(|format| Target {
+            name: format.id,
+            reader: Reader::One(format),
+            seeds: of(format.id),
         })
         .collect();
     targets.push(Target {
@@ -100,7 +100,7 @@ impl Target {
         let mut into = Imported::default();
         match &self.reader {
             Reader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
-            Reader::One(importer) => importer.read(&source, &watch, &mut into)?,
+            Reader::One(format) => format.read(&source, &watch, &mut into)?,
             Reader::Timings => {
                 let columns = Columns {
                     time: "latency_ms".to_owned(),

@@ -7,7 +7,7 @@ use powerband_app::sessions::{self, SessionId};
 use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
 use powerband_core::domain::examination::{Became, Examination, Fusions, NodeRun, Origin};
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::analysis::trade_off::{At, Quality, Rank};
 
 use super::data::{Dice, Made, speed};
 use super::pictures::{Album, THEMES};
@@ -248,8 +248,8 @@ fn desk(session: &Session) -> Desk {
 /// Who is on the front, the fastest first.
 fn front(desk: &Desk) -> Vec<String> {
     let rows = desk.app().curves.drawn.trade_off.rows.iter();
-    rows.filter(|row| row.is_front)
-        .map(|row| row.cells[0].clone())
+    rows.filter(|row| row.line.rank == Rank::Front)
+        .map(|row| row.line.name.clone())
         .collect()
 }
 
@@ -268,21 +268,18 @@ fn another_accuracy_has_another_front() {
     desk.click("Series ONNX Runtime on CUDA");
     assert_eq!(front(&desk), ["ONNX Runtime, int8", "ONNX Runtime"]);
     let rows = &desk.app().curves.drawn.trade_off.rows;
-    let fp16 = rows.iter().find(|row| row.cells[0].ends_with("fp16"));
-    let behind = fp16.and_then(|row| row.behind.clone());
-    assert_eq!(behind, Some(("ONNX Runtime".to_owned(), 0)));
-    desk.see("behind");
+    let fp16 = rows.iter().find(|row| row.line.name.ends_with("fp16"));
+    let by = fp16.map(|row| (row.line.dominated_by.clone(), row.dominated_by));
+    assert_eq!(by, Some((Some("ONNX Runtime".to_owned()), Some(0))));
+    desk.see("dominated by ONNX Runtime");
     desk.see("the worker ended with status 139");
     assert_eq!(desk.app().curves.drawn.trade_off.at, At::Best);
     desk.click("Where the speed counts");
     desk.click("at batch 2");
     let drawn = &desk.app().curves.drawn.trade_off;
     assert_eq!(drawn.at, At::Batch(2));
-    assert!(
-        drawn.rows.iter().all(|row| row.cells[1] == "2"),
-        "{:?}",
-        drawn.rows
-    );
+    let batches = desk.column("trade-off", "batch");
+    assert!(batches.iter().all(|batch| batch == "2"), "{batches:?}");
     desk.press("Ctrl+K");
     desk.type_text("another accuracy");
     desk.press("Enter");

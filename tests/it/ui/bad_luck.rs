@@ -12,7 +12,7 @@ use powerband_app::action::{Action, Run as RunAction};
 use powerband_app::plan::DraftSetup;
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
-use powerband_app::settings::Remembered;
+use powerband_app::shell::settings::Remembered;
 use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved, long_run};
@@ -277,7 +277,7 @@ fn a_session_of_five_thousand_cases_can_be_looked_at() {
     let mut desk = Desk::awake(home, vec![path]);
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.press("Ctrl+4");
-    assert_eq!(desk.app().curves.drawn.table.len(), 5000);
+    assert_eq!(desk.column("cases", "batch").len(), 5000);
     assert!(
         frame(&mut desk) < Duration::from_millis(900),
         "{:?}",

@@ -110,7 +110,7 @@ fn look_at_curves(desk: &mut Desk) {
     assert_eq!(desk.app().screen, Screen::Curves);
     assert!(desk.find("Series fake:cpu,fixed=500,item=100").is_some());
     assert!(desk.find("Series the slow one").is_some());
-    assert_eq!(desk.app().curves.drawn.table.len(), 6);
+    assert_eq!(desk.column("cases", "batch").len(), 6);
     let finished = desk
         .names()
         .iter()
@@ -118,7 +118,7 @@ fn look_at_curves(desk: &mut Desk) {
         .count();
     assert!(finished > 0, "{:#?}", desk.names());
     desk.click("Series the slow one");
-    assert_eq!(desk.app().curves.drawn.table.len(), 3, "hidden");
+    assert_eq!(desk.column("cases", "batch").len(), 3, "hidden");
     desk.click("Series the slow one");
     desk.click("Set a latency limit");
     desk.see("Best within");
@@ -127,12 +127,13 @@ fn look_at_curves(desk: &mut Desk) {
     desk.see("How often each time came");
     desk.click("Unpin");
     assert!(desk.app().curves.pin.is_none());
-    desk.fill("Filter the table", "slow");
-    assert_eq!(desk.app().curves.drawn.table.len(), 3);
+    desk.fill("Filter Cases", "slow");
+    assert_eq!(desk.column("cases", "batch").len(), 3);
     desk.press("Escape");
     desk.click("Sort by Batch");
-    assert_eq!(desk.app().curves.sort, Some((1, false)));
-    desk.fill("Filter the table", "");
+    let by_batch = ("batch".to_owned(), true);
+    assert_eq!(desk.app().tables.sort("cases"), Some(&by_batch));
+    desk.fill("Filter Cases", "");
     desk.press("Escape");
 }
 

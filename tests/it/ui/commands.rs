@@ -11,7 +11,7 @@ use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
-use powerband_app::settings::Theme;
+use powerband_app::shell::settings::Theme;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::session::Session;

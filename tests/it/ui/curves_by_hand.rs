@@ -4,12 +4,12 @@
 use eframe::egui::vec2;
 use powerband_app::action::{Action, Library, Sessions};
 use powerband_app::library::examples;
-use powerband_app::shapes::Shape;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{batch_curve, case_rows};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::Scale::{self, Linear, Log10};
+use powerband_findings::tables::cell::Tone;
 
 use super::data::{Made, Speed, speed};
 use super::pictures::small_session;
@@ -77,9 +77,11 @@ fn both_switches_are_remembered() {
 }
 
 /// The words of a row.
-fn words(shape: &Shape) -> Vec<&str> {
-    let cells = shape.cells.iter();
-    cells.map(|cell| cell.words.as_str()).collect()
+/// What a row of the table of shapes says.
+fn words(desk: &Desk, row: usize) -> Vec<String> {
+    let view = desk.app().tables.view("shapes").expect("shapes");
+    let cells = (0..view.heads().len()).map(|column| view.cell(row, column));
+    cells.map(|cell| cell.shown_text().to_owned()).collect()
 }
 
 #[test]
@@ -95,10 +97,10 @@ fn what_the_shapes_say_stands_below_the_cases() {
     }
     let session = examples::ALL[place].open().expect("a session").session;
     let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
-    let shapes = desk.app().curves.drawn.shapes.clone();
-    assert_eq!((shapes.len(), curves.len()), (2, 2));
-    for (shape, curve) in shapes.iter().zip(&curves) {
-        let said = words(shape);
+    let shapes = desk.app().curves.drawn.shapes.len();
+    assert_eq!((shapes, curves.len()), (2, 2));
+    for (row, curve) in curves.iter().enumerate() {
+        let said = words(&desk, row);
         let times = curve.line.map(|line| [line.fixed, line.per_item]);
         let times = times.map(|both| both.map(humanize::duration_ns));
         let unknown = || [UNKNOWN; 2].map(str::to_owned);
@@ -108,11 +110,11 @@ fn what_the_shapes_say_stands_below_the_cases() {
         assert_eq!(said[5..], ["8", "none planned"]);
     }
     // On tract batch 2 takes six times as long as batch 1: no line. The other engine has one.
-    let [tract, ort] = [words(&shapes[0]), words(&shapes[1])];
-    assert_eq!((tract[2], tract[4]), (UNKNOWN, "1"));
+    let [tract, ort] = [words(&desk, 0), words(&desk, 1)];
+    assert_eq!((tract[2].as_str(), tract[4].as_str()), (UNKNOWN, "1"));
     assert_ne!(ort[2], UNKNOWN);
     desk.reach("Shape of the curves");
-    assert!(desk.sees(ort[2]), "{ort:?} in {:#?}", desk.names());
+    assert!(desk.sees(&ort[2]), "{ort:?} in {:#?}", desk.names());
     // Its rows are those of the curves that are drawn.
     for left in [1, 0] {
         let legend = &desk.app().curves.drawn.legend;
@@ -159,18 +161,22 @@ fn a_larger_batch_that_failed_is_told() {
     let mut desk = opened(Home::new(), &session);
     desk.reach("Shape of the curves");
     desk.see("8: out-of-memory");
-    let shapes = &desk.app().curves.drawn.shapes;
-    assert_eq!(words(&shapes[0])[5..], ["8", "none planned"]);
-    assert_eq!(words(&shapes[1])[5..], ["4", "8: out-of-memory"]);
-    assert_eq!([shapes[0].has_failed, shapes[1].has_failed], [false, true]);
-    assert!(words(&shapes[0])[1..4].iter().all(|said| *said != UNKNOWN));
+    assert_eq!(words(&desk, 0)[5..], ["8", "none planned"]);
+    assert_eq!(words(&desk, 1)[5..], ["4", "8: out-of-memory"]);
+    let tones: Vec<Tone> = desk
+        .cells("shapes", "larger")
+        .iter()
+        .map(|cell| cell.tone)
+        .collect();
+    assert_eq!(tones, [Tone::Plain, Tone::Bad]);
+    assert!(words(&desk, 0)[1..4].iter().all(|said| said != UNKNOWN));
 }
 
 #[test]
 fn two_batch_sizes_have_no_shape() {
     let session = made("Short", &[speed("ort:cpu", "", 900.0, 4_150.0)], &[1, 2]);
     let mut desk = opened(Home::new(), &session);
-    desk.see("Filter the table");
+    desk.see("Filter Cases");
     assert!(desk.app().curves.drawn.shapes.is_empty());
     assert!(!desk.sees("Shape of the curves"));
 }

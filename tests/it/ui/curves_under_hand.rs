@@ -13,6 +13,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::Axis;
+use powerband_findings::tables::cell::Tone;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};
@@ -218,13 +219,28 @@ fn a_dash_in_the_table_says_why() {
     let mut desk = with_failures();
     desk.act(Action::Curves(Curves::Statistic(Statistic::Mean)));
     desk.steps(2);
-    let row = &desk.app().curves.drawn.table[0];
-    assert_eq!(row.cells[3], UNKNOWN, "the interval is that of the median");
-    assert_eq!(row.unknown[3], "Only the median has an interval");
-    let mut table = desk.app().curves.drawn.table.iter();
-    let failed = table.rfind(|row| row.is_trouble);
+    let first = desk.cells("cases", "uncertainty").swap_remove(0);
+    assert_eq!(first.text, None, "the interval is that of the median");
+    assert_eq!(first.note, "only the median has an interval");
+    let outcomes = desk.cells("cases", "flags_and_outcome");
+    let failed = outcomes.iter().rposition(|cell| cell.tone == Tone::Bad);
     let failed = failed.expect("a case that failed");
-    assert_eq!(failed.unknown[2..8], ["It was not measured"; 6]);
+    for key in [
+        "latency_ms",
+        "uncertainty",
+        "min_ms",
+        "p99_ms",
+        "throughput_per_s",
+        "efficiency",
+    ] {
+        let cell = desk.cells("cases", key).swap_remove(failed);
+        assert_eq!(cell.text, None, "{key}");
+        assert!(
+            !cell.note.is_empty() && !cell.note.contains("interval"),
+            "{key}: {}",
+            cell.note
+        );
+    }
     desk.reach(UNKNOWN);
     desk.get(UNKNOWN).hover();
     desk.steps(3);
@@ -254,12 +270,12 @@ fn a_chart_without_points_says_why() {
     desk.act(Action::Curves(Curves::Statistic(Statistic::P99)));
     desk.see("No case has the 662 samples");
     // The interval is that of the median, which is not what stands beside it.
-    let table = &desk.app().curves.drawn.table;
-    assert!(table.iter().all(|row| row.cells[3] == UNKNOWN));
+    let intervals = desk.column("cases", "uncertainty");
+    assert!(intervals.iter().all(|interval| interval == UNKNOWN));
     desk.act(Action::Curves(Curves::Statistic(Statistic::Median)));
     desk.steps(2);
     assert!(!desk.sees("No case has the 662 samples"));
-    assert_ne!(desk.app().curves.drawn.table[0].cells[3], UNKNOWN);
+    assert_ne!(desk.column("cases", "uncertainty")[0], UNKNOWN);
     desk.act(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)));
     desk.see("No peak is known: ");
 }

@@ -23,7 +23,7 @@ use powerband_core::domain::telemetry::Quantity;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::prepare;
+use powerband_measure::runner::planning;
 
 use super::devices;
 
@@ -291,7 +291,7 @@ pub(super) fn journey() -> Session {
     }
     .session();
     let plan = &mut session.plan;
-    plan.ladder = prepare::ladder(&plan.setups, &plan.looks, &plan.batches);
+    plan.ladder = planning::ladder(&plan.setups, &plan.looks, &plan.batches);
     let keys = plan.cases();
     session.cases.retain(|case| keys.contains(&case.key()));
     for case in session.cases.iter_mut().filter(|case| case.setup == 2) {

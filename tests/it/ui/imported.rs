@@ -16,41 +16,47 @@ fn opened(file: &str) -> Desk {
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
     desk.until("its cases are listed", |app| {
-        !app.curves.drawn.table.is_empty()
+        !app.curves.drawn.cases.is_empty()
     });
     desk.steps(2);
     desk
 }
 
-/// Cells of every case: a column by its place.
-fn column(desk: &Desk, place: usize) -> Vec<String> {
-    let rows = desk.app().curves.drawn.table.iter();
-    rows.map(|row| row.cells[place].clone()).collect()
+/// What a column says of every case.
+fn column(desk: &Desk, key: &str) -> Vec<String> {
+    desk.column("cases", key)
 }
 
 #[test]
 fn rates_are_those_of_the_file() {
     let desk = opened("triton-perf-analyzer/inception-concurrency.csv");
     assert_eq!(
-        column(&desk, 6),
+        column(&desk, "throughput_per_s"),
         ["69.2 /s", "87.2 /s", "84.2 /s", "84.2 /s"]
     );
-    assert_eq!(column(&desk, 4), [UNKNOWN; 4], "no shortest run is stated");
-    assert_eq!(column(&desk, 5)[0], "21.0 ms");
-    assert_eq!(column(&desk, 9), ["finished"; 4]);
+    assert_eq!(
+        column(&desk, "min_ms"),
+        [UNKNOWN; 4],
+        "no shortest run is stated"
+    );
+    assert_eq!(column(&desk, "p99_ms")[0], "21.0 ms");
+    assert_eq!(column(&desk, "flags_and_outcome"), ["finished"; 4]);
 }
 
 #[test]
 fn an_invalid_result_says_so_and_draws_no_samples() {
     let mut desk = opened("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt");
-    assert_eq!(column(&desk, 4), ["3.25 ms"]);
-    assert_eq!(column(&desk, 5), ["13.0 ms"]);
-    assert_eq!(column(&desk, 6), ["160 /s"]);
-    assert_eq!(column(&desk, 8), ["0"]);
-    assert_eq!(column(&desk, 9), ["finished, not-accepted"]);
+    assert_eq!(column(&desk, "min_ms"), ["3.25 ms"]);
+    assert_eq!(column(&desk, "p99_ms"), ["13.0 ms"]);
+    assert_eq!(column(&desk, "throughput_per_s"), ["160 /s"]);
+    assert_eq!(column(&desk, "samples"), ["0"]);
+    assert_eq!(
+        column(&desk, "flags_and_outcome"),
+        ["finished, not-accepted"]
+    );
     desk.see("was not measured here");
     desk.see("the result is INVALID");
-    let pin = desk.app().curves.drawn.table[0].pin;
+    let pin = desk.app().curves.drawn.cases[0].pin;
     desk.act(Action::Curves(Curves::Pin(Some(pin))));
     desk.until("the case is pinned", |app| app.curves.pinned.is_some());
     desk.see("LoadGen reported figures");
@@ -60,7 +66,7 @@ fn an_invalid_result_says_so_and_draws_no_samples() {
 #[test]
 fn loading_a_model_is_no_case() {
     let desk = opened("optimum-benchmark/tei_bert-benchmark.json");
-    let names = column(&desk, 0);
+    let names = column(&desk, "label");
     assert!(
         names.iter().any(|name| name.contains("forward")),
         "{names:?}"

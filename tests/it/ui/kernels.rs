@@ -8,6 +8,7 @@ use powerband_app::kernels::{Pick, Shape};
 use powerband_app::plan::Draft;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
+use powerband_app::tables::action::Change;
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::{
     Counter, DeviceTime, Launches, MemoryUse, Profile, Tool, Total,
@@ -185,7 +186,7 @@ fn shown(desk: &Desk) -> Vec<String> {
     let breakdown = state.result.as_ref().expect("a result").at(state.level);
     let rows = state
         .drawn
-        .table
+        .rows
         .iter()
         .map(|row| breakdown.rows[*row].short.clone());
     rows.collect()
@@ -211,14 +212,15 @@ fn counters_are_sorted_and_keep_to_the_filter() {
     let session = id.expect("the second one");
     let profile = 0;
     ask(&mut desk, Kernels::Look(Pick { session, profile }));
-    let counters = |desk: &Desk| desk.app().kernels.drawn.counters.clone();
-    assert_eq!(counters(&desk), [0, 1, 2]);
-    ask(&mut desk, Kernels::SortCounters(4));
-    assert_eq!(counters(&desk), [1, 0, 2], "by what a launch adds");
-    ask(&mut desk, Kernels::SortCounters(4));
-    assert_eq!(counters(&desk), [2, 0, 1]);
+    let counters = |desk: &Desk| desk.column("counters", "launches");
+    assert_eq!(counters(&desk), ["3", "1", "20"]);
+    let by_launch = || Action::Table("counters", Change::Sort("per_launch".to_owned()));
+    desk.act(by_launch());
+    assert_eq!(counters(&desk), ["1", "3", "20"], "by what a launch adds");
+    desk.act(by_launch());
+    assert_eq!(counters(&desk), ["20", "3", "1"]);
     ask(&mut desk, Kernels::Filter("kernel_3".to_owned()));
-    assert_eq!(counters(&desk), [0]);
+    assert_eq!(counters(&desk), ["3"]);
     desk.see("2 more do not fit the filter above");
 }
 
@@ -249,15 +251,12 @@ fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     assert!((3..9).contains(&shown(&desk).len()));
     desk.see("of the time");
     ask(&mut desk, Kernels::Over(0.0));
-    ask(&mut desk, Kernels::Sort(5));
-    assert!(
-        shown(&desk)[0].contains("AddFunctor"),
-        "{:?}",
-        shown(&desk)[0]
-    );
+    desk.act(Action::Table("kernels", Change::Sort("calls".to_owned())));
+    let names = desk.column("kernels", "name");
+    assert!(names[0].contains("AddFunctor"), "{:?}", names[0]);
     desk.press("Ctrl+Shift+C");
-    desk.hear("Copied the kernels to the clipboard");
-    let table = desk.app().kernels.table_text().expect("a table");
+    desk.hear(&format!("Copied {} rows to the clipboard", names.len()));
+    let table = desk.app().tables.view("kernels").expect("a table").to_tsv();
     assert!(
         table.contains("void cudnn::detail::dgrad_engine<float, 512"),
         "whole names"
@@ -300,7 +299,7 @@ fn a_filter_applies_to_all_that_is_drawn_of_a_comparison() {
     let drawn = |desk: &Desk| {
         let state = &desk.app().kernels;
         let bars: Vec<usize> = state.drawn.changes.iter().map(|step| step.row).collect();
-        let mut rows = state.drawn.table.clone();
+        let mut rows = state.drawn.rows.clone();
         rows.sort_unstable();
         (bars, rows)
     };
@@ -362,7 +361,7 @@ fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
     for (before, shape) in cases {
         ask(&mut desk, Kernels::Before(before));
         ask(&mut desk, Kernels::Shape(shape));
-        let all = desk.app().kernels.drawn.table.len();
+        let all = desk.app().kernels.drawn.rows.len();
         desk.fill("Filter", "no such words");
         desk.see("No row has “no such words” in its names.");
         ask(&mut desk, Kernels::Over(0.05));
@@ -372,7 +371,7 @@ fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
         desk.click("Clear the filter");
         found(&mut desk);
         assert_eq!(desk.value("Filter"), "");
-        assert_eq!(desk.app().kernels.drawn.table.len(), all);
+        assert_eq!(desk.app().kernels.drawn.rows.len(), all);
         assert!(all > 0 && desk.find("Clear the filter").is_none());
     }
     // Escape clears what was typed, from outside of the field too.

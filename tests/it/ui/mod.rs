@@ -56,6 +56,7 @@ use powerband_app::keys::Shortcut;
 use powerband_app::{App, Installation};
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
+use powerband_findings::tables::cell::Cell;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 use crate::support::{Home, Run};
@@ -349,6 +350,18 @@ impl Desk {
     /// What a field has.
     fn value(&self, name: &str) -> String {
         self.get(name).value().unwrap_or_default()
+    }
+
+    /// What a column of a table says, row by row.
+    fn column(&self, table: &str, key: &str) -> Vec<String> {
+        let cells = self.cells(table, key).into_iter();
+        cells.map(|cell| cell.shown_text().to_owned()).collect()
+    }
+
+    /// The cells of a column of a table, shown or not.
+    fn cells(&self, table: &str, key: &str) -> Vec<Cell> {
+        let view = self.app().tables.view(table).expect("a table");
+        (0..view.len()).map(|row| view.value(row, key)).collect()
     }
 
     /// The cross at the window's corner.

@@ -1,6 +1,5 @@
 //! Numbers of one row agree, however much the samples scatter: on the terminal, in reports, in the window.
 
-use powerband_app::curves::COLUMNS;
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
@@ -255,20 +254,21 @@ fn the_table_of_curves_never_contradicts_itself() {
         .collect();
     let mut desk = Desk::with(home, files);
     desk.until("the sessions are open", |app| {
-        app.sessions.len() == SPREADS.len() && !app.curves.drawn.table.is_empty()
+        app.sessions.len() == SPREADS.len() && !app.curves.drawn.cases.is_empty()
     });
-    let column = |name: &str| COLUMNS.iter().position(|column| *column == name).unwrap();
-    let rows = &desk.app().curves.drawn.table;
-    assert!(rows.len() >= 4, "{rows:#?}");
-    for row in rows {
-        let of = |name: &str| row.cells[column(name)].as_str();
-        for name in ["Latency", "Min", "Throughput"] {
-            is_whole(of(name), &row.cells.join(", "));
+    let view = desk.app().tables.view("cases").expect("a table");
+    assert!(view.len() >= 4, "{view:#?}");
+    for row in 0..view.len() {
+        let of = |key: &str| view.value(row, key).shown_text().to_owned();
+        let whole = view.row(row).into_iter();
+        let whole: Vec<String> = whole
+            .map(|(_, cell)| cell.shown_text().to_owned())
+            .collect();
+        let whole = whole.join(", ");
+        for key in ["latency_ms", "min_ms", "throughput_per_s"] {
+            is_whole(&of(key), &whole);
         }
-        rise(
-            &[of("Min"), of("Latency"), of("p99")],
-            &row.cells.join(", "),
-        );
+        rise(&[&of("min_ms"), &of("latency_ms"), &of("p99_ms")], &whole);
     }
 }
 

@@ -16,7 +16,7 @@ use powerband_app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{Pin, SessionId};
-use powerband_app::settings::Theme;
+use powerband_app::shell::settings::Theme;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;

@@ -15,6 +15,7 @@ use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
 use powerband_app::plan::{PlanEdit, Requests};
 use powerband_app::screen::Screen;
+use powerband_app::tables::action::Change;
 use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -148,17 +149,11 @@ ways! {
     Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
     Action::Curves(Curves::Pin(_)) => Palette,
     Action::Curves(Curves::PinStep(_)) => Palette,
-    Action::Curves(Curves::Sort(_)) => Palette,
-    Action::Curves(Curves::Filter(_)) => Field("Filter the table"),
-    Action::Curves(Curves::CopyTable) => Palette,
     Action::Compare(Compare::Before(_)) => Palette,
     Action::Compare(Compare::After(_)) => Palette,
     Action::Compare(Compare::Swap) => Palette,
-    Action::Compare(Compare::CopyTable) => Palette,
     Action::History(History::Follow(_)) => Palette,
-    Action::History(History::CopyTable) => Palette,
     Action::Journey(Journey::Look(_)) => Palette,
-    Action::Journey(Journey::CopyTable) => Palette,
     Action::Kernels(Kernels::Look(_)) => Palette,
     Action::Kernels(Kernels::Before(_)) => Palette,
     Action::Kernels(Kernels::Swap) => Palette,
@@ -167,11 +162,8 @@ ways! {
     Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
     Action::Kernels(Kernels::Over(_)) => Palette,
     Action::Kernels(Kernels::AllRows) => Palette,
-    Action::Kernels(Kernels::Sort(_)) => Palette,
     Action::Kernels(Kernels::Categorise(_, _)) => Field("Pattern"),
     Action::Kernels(Kernels::Forget(_)) => Palette,
-    Action::Kernels(Kernels::SortCounters(_)) => Palette,
-    Action::Kernels(Kernels::CopyTable) => Palette,
     Action::Kernels(Kernels::Timeline) => Palette,
     Action::Kernels(Kernels::Gap(_, _)) => Palette,
     Action::OpenTrace(_) => DIALOG,
@@ -200,7 +192,6 @@ ways! {
     Action::Timeline(Timeline::Hand(_)) => Else("where a mouse is"),
     Action::Library(Library::Search(_)) => Else("its field, which a command puts the cursor into"),
     Action::Library(Library::FocusSearch) => Palette,
-    Action::Library(Library::Sort(_)) => Palette,
     Action::Library(Library::Select(_)) => Palette,
     Action::Library(Library::Rename(_, _)) => Field("Session name"),
     Action::Library(Library::Tags(_, _)) => Field("Tags"),
@@ -212,6 +203,14 @@ ways! {
     Action::Library(Library::Reveal(_)) => Palette,
     Action::Report(_, None) => Palette,
     Action::Report(_, Some(_)) => DIALOG,
+    Action::Table(_, Change::Sort(_)) => Palette,
+    Action::Table(_, Change::Column(_, _)) => Palette,
+    Action::Table(_, Change::Move(_, _)) => Palette,
+    Action::Table(_, Change::Reset) => Palette,
+    Action::Table(_, Change::Filter(_)) => Field("Filter Cases"),
+    Action::Table(_, Change::Copy) => Palette,
+    Action::Table(_, Change::Export(None)) => Palette,
+    Action::Table(_, Change::Export(Some(_))) => DIALOG,
     Action::Figures(Figures::CopyNear) => Palette,
     Action::Figures(Figures::SaveNear) => Palette,
     Action::Figures(Figures::Copy(_)) => Else("the chart that the hand was on last, or the first"),

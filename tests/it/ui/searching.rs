@@ -33,8 +33,8 @@ const SEARCHES: [Search; 6] = [
     },
     Search {
         screen: Screen::Curves,
-        field: "Filter the table",
-        kept: |app| Some(&app.curves.filter),
+        field: "Filter Cases",
+        kept: |app| Some(app.tables.words("cases")),
     },
     Search {
         screen: Screen::Kernels,

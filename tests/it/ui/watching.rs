@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use eframe::egui::{Event, Pos2};
 use powerband_app::action::{Action, Kernels, Run as RunAction, Sessions};
 use powerband_app::screen::Screen;
-use powerband_app::settings::Watching;
+use powerband_app::shell::settings::Watching;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_findings::analysis::breakdown::Level;

@@ -1,71 +1,37 @@
 //! Every command by name: what it is called, which keys it has, when it can be given, and what it does.
 //!
-//! The palette, the shortcuts and the settings screen read this one list. To add a command: an entry in the
-//! file of what it is about.
+//! The palette, the shortcuts and the settings screen read this one list. To add a command: an entry in
+//! `commands.rs` of the folder that it is about.
 
-mod compare;
-mod curves;
-mod figures;
-mod kernels;
-mod library;
-mod machine;
-mod plan;
-mod run;
+pub(crate) mod entry;
 mod screens;
-mod sessions;
-mod timeline;
-mod window;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::App;
-use super::action::Action;
+pub use entry::Command;
+
 use super::find::by_words;
 use super::keys::Shortcut;
-
-/// A command.
-#[derive(Clone, Copy)]
-pub struct Command {
-    /// Its name in the settings file; never changed.
-    pub id: &'static str,
-    /// What people read.
-    pub title: &'static str,
-    /// The keys that it is delivered with; empty for none.
-    pub keys: &'static str,
-    /// What it does now, or why it cannot be done.
-    pub act: fn(&App) -> Result<Action, &'static str>,
-}
-
-const fn command(
-    id: &'static str,
-    title: &'static str,
-    keys: &'static str,
-    act: fn(&App) -> Result<Action, &'static str>,
-) -> Command {
-    Command {
-        id,
-        title,
-        keys,
-        act,
-    }
-}
+use super::{
+    compare, curves, figures, kernels, library, machine, plan, run, sessions, shell, timeline,
+};
 
 /// Every command.
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
     [
         screens::ALL,
-        window::ALL,
-        machine::ALL,
-        sessions::ALL,
-        run::ALL,
-        plan::ALL,
-        curves::ALL,
-        compare::ALL,
-        figures::ALL,
-        kernels::ALL,
-        timeline::ALL,
-        library::ALL,
+        shell::commands::ALL,
+        machine::commands::ALL,
+        sessions::commands::ALL,
+        run::commands::ALL,
+        plan::commands::ALL,
+        curves::commands::ALL,
+        compare::commands::ALL,
+        figures::commands::ALL,
+        kernels::commands::ALL,
+        timeline::commands::ALL,
+        library::commands::ALL,
     ]
     .concat()
 });

@@ -1,6 +1,6 @@
-//! To each screen.
+//! Commands to each screen.
 
-use super::{Command, command};
+use super::entry::{Command, command};
 use crate::action::Action;
 use crate::screen::Screen;
 

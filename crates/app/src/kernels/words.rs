@@ -1,32 +1,12 @@
 //! What profiles, shares and columns are called.
 
-use super::{KernelsState, Pick, picks, profile};
+use super::{Pick, picks, profile};
 use crate::sessions::OpenSessions;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::{Filter, Level};
+use powerband_findings::analysis::breakdown::Filter;
 
 /// Least shares that rows can be asked to have, in percent.
 pub const THRESHOLDS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 5.0];
-
-/// Columns of categories, in order.
-pub const OF_CATEGORIES: [&str; 9] = [
-    "Category", "Kernels", "Share", "Total", "A run", "Calls", "Mean", "Shortest", "Longest",
-];
-/// Columns of operators and of kernels.
-pub const OF_NAMES: [&str; 9] = [
-    "Name", "Category", "Share", "Total", "A run", "Calls", "Mean", "Shortest", "Longest",
-];
-/// Columns of two profiles.
-pub const OF_TWO: [&str; 8] = [
-    "Name",
-    "What",
-    "Matched by",
-    "Before",
-    "After",
-    "Difference",
-    "Of change",
-    "Category",
-];
 
 /// What a least share is called, from 0 to 1.
 pub fn least_share(share: f64) -> String {
@@ -71,20 +51,5 @@ pub fn name(sessions: &OpenSessions, pick: Pick) -> String {
         name
     } else {
         format!("{name} · {}", sessions.name(open))
-    }
-}
-
-impl KernelsState {
-    /// The columns of the table that is shown.
-    pub fn columns(&self) -> &'static [&'static str] {
-        let compares = self
-            .result
-            .as_ref()
-            .is_some_and(|found| found.comparison.is_some());
-        match self.level {
-            _ if compares => &OF_TWO,
-            Level::Category => &OF_CATEGORIES,
-            Level::Operator | Level::Kernel => &OF_NAMES,
-        }
     }
 }

@@ -1,346 +1,37 @@
 //! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
 
+pub(crate) mod action;
+pub(crate) mod commands;
+mod draft;
 mod edit;
 pub mod fields;
 mod help;
+pub(crate) mod palette;
+pub(crate) mod past_durations;
+mod planned;
+pub mod saved;
+mod update;
+pub(crate) mod work;
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use powerband_core::domain::input_sizes::{parse_batch_axes, shape_text};
 use powerband_core::domain::model::ModelSummary;
-use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
-use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::Setup;
 use powerband_measure::engines;
 pub use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
 use powerband_measure::runner::ladders;
-use powerband_measure::runner::prepare::DEFAULT_BATCHES;
-use powerband_measure::runner::request::{Rules, RunRequest};
-use powerband_onnx::{shapes, zoo};
+use powerband_onnx::zoo;
+use powerband_store::library::Stamp;
 
-pub use edit::PlanEdit;
+pub use action::PlanEdit;
+pub use draft::{Draft, DraftSetup, Fault, Field, Requests};
 use edit::{Typing, apply, typing};
 pub use help::{SetupHelp, setup_help};
 
+/// Sessions as they were when it was looked up how long they took.
+pub(crate) type Sources = Vec<(PathBuf, Stamp)>;
+
 /// Steps of undo that are kept.
 const UNDO_STEPS: usize = 200;
-
-/// One row of the plan's setups, as the user types it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DraftSetup {
-    /// Its spelling: `ort:cpu,threads=2`.
-    pub spec: String,
-    /// The user's name for it; empty for none.
-    pub label: String,
-    /// The colour that the user chose.
-    pub colour: Option<usize>,
-}
-
-/// When the runs of a plan start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Requests {
-    /// Each as soon as the one before is over.
-    #[default]
-    OneByOne,
-    /// By themselves, at random.
-    AtRandom,
-    /// By themselves, at even distances.
-    Evenly,
-}
-
-/// A plan as the user types it. It may make no sense yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Draft {
-    /// Name of the session; empty for the model's.
-    pub name: String,
-    /// A built-in network or a file.
-    pub model: String,
-    /// Ways to run it; none for every engine that is here.
-    pub setups: Vec<DraftSetup>,
-    /// Batch sizes as `1,2,4` or `1..64`.
-    pub batches: String,
-    /// Whether each setup is a step on the one before.
-    pub journey: bool,
-    /// How carefully.
-    pub preset: PresetName,
-    /// Rounds, where the preset's are not wanted; empty for the preset's.
-    pub rounds: String,
-    /// When runs start.
-    pub requests: Requests,
-    /// How many requests arrive in a second, where they do.
-    pub rate: String,
-    /// Whether each case is measured long enough for its energy to be told.
-    pub energy: bool,
-    /// Whether the setups' outputs are compared with the network in floats.
-    pub accuracy: bool,
-    /// Inputs of the user's own for that; empty for made-up ones.
-    pub samples: String,
-    /// How many inputs; nothing for the usual number.
-    pub inputs: Option<u64>,
-    /// Who watches each case once more, after everything was measured; nobody where there is nothing.
-    pub profile: Option<Profiler>,
-    /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
-    pub shapes: String,
-    /// Which dimensions are the batch, with commas between; empty for those that are called so, or the
-    /// first.
-    pub batch_axis: String,
-    /// Rules of a session that is run again, for as long as the preset is not touched.
-    pub rules: Option<Rules>,
-    /// How the workers of a session that is run again were kept.
-    pub keeping: Keeping,
-    /// Its seed; nothing for a new one.
-    pub seed: Option<u64>,
-}
-
-impl Default for Draft {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            model: "resnet50".to_owned(),
-            setups: Vec::new(),
-            batches: "1, 2, 4, 8, 16".to_owned(),
-            journey: false,
-            preset: PresetName::Standard,
-            rounds: String::new(),
-            requests: Requests::OneByOne,
-            rate: String::new(),
-            energy: false,
-            accuracy: false,
-            samples: String::new(),
-            inputs: None,
-            profile: None,
-            shapes: String::new(),
-            batch_axis: String::new(),
-            rules: None,
-            keeping: Keeping::Together,
-            seed: None,
-        }
-    }
-}
-
-impl Draft {
-    /// The plan of a session, to be run again; or why there is none.
-    pub fn again(session: &Session) -> Result<Self, String> {
-        if !session.plan.can_run() {
-            return Err(format!(
-                "{} was not measured by Powerband: there is no plan to run again",
-                session.name
-            ));
-        }
-        Ok(Self::of_request(&RunRequest {
-            name: Some(session.name.clone()),
-            ..RunRequest::of(&session.plan)
-        }))
-    }
-
-    /// What somebody actions for, to be changed or run.
-    pub fn of_request(request: &RunRequest) -> Self {
-        let looks = request
-            .looks
-            .iter()
-            .cloned()
-            .chain(std::iter::repeat(Look::default()));
-        let batches = request.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
-        Self {
-            name: request.name.clone().unwrap_or_default(),
-            model: request.model.clone(),
-            setups: request
-                .setups
-                .iter()
-                .zip(looks)
-                .map(|(setup, look)| DraftSetup {
-                    spec: setup.to_string(),
-                    label: look.label.unwrap_or_default(),
-                    colour: look.colour,
-                })
-                .collect(),
-            batches: show_batches(batches),
-            journey: request.journey,
-            preset: request.preset,
-            rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
-            requests: match request.load {
-                Load::Closed => Requests::OneByOne,
-                Load::Constant { .. } => Requests::Evenly,
-                Load::Poisson { .. } => Requests::AtRandom,
-            },
-            rate: request
-                .load
-                .offered_per_s()
-                .map_or_else(String::new, |per_s| per_s.to_string()),
-            energy: request.energy,
-            accuracy: request.judging.is_some(),
-            inputs: request.judging.as_ref().map(|judging| judging.inputs),
-            samples: request
-                .judging
-                .as_ref()
-                .and_then(|judging| judging.samples.clone())
-                .unwrap_or_default(),
-            profile: request.profiling,
-            shapes: request
-                .shapes
-                .iter()
-                .map(|(name, dims)| shape_text(name, dims))
-                .collect::<Vec<_>>()
-                .join("\n"),
-            batch_axis: request
-                .batch_axis
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", "),
-            rules: request.rules.clone(),
-            keeping: request.keeping,
-            seed: request.seed,
-        }
-    }
-
-    /// What is to be prepared, or everything that makes no sense yet, each with the field it is in.
-    pub fn request(&self) -> Result<RunRequest, Vec<Fault>> {
-        let mut faults = Vec::new();
-        let mut note = |field, text: String| faults.push(Fault { field, text });
-        let mut setups = Vec::new();
-        for (index, draft) in self.setups.iter().enumerate() {
-            match check_setup(&draft.spec) {
-                Ok(setup) => setups.push(setup),
-                Err(text) => note(Field::Setup(index), text),
-            }
-        }
-        let batches = parse_batches(&self.batches)
-            .map_err(|error| note(Field::Batches, error.in_a_field()))
-            .ok();
-        let rounds = parse_rounds(&self.rounds)
-            .map_err(|text| note(Field::Rounds, text))
-            .unwrap_or_default();
-        let load = self
-            .load()
-            .map_err(|text| note(Field::Rate, text))
-            .unwrap_or_default();
-        let shapes = self
-            .shapes
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .map(shapes::parse_override)
-            .collect::<Result<_, _>>()
-            .map_err(|error| note(Field::Shapes, error.to_string()))
-            .unwrap_or_default();
-        let batch_axis = parse_batch_axes(&self.batch_axis)
-            .map_err(|error| note(Field::BatchAxis, error.to_string()))
-            .unwrap_or_default();
-        if self.model.trim().is_empty() {
-            note(
-                Field::Model,
-                "choose a built-in network or an ONNX file".to_owned(),
-            );
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        Ok(RunRequest {
-            setups,
-            looks: self.looks(),
-            batches,
-            journey: self.journey,
-            shapes,
-            batch_axis,
-            preset: self.preset,
-            rounds,
-            load,
-            keeping: self.keeping,
-            seed: self.seed,
-            energy: self.energy,
-            judging: self.judging(),
-            profiling: self.profile,
-            name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
-            rules: self.rules.clone(),
-            ..RunRequest::new(self.model.trim())
-        })
-    }
-
-    fn load(&self) -> Result<Load, String> {
-        if self.requests == Requests::OneByOne {
-            return Ok(Load::Closed);
-        }
-        if self.rate.trim().is_empty() {
-            return Err("say how many requests arrive in a second".to_owned());
-        }
-        let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
-        Load::arriving(per_s, self.requests == Requests::AtRandom)
-            .map_err(|problem| format!("a rate {problem}"))
-    }
-
-    fn judging(&self) -> Option<Judging> {
-        let samples = Some(self.samples.trim().to_owned()).filter(|path| !path.is_empty());
-        self.accuracy.then_some(Judging {
-            inputs: self.inputs.unwrap_or(Judging::USUAL),
-            samples,
-        })
-    }
-
-    fn looks(&self) -> Vec<Look> {
-        self.setups
-            .iter()
-            .map(|draft| Look {
-                label: Some(draft.label.trim().to_owned()).filter(|label| !label.is_empty()),
-                colour: draft.colour,
-            })
-            .collect()
-    }
-}
-
-/// A setup that its engine can make sense of, or why not.
-pub(crate) fn check_setup(spec: &str) -> Result<Setup, String> {
-    let setup: Setup = spec
-        .trim()
-        .parse()
-        .map_err(|error: powerband_core::domain::setup::SetupError| error.to_string())?;
-    engines::check(&setup).map_err(|error| error.to_string())?;
-    Ok(setup)
-}
-
-fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
-    match text.trim() {
-        "" => Ok(None),
-        text => match text.parse() {
-            Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
-            _ => Err(format!(
-                "\"{text}\" is no number of rounds; write 1 to 1000, or leave it empty for the preset's"
-            )),
-        },
-    }
-}
-
-/// Where a fault is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    /// The model.
-    Model,
-    /// A setup by its place.
-    Setup(usize),
-    /// The batch sizes.
-    Batches,
-    /// The rounds.
-    Rounds,
-    /// How many requests arrive in a second.
-    Rate,
-    /// The batch axis.
-    BatchAxis,
-    /// The shapes.
-    Shapes,
-}
-
-/// What makes no sense yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Where.
-    pub field: Field,
-    /// What and what to do.
-    pub text: String,
-}
 
 /// What is known of the model.
 #[derive(Clone, Debug, Default)]
@@ -405,7 +96,7 @@ impl Planner {
         self.draft = draft;
     }
 
-    /// Changes the draft. What needs files or dialogs is left to `update`.
+    /// Changes the draft. What needs files or dialogs is left to `update.rs`.
     pub fn edit(&mut self, edit: PlanEdit) {
         match edit {
             PlanEdit::Undo => self.step(true),
@@ -527,69 +218,5 @@ mod tests {
             .map(|s| s.spec.as_str())
             .collect();
         assert_eq!(specs, ["ort:cpu", "ort:cpu", "tract"]);
-    }
-
-    #[test]
-    fn every_fault_names_its_field() {
-        let draft = Draft {
-            model: " ".to_owned(),
-            setups: vec![DraftSetup {
-                spec: "nonsense".to_owned(),
-                ..DraftSetup::default()
-            }],
-            batches: "0".to_owned(),
-            rounds: "x".to_owned(),
-            requests: Requests::AtRandom,
-            ..Draft::default()
-        };
-        let fields: Vec<Field> = draft
-            .request()
-            .unwrap_err()
-            .iter()
-            .map(|fault| fault.field)
-            .collect();
-        assert_eq!(
-            fields,
-            [
-                Field::Setup(0),
-                Field::Batches,
-                Field::Rounds,
-                Field::Rate,
-                Field::Model
-            ]
-        );
-    }
-
-    #[test]
-    fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
-        let request = RunRequest {
-            setups: vec!["tract:cpu,threads=1".parse().unwrap()],
-            looks: vec![Look {
-                label: Some("alone".to_owned()),
-                colour: Some(3),
-            }],
-            batches: Some(vec![1, 4]),
-            journey: true,
-            shapes: [("input".to_owned(), vec![1, 8])].into(),
-            preset: PresetName::Quick,
-            rounds: Some(7),
-            seed: Some(11),
-            load: Load::Constant { per_s: 12.5 },
-            keeping: Keeping::OneAtATime,
-            energy: true,
-            judging: Some(Judging {
-                inputs: 512,
-                samples: Some("pictures".to_owned()),
-            }),
-            profiling: Some(Profiler::Engine),
-            name: Some("again".to_owned()),
-            ..RunRequest::new("resnet18")
-        };
-        assert_eq!(Draft::of_request(&request).request(), Ok(request.clone()));
-        let poisson = RunRequest {
-            load: Load::Poisson { per_s: 0.5 },
-            ..request
-        };
-        assert_eq!(Draft::of_request(&poisson).request(), Ok(poisson));
     }
 }

@@ -1,4 +1,4 @@
-//! A flag that one side raises and the other looks at between steps.
+//! A flag that one thread raises and another looks at between steps.
 //!
 //! Raised by Ctrl-C (`cli`) or by a button; read by `runner` while it waits for a worker.
 
@@ -14,12 +14,12 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// Asks everyone who holds a copy to stop.
+    /// Asks all holders of a copy to stop.
     pub fn cancel(&self) {
         self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop this, or the whole that it is a part of.
+    /// Whether this, or the whole that it is a part of, is to stop.
     pub fn is_cancelled(&self) -> bool {
         self.own.load(Ordering::Relaxed)
             || self

@@ -31,7 +31,7 @@ pub fn used_by_process_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// A number that differs from one run to the next, for seeds that nobody chose.
+/// A number that differs from one run to the next, for seeds that the user did not choose.
 pub fn entropy() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cancel::CancelToken;
 
-/// Wakes somebody up who does not look by themselves.
+/// Wakes a thread that does not look by itself.
 type Waker = Box<dyn Fn() + Send + Sync>;
 
 /// The request that the program ends, and whether something has to be saved first.
@@ -38,7 +38,7 @@ impl Ending {
         self.token.clone()
     }
 
-    /// Says who is to be woken up; the first one who says so.
+    /// Sets what is called to wake the thread; only the first call counts.
     pub fn wake_with(&self, wake: impl Fn() + Send + Sync + 'static) {
         drop(self.waker.set(Box::new(wake)));
     }

@@ -259,7 +259,7 @@ pub fn shorten(text: &str, width: usize) -> String {
     short
 }
 
-/// Text cut to `width` characters in its middle: what tells names apart often stands at their end.
+/// Text cut to `width` characters in its middle: names often differ at their end.
 pub fn shorten_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -308,32 +308,37 @@ fn common_start(one: &str, other: &str) -> usize {
 
 /// Lines of a table with columns aligned: the first `left` columns to the left, the rest to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize) -> String {
-    let mut widths: Vec<usize> = header.iter().map(|h| h.chars().count()).collect();
+    let heads = header.iter().enumerate();
+    let heads: Vec<(&str, bool)> = heads.map(|(place, head)| (*head, place >= left)).collect();
+    aligned(&heads, rows)
+}
+
+/// Lines of a table with columns aligned, below heads with whether their column stands to the right.
+pub fn aligned(heads: &[(&str, bool)], rows: &[Vec<String>]) -> String {
+    let mut widths: Vec<usize> = heads.iter().map(|(head, _)| head.chars().count()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
-    let mut text = table_line(header.iter().copied(), &widths, left);
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells = cells.zip(&widths).zip(heads);
+        let padded: Vec<String> = cells
+            .map(|((cell, &width), (_, is_right))| {
+                if *is_right {
+                    format!("{cell:>width$}")
+                } else {
+                    format!("{cell:<width$}")
+                }
+            })
+            .collect();
+        format!("{}\n", padded.join("  ").trim_end())
+    };
+    let mut text = line(&mut heads.iter().map(|(head, _)| *head));
     for row in rows {
-        text.push_str(&table_line(row.iter().map(String::as_str), &widths, left));
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
     }
     text
-}
-
-fn table_line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: usize) -> String {
-    let padded: Vec<String> = cells
-        .zip(widths)
-        .enumerate()
-        .map(|(column, (cell, &width))| {
-            if column < left {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        })
-        .collect();
-    format!("{}\n", padded.join("  ").trim_end())
 }
 
 /// Words as they stand at the beginning of a line. A symbol such as p99 is no word.

@@ -1,7 +1,7 @@
 //! The one place that opens files which the user names: regular files alone are read.
 //!
-//! Opening a pipe waits for somebody to write into it, a device may never end, and a folder has no bytes. The
-//! error says which of them it is; whoever opens adds the path.
+//! Opening a pipe waits for a writer, a device may never end, and a folder has no bytes. The error says which
+//! of them it is; the caller adds the path.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _};

@@ -25,7 +25,7 @@ pub struct Accuracy {
     /// Why something of this is not known.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// Why the outputs choose between no classes, so that same choice, top-1 and top-5 are not told;
+    /// Why the outputs choose between no classes, so that same choice, top-1 and top-5 are not known;
     /// nothing where they do, and in sessions of before it was asked.
     #[serde(default)]
     pub no_choice: Option<String>,

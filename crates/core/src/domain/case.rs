@@ -47,16 +47,16 @@ pub struct Round {
     /// Each run's time, in nanoseconds and in order; nothing is left out.
     #[serde(with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
-    /// What else went on meanwhile, where the system tells.
+    /// What else went on meanwhile, where the system reports it.
     #[serde(default)]
     pub company: Option<CpuContention>,
-    /// What each run consists of, where the worker tells.
+    /// What each run consists of, where the worker reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// What was learned, epoch by epoch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
-    /// The most memory of the device that the engine had, in bytes, where it tells.
+    /// The most memory of the device that the engine had, in bytes, where it reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_peak_bytes: Option<u64>,
     /// How much later than the first of several copies the last one began, in nanoseconds.
@@ -74,7 +74,7 @@ pub struct CpuContention {
     pub switches: u64,
     /// Processor time of the worker itself, in nanoseconds, all its threads together.
     pub own_ns: u64,
-    /// Processor time of everybody else on this machine, in nanoseconds, all processors together.
+    /// Processor time of all other processes on this machine, in nanoseconds, all processors together.
     pub others_ns: u64,
     /// Processor time that a hypervisor gave to other machines, in nanoseconds, all processors together.
     pub stolen_ns: u64,

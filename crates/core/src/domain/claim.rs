@@ -52,7 +52,7 @@ pub struct Source {
     /// Where it is to be found.
     #[serde(rename = "where", default)]
     pub place: String,
-    /// Its licence and whom it is owed to, where it says.
+    /// Its licence and its author, where it says.
     #[serde(default)]
     pub licence: Option<String>,
 }
@@ -131,7 +131,7 @@ pub struct Figure {
     /// Whether it is the best or the worst of all.
     #[serde(default)]
     pub extreme: Option<Extreme>,
-    /// Anything else that tells it from others of its kind: a data set, a peak.
+    /// Anything else by which it differs from others of its kind: a data set, a peak.
     #[serde(default)]
     pub note: String,
 }
@@ -302,7 +302,7 @@ pub struct ClaimedStep {
     /// What its gains are over: the start, the step before, the baseline.
     #[serde(default)]
     pub over: String,
-    /// What became of what.
+    /// Values before and after.
     #[serde(default)]
     pub changes: Vec<Change>,
 }

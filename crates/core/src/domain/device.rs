@@ -15,11 +15,11 @@ pub struct Cpu {
     pub threads: usize,
     /// Instruction sets that matter to neural networks.
     pub features: Vec<String>,
-    /// Clock governor of the first core, where the system tells.
+    /// Clock governor of the first core, where the system reports it.
     pub governor: Option<String>,
-    /// Whether the processor may raise its clock by itself, where the system tells.
+    /// Whether the processor may raise its clock by itself, where the system reports it.
     pub boost: Option<bool>,
-    /// Highest clock in MHz, where the system tells.
+    /// Highest clock in MHz, where the system reports it.
     pub max_mhz: Option<f64>,
 }
 

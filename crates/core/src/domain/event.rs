@@ -120,7 +120,7 @@ pub enum RunEvent {
     VisitBegan {
         /// Which case.
         case: CaseKey,
-        /// What it begins with; older journals do not tell.
+        /// What it begins with; older journals do not say it.
         #[serde(default)]
         begins: Option<Phase>,
     },
@@ -170,7 +170,7 @@ pub enum RunEvent {
         rate_hz: f64,
         /// The devices.
         devices: Vec<WatchedDevice>,
-        /// Who tells nothing, and why.
+        /// Sources that are not available, and why.
         missing: Vec<MissingSource>,
     },
     /// The machine was watched while nothing ran.

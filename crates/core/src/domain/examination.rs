@@ -1,7 +1,7 @@
-//! What became of a network once an engine had prepared it, and where its nodes then ran.
+//! What an engine made of a network before running it, and where its nodes then ran.
 //!
 //! It comes from a run of its own that is never a benchmark: watching every node costs time. The
-//! engine fills it in, sessions keep it, and whoever shows it asks the small questions here.
+//! engine fills it in, sessions keep it, and views and reports ask the small questions here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,7 +39,7 @@ const LIGHT: [&str; 22] = [
 /// From which share of the time on a fallback is worth telling, whatever ran there.
 const HEAVY_SHARE: f64 = 0.01;
 
-/// What became of a network once an engine had prepared it, and where its nodes ran.
+/// What an engine made of a network before running it, and where its nodes ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Examination {
     /// Who was asked to run it: `CUDA`.
@@ -196,7 +196,7 @@ impl Examination {
         self.nodes.iter().filter(changes).collect()
     }
 
-    /// What ran on the processor although somebody else was to run it; nothing where the processor was
+    /// What ran on the processor although another provider was to run it; nothing where the processor was
     /// asked for, or ran nothing. Copies are no fallback: they serve one.
     pub fn fallback(&self) -> Option<Fallback> {
         if provider_name(&self.asked) == CPU {

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_nobody_knows_are_not_the_same() {
+    fn unknown_files_are_not_the_same() {
         let model = |sha256: &str| ModelRef {
             name: "net".to_owned(),
             file: String::new(),

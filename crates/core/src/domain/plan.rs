@@ -104,7 +104,7 @@ pub struct WarmUpRule {
 /// When runs start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Load {
-    /// Each as soon as the one before is over: a closed loop, which tells the service time.
+    /// Each as soon as the one before is over: a closed loop, which measures the service time.
     #[default]
     Closed,
     /// Requests arrive at even distances, whether the one before is over or not.
@@ -122,7 +122,7 @@ pub enum Load {
 impl Load {
     /// Requests a second: one in a hundred seconds.
     const MOST_SELDOM: f64 = 0.01;
-    /// Requests a second that nobody could tell apart any more.
+    /// Requests a second that the clock cannot separate any more.
     const MOST_OFTEN: f64 = 1e6;
 
     /// So many requests a second, at random or at even distances; or how many there may be.
@@ -173,7 +173,7 @@ impl fmt::Display for Load {
 /// How the workers of several setups are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keeping {
-    /// All alive while memory allows; whoever is not measured sleeps.
+    /// All alive while memory allows; a worker that is not measured sleeps.
     #[default]
     Together,
     /// One at a time: a setup's worker is started again for each of its visits after another's.
@@ -223,7 +223,7 @@ pub struct Judging {
 }
 
 impl Judging {
-    /// Inputs where nobody says how many.
+    /// Inputs by default.
     pub const USUAL: u64 = 64;
 }
 
@@ -354,13 +354,13 @@ impl Plan {
 }
 
 impl MeasureRule {
-    /// Time that a case has to be watched before its energy can be told, in milliseconds, and readings
+    /// Time that a case has to be watched before its energy can be measured, in milliseconds, and readings
     /// that it takes; with a little more for rounds whose readings have a gap.
     const FOR_ENERGY: (f64, f64) = (12_000.0, 24.0);
     /// Very short runs come in large numbers before that time is over.
     const SAMPLES_FOR_ENERGY: u64 = 1_000_000;
 
-    /// Measures each case for so long that its energy can be told, where devices are read so often.
+    /// Measures each case for so long that its energy can be measured, where devices are read so often.
     pub fn allow_for_energy(&mut self, rate_hz: f64) {
         let (least_ms, readings) = Self::FOR_ENERGY;
         let least_ms = least_ms.max(readings * 1e3 / rate_hz.max(1.0)) as u64;

@@ -11,10 +11,10 @@ use super::trace::SliceKind;
 pub struct Tool {
     /// Its name: `rocprofv3`, `trtexec`.
     pub name: String,
-    /// Its version, where the file tells.
+    /// Its version, where the file reports it.
     #[serde(default)]
     pub version: Option<String>,
-    /// The command line, where the file tells.
+    /// The command line, where the file reports it.
     #[serde(default)]
     pub command: Option<String>,
 }
@@ -26,17 +26,17 @@ pub struct Total {
     pub kind: SliceKind,
     /// Its whole name.
     pub name: String,
-    /// The operator that it carries out; empty where nobody says.
+    /// The operator that it carries out; empty where it is not known.
     #[serde(default)]
     pub op: String,
-    /// Where it ran: a device in words or an execution provider; empty where nobody says.
+    /// Where it ran: a device in words or an execution provider; empty where it is not known.
     #[serde(default)]
     pub place: String,
     /// How often.
     pub calls: u64,
     /// All its times together, in nanoseconds. For operators without those within them.
     pub total_ns: u64,
-    /// The shortest; nothing where the file does not tell.
+    /// The shortest; nothing where the file does not report it.
     #[serde(default)]
     pub min_ns: Option<u64>,
     /// The longest.
@@ -129,7 +129,7 @@ pub struct Profile {
     pub runs: Option<u64>,
     /// Names with their times, longest first.
     pub totals: Vec<Total>,
-    /// Time of everything that ran, from first to last, in nanoseconds; nothing where times are not told.
+    /// Time of everything that ran, from first to last, in nanoseconds; nothing where there are no times.
     #[serde(default)]
     pub span_ns: Option<u64>,
     /// Each device, where there is a timeline.

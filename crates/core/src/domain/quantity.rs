@@ -14,7 +14,7 @@ pub enum Quantity {
     BusiestCore,
     /// Share of the time in which its memory was read or written, in percent.
     MemoryBusy,
-    /// Memory in use, by anybody, in bytes.
+    /// Memory that all processes together use, in bytes.
     MemoryUsed,
     /// Memory that the worker has now, in bytes.
     WorkerMemory,
@@ -149,7 +149,7 @@ impl Quantity {
         }
     }
 
-    /// Values that can be believed. Whatever lies outside is left out, and told.
+    /// Values that can be believed. A value outside is left out, with a warning.
     pub fn plausible(self) -> RangeInclusive<f64> {
         match self {
             Self::Busy | Self::BusiestCore | Self::MemoryBusy | Self::Stolen | Self::Core(_) => {
@@ -186,7 +186,7 @@ pub enum Throttle {
     Heat = 2,
     /// It is too hot or draws too much, and its hardware slows it down.
     Hardware = 4,
-    /// The power supply told it to slow down.
+    /// The power supply asks it to slow down.
     PowerBrake = 8,
     /// It waits for other devices that run in step with it.
     Sync = 16,

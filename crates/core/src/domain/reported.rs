@@ -19,7 +19,7 @@ pub struct Figure {
 pub struct Reported {
     /// What was measured, as the file names it.
     pub name: String,
-    /// Items that each run takes in, where the file tells.
+    /// Items that each run takes in, where the file reports it.
     #[serde(default)]
     pub batch: Option<usize>,
     /// Each run's time, in nanoseconds and in order, where the file has them.
@@ -73,7 +73,7 @@ pub struct Stated {
 }
 
 impl Stated {
-    /// Takes in what another place tells of the same run: what is not known yet.
+    /// Takes in what another place says of the same run: what is not known yet.
     pub fn fill(&mut self, other: Self) {
         self.min_ns = self.min_ns.or(other.min_ns);
         self.max_ns = self.max_ns.or(other.max_ns);
@@ -89,7 +89,7 @@ impl Stated {
         }
     }
 
-    /// Whether it tells how the times vary.
+    /// Whether it says how the times vary.
     pub fn tells_spread(&self) -> bool {
         let told = [
             self.min_ns,

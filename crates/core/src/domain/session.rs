@@ -158,7 +158,7 @@ impl Session {
         rounds.map(|round| round.round + 1).max().unwrap_or(0)
     }
 
-    /// Whether it holds what somebody published, and nothing that was measured.
+    /// Whether it holds published numbers, and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.published.is_some() && self.cases.is_empty()
     }
@@ -183,9 +183,9 @@ impl Session {
         self.plan.label(setup).unwrap_or_else(|| "–".to_owned())
     }
 
-    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so
-    /// the seed tells as well, which is another one for each run unless the user sets it. What was imported
-    /// has no seed, and several files may be imported in one second.
+    /// Whether the two hold cases of one run, which took turns. Runs may begin in the same second, so the
+    /// seed counts as well, which differs for each run unless the user sets it. What was imported has no
+    /// seed, and several files may be imported in one second.
     pub fn is_of_one_run_with(&self, other: &Self) -> bool {
         let is_measured = || self.imported.is_none() && other.imported.is_none();
         let is_one_import = || self.model == other.model && self.reported == other.reported;
@@ -194,7 +194,7 @@ impl Session {
             && (is_measured() || is_one_import())
     }
 
-    /// The setup that somebody means: by its spelling, its label, or its number from 1.
+    /// The setup that a text means: by its spelling, its label, or its number from 1.
     pub fn find_setup(&self, wanted: &str) -> Option<usize> {
         let setups = 0..self.plan.setups.len();
         let spelled = wanted

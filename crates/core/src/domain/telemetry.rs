@@ -53,7 +53,7 @@ pub const PLAYED_BACK: &str = "replay";
 /// A device that is watched, with what of it does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchedDevice {
-    /// Who tells of it: `nvml`, `rocm-smi`, `amdgpu`, `host`, `rapl`, `replay`.
+    /// The source that reads it: `nvml`, `rocm-smi`, `amdgpu`, `host`, `rapl`, `replay`.
     pub source: String,
     /// Its address, the same at every start: `0000:43:00.0` for a card.
     pub id: String,
@@ -100,7 +100,7 @@ impl WatchedDevice {
         self.source == PLAYED_BACK
     }
 
-    /// Whether it may be able to tell how much power it draws.
+    /// Whether it may report the power that it draws.
     pub fn may_tell_power(&self) -> bool {
         self.kind != DeviceKind::Host
     }
@@ -115,19 +115,19 @@ impl WatchedDevice {
     }
 }
 
-/// A source that tells nothing here, why, and what would help.
+/// A source that is not available here, why, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingSource {
     /// Which source.
     pub source: String,
-    /// Why it tells nothing.
+    /// Why it is not available.
     pub why: String,
     /// What to install or to do.
     pub remedy: String,
 }
 
 impl MissingSource {
-    /// Which source, why it tells nothing, and what helps.
+    /// Which source, why it is not available, and what helps.
     pub fn sentence(&self) -> String {
         let Self {
             source,
@@ -290,14 +290,14 @@ pub struct Asked {
 /// What all devices said during a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Telemetry {
-    /// How often they were asked, in readings a second; zero where nobody asked.
+    /// How often they were asked, in readings a second; zero where they were not read.
     pub rate_hz: f64,
     /// The same for each sitting: readings of two sittings have nothing to do with each other.
     #[serde(default)]
     pub asked: Vec<Asked>,
     /// The devices, with what they said.
     pub tracks: Vec<Track>,
-    /// Who told nothing.
+    /// Sources that were not available.
     pub missing: Vec<MissingSource>,
     /// When nothing was running yet, so that power was that of an idle machine.
     pub idle: Vec<Span>,

@@ -23,7 +23,7 @@ pub enum SliceKind {
     Call,
     /// The host waits for a device.
     Wait,
-    /// A stretch that somebody named: a step, a phase, a range.
+    /// A stretch that a program or the user named: a step, a phase, a range.
     Range,
     /// A function of a script.
     Script,
@@ -69,7 +69,7 @@ impl SliceKind {
         matches!(self, Self::Kernel | Self::Copy | Self::Set)
     }
 
-    /// Whether it only describes what runs: a stretch that somebody named lies over work and is none.
+    /// Whether it only describes what runs: a named stretch lies over work and is none.
     pub fn is_annotation(self) -> bool {
         self == Self::Range
     }
@@ -212,7 +212,7 @@ pub struct Slice {
     pub duration_ns: u64,
     /// What a launch and what it launched have in common; 0 for nothing.
     pub link: u64,
-    /// The operator that it carries out, by number; 0 where nobody says.
+    /// The operator that it carries out, by number; 0 where it is not known.
     pub op: u32,
     /// More of it, such as shapes or a grid, by number; 0 for nothing.
     pub detail: u32,
@@ -248,11 +248,11 @@ pub struct MemoryEvent {
     pub device: Option<u32>,
     /// Bytes taken, below zero where they are given back.
     pub change: i64,
-    /// Bytes in use afterwards, where the profiler tells.
+    /// Bytes in use afterwards, where the profiler reports it.
     pub total: Option<u64>,
-    /// Index of the track of the thread that asked, where the profiler tells.
+    /// Index of the track of the thread that asked, where the profiler reports it.
     pub track: Option<u32>,
-    /// The operator that asked, by number; 0 where nobody says.
+    /// The operator that asked, by number; 0 where it is not known.
     pub op: u32,
 }
 
@@ -291,7 +291,7 @@ impl Trace {
         }) as u32
     }
 
-    /// Takes a slice in. Times that no run can have, as damaged files tell them, are cut.
+    /// Takes a slice in. Times that no run can have, as damaged files have them, are cut.
     pub fn push(&mut self, slice: Slice) {
         let start_ns = slice.start_ns.clamp(-(MOST_NS as i64), MOST_NS as i64);
         let duration_ns = slice.duration_ns.min(MOST_NS - self.spent_ns);
@@ -341,7 +341,7 @@ impl Trace {
         (0..self.len()).map(|index| self.slice(index))
     }
 
-    /// What kind each slice is, for those who look for one kind.
+    /// What kind each slice is, to look for one kind.
     pub fn kinds(&self) -> &[SliceKind] {
         &self.kinds
     }

@@ -65,7 +65,7 @@ pub fn median_interval(rounds: &[Vec<f64>], resamples: usize, seed: u64) -> Opti
 const RESAMPLES_FOR_STOPPING: usize = 400;
 
 /// Half the interval of the median as a share of it, by which a run decides whether it goes on; infinite
-/// where it cannot be told.
+/// where it is not known.
 pub fn width_for_stopping(rounds: &[Vec<f64>]) -> f64 {
     relative_half_width(rounds, RESAMPLES_FOR_STOPPING, 1).unwrap_or(f64::INFINITY)
 }

@@ -1,6 +1,6 @@
 //! How close one output of a network is to another: the same inputs, other numbers inside.
 //!
-//! Takes rows of values, one row an item, batch by batch, and keeps sums only. Whoever calls it runs
+//! Takes rows of values, one row an item, batch by batch, and keeps sums only. The caller runs
 //! the networks, and decides how far off is too far. How well either output fits known labels is the
 //! work of `ranking`.
 

@@ -1,4 +1,4 @@
-//! Which of several points nobody beats in both respects: the Pareto front.
+//! Which of several points no other dominates: the Pareto front.
 //!
 //! A point is on the front where no other is at least as good in both respects and better in one
 //! (Kung, Luccio & Preparata, *On Finding the Maxima of a Set of Vectors*, 1975, call these the
@@ -7,13 +7,13 @@
 /// The places of the points on the front, in the order of the points.
 ///
 /// Points that are alike in both respects beat each other in none, so all of them are on it or none
-/// is. A point with something that is not a number is never on it and beats nobody.
+/// is. A point with something that is not a number is never on it and dominates none.
 pub fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let is_known = |&(speed, quality): &(f64, f64)| !speed.is_nan() && !quality.is_nan();
     let mut order: Vec<usize> = (0..points.len())
         .filter(|&index| is_known(&points[index]))
         .collect();
-    // The fastest first, and the best of those: who comes later can only win by quality.
+    // The fastest first, and the best of those: a later one can only win by quality.
     order.sort_by(|&a, &b| {
         let by_speed = points[b].0.partial_cmp(&points[a].0);
         let by_quality = points[b].1.partial_cmp(&points[a].1);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_on_the_front_is_beaten() {
+    fn no_point_of_the_front_is_dominated() {
         for (points, expect) in [
             (&[][..], &[][..]),
             (&[(1.0, 1.0)], &[0]),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_comparing_everybody_with_everybody_gives() {
+    fn it_is_what_comparing_all_pairs_gives() {
         let points: Vec<(f64, f64)> = (0..200_u32)
             .map(|i| (f64::from(i * 7919 % 23), f64::from(i * 104_729 % 19)))
             .collect();

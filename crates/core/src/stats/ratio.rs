@@ -81,7 +81,7 @@ impl Estimate {
     }
 
     /// The fewest rounds in all that are enough, where more are no worse; nothing where that would be more
-    /// than anybody waits for.
+    /// than `MOST_ROUNDS`.
     pub fn fewest_rounds(&self, is_enough: impl Fn(&Self) -> bool) -> Option<u32> {
         let (mut low, mut high) = (self.rounds + 1, MOST_ROUNDS);
         if low > high || !is_enough(&self.after(high)) {
@@ -173,7 +173,7 @@ fn ln_median(visit: &Visit) -> Option<f64> {
 }
 
 /// The spread of a case against itself: the first half of each visit against its second, as far as two
-/// standard errors of a comparison of so many rounds go. Zero where visits are too short to tell.
+/// standard errors of a comparison of so many rounds go. Zero where visits are too short for that.
 fn spread(visits: &[&Visit], rounds: f64) -> f64 {
     let squares: Vec<f64> = visits
         .iter()
@@ -284,7 +284,7 @@ mod tests {
         assert!(then(rounds - 1).half_width() > wanted);
         assert_eq!(rounds_for(1.0), Some(6), "there is always one more");
         assert_eq!(rounds_for(0.0), None);
-        assert_eq!(rounds_for(1e-7), None, "nobody waits so long");
+        assert_eq!(rounds_for(1e-7), None, "too many rounds");
     }
 
     #[test]

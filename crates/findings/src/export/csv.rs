@@ -36,6 +36,14 @@ impl Cell {
         }
     }
 
+    /// The same between tabs, as spreadsheets take it from the clipboard.
+    pub(crate) fn to_tsv(&self) -> String {
+        match self {
+            Self::Text(text) => clean(text),
+            other => other.written(),
+        }
+    }
+
     fn written(&self) -> String {
         match self {
             Self::Number(number) if number.is_finite() => number.to_string(),
@@ -78,9 +86,8 @@ impl Table {
     }
 }
 
-/// Words as they stand in a cell: in quotes where they have a comma, a quote or a line's end; on one line;
-/// and with an apostrophe before what a spreadsheet would take for a formula.
-fn quoted(text: &str) -> String {
+/// Words on one line, with an apostrophe before what a spreadsheet would take for a formula.
+fn clean(text: &str) -> String {
     let letters = text.chars().filter_map(|letter| match letter {
         '\n' | '\r' | '\t' => Some(' '),
         letter if letter.is_control() => None,
@@ -90,6 +97,12 @@ fn quoted(text: &str) -> String {
     if clean.starts_with(['=', '+', '-', '@']) {
         clean.insert(0, '\'');
     }
+    clean
+}
+
+/// The same in quotes where it has a comma, a quote or a space at an end.
+fn quoted(text: &str) -> String {
+    let clean = clean(text);
     if clean.contains([',', '"', ';']) || clean != clean.trim() {
         return format!("\"{}\"", clean.replace('"', "\"\""));
     }

@@ -56,14 +56,15 @@ fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
     })
 }
 
-/// Two profiles, with these rows.
-pub fn comparison(found: &Comparison, rows: &[&comparison::Row]) -> Value {
+/// Two profiles, with the rows in these places.
+pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
+    let shown = rows.iter().filter_map(|place| found.rows.get(*place));
     json!({
         "per_run": found.is_per_run,
         "before_ns": found.before_ns,
         "after_ns": found.after_ns,
         "difference_ns": found.difference_ns(),
-        "rows": rows.iter().map(|row| compared_row(found, row)).collect::<Vec<_>>(),
+        "rows": shown.map(|row| compared_row(found, row)).collect::<Vec<_>>(),
         "rows_left_out": found.rows.len() - rows.len(),
         "went": found.went.iter().map(member).collect::<Vec<_>>(),
         "appeared": found.appeared.iter().map(member).collect::<Vec<_>>(),

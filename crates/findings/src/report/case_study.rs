@@ -2,12 +2,13 @@
 
 use super::document::{Block, Cell, Document, Table, Text};
 use super::material::{Material, Source};
-use super::{batches, conclusions, figures, journey, numbers, overview, pairs, profiles};
+use super::{batches, conclusions, figures, journey, numbers, overview, profiles};
 use crate::analysis::breakdown::{self, Level};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison::{self, Metric, Pair, Ratio};
 use crate::analysis::journey::Journey;
 use crate::analysis::repeat;
+use crate::tables::cell::tone_of;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 
@@ -207,7 +208,7 @@ fn latency(pair: &Pair) -> Vec<Cell> {
         Cell::known(pair.after.median_words(), NOT_MEASURED),
         Cell::known(ratio.map(Ratio::words), why),
         Cell::known(ratio.and_then(Ratio::interval_words), why),
-        Cell::of(call.name()).toned(pairs::tone(call)),
+        Cell::of(call.name()).toned(tone_of(call)),
     ]
 }
 

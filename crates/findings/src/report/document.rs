@@ -4,6 +4,9 @@
 use std::sync::Arc;
 
 use crate::chart::figure::Drawing;
+use crate::tables::Head;
+use crate::tables::cell::Cell as Value;
+pub use crate::tables::cell::Tone;
 use powerband_core::base::humanize;
 
 /// A stretch of text.
@@ -103,18 +106,19 @@ pub struct Column {
     pub align: Align,
 }
 
-/// What a cell says beside its words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tone {
-    /// Nothing.
-    #[default]
-    Plain,
-    /// Something got faster.
-    Good,
-    /// Something got slower, or is not to be built upon.
-    Bad,
-    /// It cannot be told.
-    Open,
+impl Column {
+    /// The head of a column whose cells name their own units.
+    pub(crate) fn of_head(head: &Head) -> Self {
+        Self {
+            title: head.title.to_owned(),
+            unit: None,
+            align: if head.is_number {
+                Align::Right
+            } else {
+                Align::Left
+            },
+        }
+    }
 }
 
 /// A cell of a table.
@@ -163,6 +167,15 @@ impl Cell {
         match text {
             Some(text) => Self::of(text),
             None => Self::unknown(why),
+        }
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        match value.text {
+            Some(text) => Self::of(text).toned(value.tone),
+            None => Self::unknown(value.note),
         }
     }
 }

@@ -1,14 +1,12 @@
 //! The steps from a start to an end: what each one gained, and what it cost.
 
-use super::document::{Block, Cell, Table, Text};
+use super::document::{Block, Text};
 use super::material::Source;
 use super::{numbers, pairs};
 use crate::analysis::accuracy;
-use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{Pair, Ratio};
 use crate::analysis::journey::{self, Journey, StepResult};
+use crate::tables::{self, view::View};
 use powerband_core::base::humanize;
-use powerband_core::domain::accuracy::Accuracy;
 
 /// So many steps are shown.
 const MOST_STEPS: usize = 40;
@@ -64,26 +62,9 @@ pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
     if journey.steps.len() < 2 {
         return Vec::new();
     }
-    let heads = [
-        ("Batch", ""),
-        ("Median", ""),
-        ("Throughput", "items/s"),
-        ("Over the step before", ""),
-        ("Over the start", ""),
-        ("95 % interval", ""),
-        ("Ready after", ""),
-        ("Pays after", "runs"),
-        ("Memory", ""),
-        ("Worst cosine", ""),
-        ("Same choice", ""),
-    ];
-    let table = Table::new(&["Step", "Verdict"], &heads)
-        .filled(
-            journey.steps.iter().map(line),
-            MOST_STEPS,
-            "step",
-            &source.elsewhere(),
-        )
+    let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::IN_REPORT);
+    let table = view
+        .to_document(MOST_STEPS, "step", &source.elsewhere())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table), pairs::over_rounds()];
     blocks.extend(remarks(journey));
@@ -117,53 +98,6 @@ pub fn ended(sentence: &str) -> String {
         return sentence.to_owned();
     }
     format!("{sentence}.")
-}
-
-fn line(step: &StepResult) -> Vec<Cell> {
-    let why = step.trouble.clone().unwrap_or_default();
-    let why = humanize::shorten(&why, 160);
-    let row = step.row.as_ref();
-    let none_before = if row.is_some() {
-        "there is no step before it"
-    } else {
-        why.as_str()
-    };
-    let speed_up = |pair: &Option<Pair>| {
-        let ratio = pair.as_ref().and_then(|pair| pair.ratio);
-        Cell::known(ratio.as_ref().map(Ratio::words), none_before)
-    };
-    let start = step.over_start.as_ref().and_then(|pair| pair.ratio);
-    let verdict = step.over_before.as_ref().map(|pair| pair.verdict.call);
-    let distance = step.accuracy.as_ref().and_then(|found| found.distance);
-    let same = step.accuracy.as_ref().and_then(|found| found.same_choice);
-    let why_no_hits = step.accuracy.as_ref().and_then(Accuracy::why_no_hits);
-    let why_no_hits = why_no_hits.unwrap_or_default();
-    let cost = &step.cost;
-    vec![
-        Cell::of(step.title.as_str()),
-        match verdict {
-            Some(call) => Cell::of(call.name()).toned(pairs::tone(call)),
-            None => Cell::unknown(none_before),
-        },
-        Cell::of(step.case.batch.to_string()),
-        Cell::known(row.and_then(CaseRow::median_words), &why),
-        Cell::known(row.and_then(numbers::rate), &why),
-        speed_up(&step.over_before),
-        speed_up(&step.over_start),
-        Cell::known(start.as_ref().and_then(Ratio::interval_words), none_before),
-        Cell::known(cost.preparation_ns.map(humanize::duration_ns), &why),
-        Cell::known(
-            cost.pays_after_runs
-                .map(|runs| humanize::count(runs as u64)),
-            "",
-        ),
-        Cell::known(
-            cost.memory.map(|need| humanize::bytes(need.bytes as u64)),
-            "",
-        ),
-        Cell::known(distance.map(|d| accuracy::cosine(d.worst_cosine)), ""),
-        Cell::known(same.and_then(accuracy::percent), why_no_hits),
-    ]
 }
 
 /// The steps as a case study tells them: a heading and a few lines for each.

@@ -1,11 +1,12 @@
 //! Cases side by side: how much faster, how sure, and the verdict.
 
-use super::document::{Block, Cell, Table, Text, Tone, Weight};
+use super::document::{Block, Cell, Table, Text, Weight};
 use super::material::Source;
 use super::numbers;
 use crate::analysis::case_pair::OVER_ROUNDS;
-use crate::analysis::comparison::{self, Comparison, Metric, Pair, Ratio};
+use crate::analysis::comparison::{self, Comparison, Metric, Pair};
 use crate::analysis::verdict::Call;
+use crate::tables::{self, view::View};
 use powerband_core::base::humanize;
 
 /// So many pairs are shown.
@@ -14,16 +15,6 @@ const MOST_PAIRS: usize = 120;
 const MOST_SETUPS: usize = 24;
 /// So many reasons are told.
 const MOST_REASONS: usize = 12;
-
-/// What colour a verdict has.
-pub fn tone(call: Call) -> Tone {
-    match call {
-        Call::Faster => Tone::Good,
-        Call::Slower => Tone::Bad,
-        Call::Same => Tone::Plain,
-        Call::Inconclusive => Tone::Open,
-    }
-}
 
 /// The first setup of a session against each of the others.
 pub fn within(source: &Source<'_>) -> Vec<Comparison> {
@@ -38,22 +29,8 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
     if pairs.is_empty() {
         return Vec::new();
     }
-    let heads = [
-        ("Batch", ""),
-        ("Median before", ""),
-        ("Median after", ""),
-        ("Speed-up", ""),
-        ("95 % interval", ""),
-        ("Rounds", ""),
-    ];
-    let table = Table::new(&["Before", "After"], &heads)
-        .and_words("Verdict")
-        .filled(
-            pairs.iter().map(|pair| line(pair)),
-            MOST_PAIRS,
-            "pair",
-            elsewhere,
-        );
+    let view = View::new(tables::pairs::of_pairs(pairs.iter().copied()));
+    let table = view.to_document(MOST_PAIRS, "pair", elsewhere);
     let mut blocks = vec![Block::Table(table), over_rounds()];
     let mut reasons: Vec<Text> = Vec::new();
     for pair in pairs {
@@ -80,27 +57,6 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
 /// How a speed-up comes about, below a table that has one beside two medians.
 pub(crate) fn over_rounds() -> Block {
     Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
-}
-
-fn line(pair: &Pair) -> Vec<Cell> {
-    let batch = if pair.is_per_item() {
-        format!("{} / {}", pair.before_batch, pair.after_batch)
-    } else {
-        pair.before_batch.to_string()
-    };
-    let why = pair.verdict.reason.as_deref().unwrap_or_default();
-    let ratio = pair.ratio.as_ref();
-    vec![
-        Cell::of(pair.before.setup_label.as_str()),
-        Cell::of(pair.after.setup_label.as_str()),
-        Cell::of(batch),
-        Cell::known(pair.before.median_words(), "not measured"),
-        Cell::known(pair.after.median_words(), "not measured"),
-        Cell::known(ratio.map(Ratio::words), why),
-        Cell::known(ratio.and_then(Ratio::interval_words), why),
-        Cell::known(ratio.map(|ratio| ratio.rounds.to_string()), why),
-        Cell::of(pair.verdict.call.name()).toned(tone(pair.verdict.call)),
-    ]
 }
 
 /// How many got which answer, and the mean of all.
@@ -206,23 +162,13 @@ pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
     let is_known = |metric: &&&Metric| metric.before.is_some() || metric.after.is_some();
     let (known, unknown): (Vec<&Metric>, Vec<&Metric>) =
         found.iter().partition(|metric| is_known(metric));
-    let lines = known.iter().map(|metric| {
-        let why = metric.note.as_deref();
-        let side =
-            |value: &Option<String>| Cell::known(value.clone(), why.unwrap_or("not measured"));
-        vec![
-            Cell::of(metric.title()),
-            side(&metric.before),
-            side(&metric.after),
-            Cell::known(metric.change.clone(), why.unwrap_or_default()),
-        ]
-    });
-    if lines.len() == 0 {
+    if known.is_empty() {
         return None;
     }
-    let heads = [("Before", ""), ("After", ""), ("Times as good", "")];
-    let elsewhere = "powerband compare shows them";
-    let mut table = Table::new(&["Metric"], &heads).filled(lines, MOST_PAIRS, "metric", elsewhere);
+    let known: Vec<Metric> = known.into_iter().cloned().collect();
+    let columns = ["metric", "before", "after", "improvement"];
+    let view = View::new(tables::metrics::of_metrics(&known)).columns(&columns);
+    let mut table = view.to_document(MOST_PAIRS, "metric", "powerband compare shows them");
     let mut names: Vec<&str> = unknown.iter().map(|metric| metric.name.as_str()).collect();
     names.dedup();
     if let Some(first) = unknown.first() {

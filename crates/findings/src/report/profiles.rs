@@ -1,12 +1,12 @@
 //! Where the time went.
 
-use super::document::{Block, Cell, Table, Text};
+use super::document::{Block, Text};
 use super::material::{Material, Source};
 use super::numbers;
-use crate::analysis::breakdown::{self, Breakdown, Level, Row};
+use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
 use crate::analysis::category::Rules;
-use crate::analysis::counters;
 use crate::analysis::kernel_comparison;
+use crate::tables::{self, view::View};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::Profile;
@@ -57,19 +57,14 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
         blocks.extend(counters_table(source, profile));
         return blocks;
     }
-    blocks.push(table(source, &by_category, "Category"));
+    blocks.push(table(source, &by_category));
     let level = if by_category.has_operators {
         Level::Operator
     } else {
         Level::Kernel
     };
-    let title = if level == Level::Operator {
-        "Operator"
-    } else {
-        "Kernel"
-    };
     let found = breakdown::add_up(profile, rules, level);
-    blocks.push(table(source, &found, title));
+    blocks.push(table(source, &found));
     blocks.extend(counters_table(source, profile));
     let notes: Vec<Text> = profile
         .notes
@@ -142,39 +137,30 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
     ))
 }
 
-fn table(source: &Source<'_>, found: &Breakdown, title: &str) -> Block {
-    let heads = [
-        ("Share", ""),
-        ("Total", ""),
-        ("A run", ""),
-        ("Calls", ""),
-        ("Mean", ""),
-    ];
-    let line = |row: &Row| {
-        let total = row.total_ns as f64;
-        vec![
-            Cell::of(humanize::shorten(&row.short, LONGEST_NAME)),
-            Cell::of(format!("{:.1} %", row.share * 100.0)),
-            Cell::of(humanize::duration_ns(total)),
-            Cell::known(found.per_run(total).map(humanize::duration_ns), ""),
-            Cell::of(humanize::count(row.calls)),
-            Cell::known(row.mean_ns().map(humanize::duration_ns), ""),
-        ]
-    };
+fn table(source: &Source<'_>, found: &Breakdown) -> Block {
     let number = chosen(source).map_or(1, |(place, _)| place + 1);
-    let by = match title {
-        "Kernel" => " --by kernel",
-        "Operator" => " --by operator",
-        _ => "",
+    let by = match found.level {
+        Level::Kernel => " --by kernel",
+        Level::Operator => " --by operator",
+        Level::Category => "",
     };
     let elsewhere = format!(
         "powerband kernels {} --profile {number}{by} has them all",
         source.named()
     );
-    let table = Table::new(&[title], &heads)
-        .filled(found.rows.iter().map(line), MOST_ROWS, "row", &elsewhere)
-        .without_empty_columns();
-    Block::Table(table)
+    let places: Vec<usize> = (0..found.rows.len()).collect();
+    let view = View::new(tables::kernels::of_breakdown(found, &places))
+        .columns(&[
+            "name",
+            "share",
+            "total_ms",
+            "per_run_ms",
+            "calls",
+            "mean_ms",
+        ])
+        .without_empty_columns()
+        .shortened(LONGEST_NAME);
+    Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere))
 }
 
 /// What the hardware counted, where anything was counted.
@@ -182,20 +168,14 @@ fn counters_table(source: &Source<'_>, profile: &Profile) -> Option<Block> {
     if profile.counters.is_empty() {
         return None;
     }
-    let [kernel, counter, numbers @ ..] = counters::TITLES;
-    let heads = numbers.map(|title| (title, ""));
-    let lines = profile.counters.iter().map(|counted| {
-        let [kernel, rest @ ..] = counters::cells(counted);
-        let kernel = humanize::shorten(&kernel, LONGEST_NAME);
-        std::iter::once(kernel).chain(rest).map(Cell::of).collect()
-    });
     let number = chosen(source).map_or(1, |(place, _)| place + 1);
     let elsewhere = format!(
         "powerband kernels {} --profile {number} has them all",
         source.named()
     );
+    let view = View::new(tables::counters::of_counters(&profile.counters)).shortened(LONGEST_NAME);
     Some(Block::Table(
-        Table::new(&[kernel, counter], &heads).filled(lines, MOST_ROWS, "counter", &elsewhere),
+        view.to_document(MOST_ROWS, "counter", &elsewhere),
     ))
 }
 
@@ -221,34 +201,16 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
                 time(found.after_ns)
             )),
     )];
-    let heads = [("Before", ""), ("After", ""), ("Of the difference", "")];
-    let lines = found.rows.iter().map(|row| {
-        let side = |is_there: bool, ns: f64| {
-            Cell::known(
-                is_there.then(|| humanize::duration_ns(ns)),
-                "it did not run there",
-            )
-        };
-        vec![
-            Cell::of(humanize::shorten(&row.title, LONGEST_NAME)),
-            Cell::of(row.change().title()),
-            side(!row.before.is_empty(), row.before_ns()),
-            side(!row.after.is_empty(), row.after_ns()),
-            Cell::known(found.contribution(row).map(numbers::share), ""),
-        ]
-    });
     let elsewhere = format!(
         "powerband kernels {} --against {} has them all",
         after.named(),
         material.first.named()
     );
-    let table = Table::new(&["Name", "What"], &heads).filled(
-        lines.collect::<Vec<_>>().into_iter(),
-        MOST_ROWS,
-        "row",
-        &elsewhere,
-    );
-    blocks.push(Block::Table(table));
+    let places = found.shown(&Filter::NONE);
+    let view = View::new(tables::kernel_changes::of_comparison(&found, &places))
+        .columns(&tables::kernel_changes::IN_REPORT)
+        .shortened(LONGEST_NAME);
+    blocks.push(Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere)));
     let notes: Vec<Text> = found
         .notes
         .iter()

@@ -1,7 +1,6 @@
 //! A page for each setup that records its results: throughput and times, memory, accuracy, the top
 //! operations, and where there may be something to gain.
 
-use super::batches::why_not;
 use super::document::{Block, Cell, Check, Document, Table, Text, Weight};
 use super::material::{Material, Source};
 use super::{conclusions, numbers, overview, profiles};
@@ -9,6 +8,7 @@ use crate::analysis::breakdown::{self, Breakdown, Level};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::{Category, Rules};
 use crate::analysis::run_phases::{self, PartRow};
+use crate::tables::cases::why_not;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 

@@ -1,4 +1,4 @@
-//! What the importers of AMD's profilers have in common: tracks, agents in words, and rows that another
+//! What the formats of AMD's profilers have in common: tracks, agents in words, and rows that another
 //! file of the same run told already.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -110,13 +110,6 @@ pub fn link(correlation: u64, process: &str) -> u64 {
     correlation ^ (u64::from(hash) << 32)
 }
 
-/// Names the program that wrote a file, unless another file of the run named it.
-pub(crate) fn name_tool(tool: &str, into: &mut Imported) {
-    if into.tool.name.is_empty() {
-        tool.clone_into(&mut into.tool.name);
-    }
-}
-
 /// Said where a file of sums and one of launches belong to the same run.
 const SUMS_LEFT_OUT: &str =
     "sums of the same run are left out where the times of each launch or call are there";
@@ -171,9 +164,8 @@ pub struct Event<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Begins to take in what a tool wrote.
-    pub(crate) fn of(tool: &str, into: &'a mut Imported) -> Self {
-        name_tool(tool, into);
+    /// Begins to take in what a file holds.
+    pub(crate) fn of(into: &'a mut Imported) -> Self {
         let mut events = Self {
             into,
             tracks: FxHashMap::default(),

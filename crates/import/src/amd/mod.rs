@@ -1,6 +1,7 @@
 //! Files of AMD's tools: ROCm's profilers and MIGraphX.
 
 pub mod common;
+pub mod event_table;
 pub mod migraphx_perf;
 pub mod rocpd;
 pub mod rocprof_db;

@@ -3,154 +3,71 @@
 //! The database of rocprof-compute is recognised here too, and refused: it holds what that program made
 //! of its counters, not what ran when.
 
+use crate::amd::rocprof_dispatches::PLAIN;
 use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query};
+use crate::reading::rows::{Base, Query};
 use crate::reading::source::Source;
+use crate::reading::table::plain_name;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::records::slice_buffer::{Detail, Raw};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{Names, SliceKind, Track};
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofDb;
-
-/// A database of rocprof-compute.
-#[derive(Debug)]
-pub(crate) struct RocprofCompute;
-
 /// Kernels.
 const KERNELS: &str = "KERN";
-/// Columns of kernels that are no counters.
-const ABOUT: [&str; 26] = [
-    "index",
-    "kernelname",
-    "gpu-id",
-    "queue-id",
-    "queue-index",
-    "pid",
-    "tid",
-    "grd",
-    "wgr",
-    "lds",
-    "scr",
-    "vgpr",
-    "arch_vgpr",
-    "accum_vgpr",
-    "sgpr",
-    "fbar",
-    "wave_size",
-    "sig",
-    "obj",
-    "dispatchns",
-    "beginns",
-    "endns",
-    "completens",
-    "durationns",
-    "__section",
-    "__lane",
-];
-
-impl Importer for RocprofCompute {
-    fn id(&self) -> &'static str {
-        "rocprof-compute"
-    }
-
-    fn title(&self) -> &'static str {
-        "a database of rocprof-compute"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+/// A database of rocprof-compute.
+pub(crate) const COMPUTE: Format = Format {
+    id: "rocprof-compute",
+    title: "a database of rocprof-compute",
+    tool: "rocprof-compute",
+    name_ends: &[],
+    recognises: |head| {
         matches!(head, Head::Sqlite(tables)
             if tables.iter().any(|table| table.starts_with("compute_")))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        _watch: &ReadProgress<'_>,
-        _into: &mut Imported,
-    ) -> Result<(), ImportError> {
+    },
+    read: |source, _, _| {
         Err(source.unusable(
-            self.title(),
+            COMPUTE.title,
             "it holds what rocprof-compute worked out and no kernels with their times. Profile with rocprofv3 --kernel-trace, and read what that writes",
         ))
-    }
-}
+    },
+};
 
-impl Importer for RocprofDb {
-    fn id(&self) -> &'static str {
-        "rocprof-db"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-db",
+    title: "a database of rocprof",
+    tool: "rocprof",
+    name_ends: &[],
+    recognises: |head| head.has_table(KERNELS),
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a database of rocprof"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    if !base.has(KERNELS, "KernelName") {
+        return Err(source.unusable(FORMAT.title, "its table KERN lacks the column KernelName"));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table(KERNELS)
+    if base.has(KERNELS, "BeginNs") {
+        kernels(&base, watch, into)?;
+    } else {
+        into.note(format!(
+            "{} has no times, since rocprof was run without --timestamp on: only its counters were read",
+            source.name()
+        ));
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if !base.has(KERNELS, "KernelName") {
-            return Err(source.unusable(self.title(), "its table KERN lacks the column KernelName"));
-        }
-        if into.tool.name.is_empty() {
-            "rocprof".clone_into(&mut into.tool.name);
-        }
-        if base.has(KERNELS, "BeginNs") {
-            kernels(&base, watch, into)?;
-        } else {
-            into.note(format!(
-                "{} has no times, since rocprof was run without --timestamp on: only its counters were read",
-                source.name()
-            ));
-        }
-        counters(&base, watch, into)?;
-        for (table, kind) in [
-            ("COPY", SliceKind::Copy),
-            ("HIP", SliceKind::Call),
-            ("HSA", SliceKind::Call),
-            ("KFD", SliceKind::Call),
-            ("rocTX", SliceKind::Range),
-        ] {
-            others(&base, watch, table, kind, into)?;
-        }
-        Ok(())
+    counters(&base, watch, into)?;
+    for (table, kind) in [
+        ("COPY", SliceKind::Copy),
+        ("HIP", SliceKind::Call),
+        ("HSA", SliceKind::Call),
+        ("KFD", SliceKind::Call),
+        ("rocTX", SliceKind::Range),
+    ] {
+        others(&base, watch, table, kind, into)?;
     }
-}
-
-/// Reads a table whose names stand in its rows.
-fn named(
-    base: &Base<'_>,
-    watch: &ReadProgress<'_>,
-    query: &Query<'_>,
-    place: &Placing<'_>,
-    into: &mut Imported,
-    each: impl Fn(&Cells<'_, '_>, &mut Names) -> Option<Raw>,
-) -> Result<(), ImportError> {
-    let mut names = Names::default();
-    let mut lane = SliceBuffer::default();
-    let seen = base.each(query, watch, |row| {
-        each(row, &mut names).is_some_and(|raw| lane.push(&raw))
-    })?;
-    seen.tell(query.table, base.source, into);
-    slice_buffer::tell_backwards(lane.backwards, query.table, base.source, into);
-    let name = |id: i64| {
-        let text = u32::try_from(id).map_or("", |id| names.get(id));
-        text.to_owned()
-    };
-    let naming: &Naming<'_> = &name;
-    lane.pour(naming, place, &mut into.trace);
     Ok(())
 }
 
@@ -169,25 +86,18 @@ fn kernels(
         "wgr",
         "Index",
     ];
-    let place = |[device, queue, _]: [i64; 3]| Track {
-        device: u32::try_from(device).ok(),
-        group: format!("GPU {device}"),
-        name: format!("Queue {queue}"),
-    };
+    let place = |key| slice_buffer::device_track("Queue", key);
     let query = Query::all(KERNELS, &COLUMNS);
-    named(base, watch, &query, &place, into, |row, names| {
-        let name = row.text(2)?;
-        let size = |column| row.int(column).unwrap_or(0);
-        Some(Raw {
-            kind: SliceKind::Kernel,
-            name: i64::from(names.number(lines::kernel_name(name.trim_matches('"')))),
-            track: [size(3), size(4), 0],
-            times: (row.int(0), row.int(1)),
-            link: 0,
-            detail: match row.int(5) {
-                Some(grid) => Detail::Grid([grid, 1, 1], [size(6), 1, 1]),
-                None => Detail::None,
-            },
+    slice_buffer::take_named(base, watch, &query, &place, into, |lane, names, row| {
+        let Some(name) = row.text(2) else {
+            return false;
+        };
+        let name = names.number(lines::kernel_name(name.trim_matches('"')));
+        lane.push(&Raw {
+            detail: row.int(5).map_or(Detail::None, |grid| {
+                Detail::Grid([grid, 1, 1], [row.int(6).unwrap_or(0), 1, 1])
+            }),
+            ..Raw::of(row, SliceKind::Kernel, i64::from(name), [3, 4])
         })
     })
 }
@@ -202,7 +112,7 @@ fn counters(
     let counted: Vec<&str> = columns
         .iter()
         .map(String::as_str)
-        .filter(|column| !ABOUT.contains(&column.to_lowercase().as_str()))
+        .filter(|column| !PLAIN.contains(&plain_name(column).as_str()))
         .collect();
     if counted.is_empty() {
         return Ok(());
@@ -252,28 +162,24 @@ fn others(
     kind: SliceKind,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let place = |[process, thread, _]: [i64; 3]| Track {
+    let place = |key| match kind {
         // Copies are told without a device.
-        device: (kind == SliceKind::Copy).then_some(0),
-        group: if kind == SliceKind::Copy {
-            "Copies".to_owned()
-        } else {
-            format!("process {process}")
+        SliceKind::Copy => Track {
+            device: Some(0),
+            group: "Copies".to_owned(),
+            ..slice_buffer::thread_track(key)
         },
-        name: format!("thread {thread}"),
+        _ => slice_buffer::thread_track(key),
     };
     let query = Query::all(table, &["BeginNs", "EndNs", "Name", "pid", "tid"]);
-    named(base, watch, &query, &place, into, |row, names| {
-        let name = row.text(2)?;
+    slice_buffer::take_named(base, watch, &query, &place, into, |lane, names, row| {
+        let Some(name) = row.text(2) else {
+            return false;
+        };
         let is_fill = kind == SliceKind::Copy && name.contains("Fill");
-        Some(Raw {
-            kind: if is_fill { SliceKind::Set } else { kind },
-            name: i64::from(names.number(name.trim())),
-            track: [row.int(3).unwrap_or(0), row.int(4).unwrap_or(0), 0],
-            times: (row.int(0), row.int(1)),
-            link: 0,
-            detail: Detail::None,
-        })
+        let kind = if is_fill { SliceKind::Set } else { kind };
+        let name = names.number(name.trim());
+        lane.push(&Raw::of(row, kind, i64::from(name), [3, 4]))
     })
 }
 

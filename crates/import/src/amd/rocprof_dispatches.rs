@@ -1,23 +1,20 @@
 //! `rocprof`'s `results.csv`: one row a launch, with times, with counters, or with both; also with the
 //! names that rocprofiler-compute gives to the columns.
 
-use crate::amd::common::{Event, Events, Lane};
+use crate::amd::common::{Event, Lane};
+use crate::amd::event_table::{self, EventColumns};
 use crate::amd::rocprofv3_counters::Counters;
 use crate::amd::rocprofv3_kernels::Shape;
 use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::reading::table::{Row, Table, plain_name};
-use crate::{ImportError, Imported, Importer};
+use crate::reading::table::{Table, plain_name};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofDispatches;
-
 /// Columns of every release that are no counters.
-const PLAIN: [&str; 44] = [
+pub(crate) const PLAIN: [&str; 46] = [
     "index",
     "dispatch_id",
     "kernelname",
@@ -61,123 +58,81 @@ const PLAIN: [&str; 44] = [
     "agent_id",
     "stream_id",
     "guid",
+    "__section",
+    "__lane",
     "",
 ];
 
-impl Importer for RocprofDispatches {
-    fn id(&self) -> &'static str {
-        "rocprof-dispatches"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-dispatches",
+    title: "launches of rocprof",
+    tool: "",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "launches of rocprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
-        let has = |name: &str| columns.iter().any(|column| column == name);
-        (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
-        let places = Places::of(&table);
-        let tool = if table.place(&["correlation_id"]).is_some() {
-            "rocprofv3"
-        } else {
-            "rocprof"
-        };
-        if table.place(&["kernelname"]).is_none() {
-            into.note(format!(
-                "the columns of {} have the names that rocprofiler-compute gives them",
-                source.name()
-            ));
-        }
-        let has_times = places.start.is_some() && places.end.is_some();
-        let mut counters = Counters::default();
-        let mut events = Events::of(tool, into);
-        let (mut unread, mut launches) = (0, 0_u64);
-        while let Some(row) = table.next_row()? {
-            let name = row.name(places.name);
-            let kernel = lines::kernel_name(&name);
-            if kernel.is_empty() || row.whole(places.gpu).is_none() {
-                unread += 1;
-                continue;
-            }
-            launches += 1;
-            for (place, counter) in &places.counters {
-                if let Some(value) = lines::number(row.text(Some(*place))) {
-                    counters.add(kernel, counter, value);
-                }
-            }
-            if has_times && places.launch(&row, kernel, &mut events).is_none() {
-                unread += 1;
-            }
-        }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        if !has_times && launches > 0 {
-            into.note(format!(
-                "{} has no times: how long its {launches} launches took is not known",
-                source.name()
-            ));
-        }
-        counters.finish(into);
-        Ok(())
-    }
+fn recognises(head: &Head) -> bool {
+    let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
 }
 
-/// Where the columns are.
-struct Places {
-    name: Option<usize>,
-    gpu: Option<usize>,
-    queue: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-    counters: Vec<(usize, String)>,
-    shape: Shape,
-}
-
-impl Places {
-    fn of(table: &Table<'_>) -> Self {
-        let titles = table.columns.iter().zip(&table.titles).enumerate();
-        let counters = titles
-            .filter(|(_, (column, _))| !PLAIN.contains(&column.as_str()))
-            .map(|(place, (_, title))| (place, title.trim().to_owned()))
-            .collect();
-        Self {
-            name: table.place(&["kernelname", "kernel_name"]),
-            gpu: table.place(&["gpu_id"]),
-            queue: table.place(&["queue_id"]),
-            start: table.place(&["beginns", "start_timestamp"]),
-            end: table.place(&["endns", "end_timestamp"]),
-            counters,
-            shape: Shape::of(table),
-        }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
+    let columns = EventColumns::of(&table);
+    let shape = Shape::of(&table);
+    let name = table.place(&["kernelname", "kernel_name"]);
+    let titles = table.columns.iter().zip(&table.titles).enumerate();
+    let counted: Vec<(usize, String)> = titles
+        .filter(|(_, (column, _))| !PLAIN.contains(&column.as_str()))
+        .map(|(place, (_, title))| (place, title.trim().to_owned()))
+        .collect();
+    into.name_tool(if table.place(&["correlation_id"]).is_some() {
+        "rocprofv3"
+    } else {
+        "rocprof"
+    });
+    if table.place(&["kernelname"]).is_none() {
+        into.note(format!(
+            "the columns of {} have the names that rocprofiler-compute gives them",
+            source.name()
+        ));
     }
-
-    fn launch(&self, row: &Row<'_>, kernel: &str, events: &mut Events<'_>) -> Option<()> {
-        let (start, end) = (row.whole(self.start)?, row.whole(self.end)?);
-        // A number that is cut off is smaller than it was.
-        if row.is_open && end < start {
-            return None;
+    let mut counters = Counters::default();
+    let mut launches = 0_u64;
+    event_table::read_rows(table, source, into, |row, events| {
+        let name = row.name(name);
+        let kernel = lines::kernel_name(&name);
+        let agent = row.whole(columns.agent).filter(|_| !kernel.is_empty())?;
+        launches += 1;
+        for (place, counter) in &counted {
+            if let Some(value) = lines::number(row.text(Some(*place))) {
+                counters.add(kernel, counter, value);
+            }
         }
-        events.push(&Event {
-            kind: SliceKind::Kernel,
-            name: kernel,
-            lane: Lane::Queue(row.whole(self.gpu)?, row.whole(self.queue).unwrap_or(0)),
-            start,
-            end,
-            link: 0,
-            detail: &self.shape.words(row),
-        });
+        if columns.have_times() {
+            let (start, end) = columns.span(row)?;
+            events.push(&Event {
+                kind: SliceKind::Kernel,
+                name: kernel,
+                lane: Lane::Queue(agent, row.whole(columns.queue).unwrap_or(0)),
+                start,
+                end,
+                link: 0,
+                detail: &shape.words(row),
+            });
+        }
         Some(())
+    })?;
+    if !columns.have_times() && launches > 0 {
+        into.note(format!(
+            "{} has no times: how long its {launches} launches took is not known",
+            source.name()
+        ));
     }
+    counters.finish(into);
+    Ok(())
 }
 
 #[cfg(test)]

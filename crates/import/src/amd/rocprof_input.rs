@@ -3,37 +3,27 @@
 use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofInput;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-input",
+    title: "an input file of rocprof",
+    tool: "rocprof",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for RocprofInput {
-    fn id(&self) -> &'static str {
-        "rocprof-input"
-    }
+fn recognises(head: &Head) -> bool {
+    let mut lines = head.plain().unwrap_or_default().lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| line.starts_with("pmc:"))
+        || (first.is_some_and(is_filter) && lines.any(|line| line.starts_with("pmc:")))
+}
 
-    fn title(&self) -> &'static str {
-        "an input file of rocprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let mut lines = head.plain().unwrap_or_default().lines().map(str::trim);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-        first.is_some_and(|line| line.starts_with("pmc:"))
-            || (first.is_some_and(is_filter) && lines.any(|line| line.starts_with("pmc:")))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        _: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, _) = source.text(watch)?;
-        Err(source.unusable(self.title(), actions(&text)))
-    }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    Err(source.unusable(FORMAT.title, actions(&text)))
 }
 
 /// Lines that say for what to collect.

@@ -3,69 +3,61 @@
 //! Old ones write names that hold commas without quotation marks, so rows are read from the right.
 
 use crate::amd::common;
-use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::{lines, table};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct RocprofStats;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-stats",
+    title: "statistics of rocprof",
+    tool: "",
+    name_ends: &[
+        "_kernel_stats.csv",
+        "_hip_api_stats.csv",
+        "_hsa_api_stats.csv",
+        "_memory_copy_stats.csv",
+        "_marker_api_stats.csv",
+        "_domain_stats.csv",
+        ".stats.csv",
+        ".hip_stats.csv",
+        ".copy_stats.csv",
+        "_memory_allocation_stats.csv",
+        "_scratch_memory_stats.csv",
+        "_rccl_api_stats.csv",
+        ".hsa_stats.csv",
+    ],
+    recognises: |head| head.has_columns(',', &["name", "calls", "totaldurationns"]),
+    read,
+};
 
-impl Importer for RocprofStats {
-    fn id(&self) -> &'static str {
-        "rocprof-stats"
-    }
-
-    fn title(&self) -> &'static str {
-        "statistics of rocprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["name", "calls", "totaldurationns"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        let mut rows = text.lines().filter(|line| !line.trim().is_empty());
-        let header = rows.next().unwrap_or_default();
-        let columns: Vec<String> = lines::fields(header, ',')
-            .iter()
-            .map(|column| table::plain_name(column))
-            .collect();
-        let places = Places::of(&columns);
-        let tool = match places.min {
-            Some(_) => "rocprofv3",
-            None => "rocprof",
-        };
-        common::name_tool(tool, into);
-        let mut totals = Vec::new();
-        let mut unread = 0;
-        for row in rows {
-            match places.total(row, columns.len()) {
-                Some(total) => totals.push(total),
-                None => unread += 1,
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut rows = text.lines().filter(|line| !line.trim().is_empty());
+    let header = rows.next().unwrap_or_default();
+    let columns: Vec<String> = lines::fields(header, ',')
+        .iter()
+        .map(|column| table::plain_name(column))
+        .collect();
+    let places = Places::of(&columns);
+    let tool = match places.min {
+        Some(_) => "rocprofv3",
+        None => "rocprof",
+    };
+    into.name_tool(tool);
+    let mut totals = Vec::new();
+    let mut unread = 0;
+    for row in rows {
+        match places.total(row, columns.len()) {
+            Some(total) => totals.push(total),
+            None => unread += 1,
         }
-        take(totals, &source.name(), into);
-        let why = "could not be read: cut off, or not only numbers";
-        into.note_some(unread, "row", &source.name(), why);
-        if is_cut {
-            into.note(format!(
-                "{} is cut off; what came before the cut was read",
-                source.name()
-            ));
-        }
-        Ok(())
     }
+    take(totals, &source.name(), into);
+    table::note_unread(unread, source, into);
+    Ok(())
 }
 
 /// Where the columns are that are taken, counted from the first number.
@@ -201,7 +193,7 @@ pub(crate) fn is_call(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{cut_everywhere, fixture, fixtures, text};
+    use crate::testing::{cut_everywhere, fixture, fixtures, text, totals};
 
     /// Kind, rows, calls, time, and the first row.
     fn figures(imported: &Imported) -> (SliceKind, usize, u64, u64, &str, u64, u64) {
@@ -294,11 +286,7 @@ mod tests {
              g(int),1,x,1,24.0\n\
              h(int, int),3\n",
         );
-        let names: Vec<(&str, u64, u64)> = imported
-            .totals
-            .iter()
-            .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-            .collect();
+        let names = totals(&imported);
         assert_eq!(
             names,
             [

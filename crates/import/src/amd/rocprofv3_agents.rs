@@ -1,68 +1,51 @@
 //! `rocprofv3`'s `agent_info.csv`: the processors and cards of the machine. They become particulars.
 
-use crate::amd::common;
-use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::Table;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Agents;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-agents",
+    title: "a list of agents of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_agent_info.csv"],
+    recognises: |head| head.has_columns(',', &["node_id", "agent_type", "name"]),
+    read,
+};
 
-impl Importer for Rocprofv3Agents {
-    fn id(&self) -> &'static str {
-        "rocprofv3-agents"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &["product_name"])?;
+    let node = table.place(&["node_id"]);
+    let kind = table.place(&["agent_type"]);
+    let name = table.place(&["name"]);
+    let product = table.place(&["product_name"]);
+    let units = table.place(&["cu_count"]);
+    let cores = table.place(&["cpu_cores_count"]);
+    let mut unread = 0;
+    while let Some(row) = table.next_row()? {
+        let Some(number) = row.whole(node) else {
+            unread += 1;
+            continue;
+        };
+        let agent = AgentWords {
+            number,
+            is_gpu: row.text(kind) == "GPU",
+            name: row.text(name),
+            product: &row.name(product),
+            units: row.whole(units).unwrap_or(0),
+            cores: row.whole(cores).unwrap_or(0),
+        };
+        agent.tell(into);
     }
-
-    fn title(&self) -> &'static str {
-        "a list of agents of rocprofv3"
+    table.finish(unread, into);
+    if into.is_empty() {
+        into.note(format!(
+            "{} tells of the machine's devices and of nothing that ran on them",
+            source.name()
+        ));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["node_id", "agent_type", "name"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["product_name"])?;
-        let node = table.place(&["node_id"]);
-        let kind = table.place(&["agent_type"]);
-        let name = table.place(&["name"]);
-        let product = table.place(&["product_name"]);
-        let units = table.place(&["cu_count"]);
-        let cores = table.place(&["cpu_cores_count"]);
-        common::name_tool("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            let Some(number) = row.whole(node) else {
-                unread += 1;
-                continue;
-            };
-            let agent = AgentWords {
-                number,
-                is_gpu: row.text(kind) == "GPU",
-                name: row.text(name),
-                product: &row.name(product),
-                units: row.whole(units).unwrap_or(0),
-                cores: row.whole(cores).unwrap_or(0),
-            };
-            agent.tell(into);
-        }
-        table.finish(unread, into);
-        if into.is_empty() {
-            into.note(format!(
-                "{} tells of the machine's devices and of nothing that ran on them",
-                source.name()
-            ));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// What is known of an agent.

@@ -1,51 +1,47 @@
 //! `rocprofv3 --hip-trace`, `--hsa-trace`, `--marker-trace`, `--rccl-trace`: one row a call, also as
 //! `rocpd convert` writes them.
 
-use crate::amd::common;
-use crate::amd::common::{Event, Events, Lane};
-use crate::reading::head::Head;
+use crate::amd::common::Event;
+use crate::amd::event_table::{self, EventColumns};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::reading::table::Table;
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Api;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-api",
+    title: "a trace of calls or markers of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &[
+        "_hip_api_trace.csv",
+        "_hip_trace.csv",
+        "_hsa_api_trace.csv",
+        "_marker_api_trace.csv",
+        "_rccl_api_trace.csv",
+    ],
+    recognises: |head| head.has_columns(',', &["domain", "function", "start_timestamp"]),
+    read,
+};
 
-impl Importer for Rocprofv3Api {
-    fn id(&self) -> &'static str {
-        "rocprofv3-api"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of calls or markers of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["domain", "function", "start_timestamp"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["function"])?;
-        let places = Places::of(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            if places.take(&row, &mut events).is_none() {
-                unread += 1;
-            }
-        }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
-    }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &["function"])?;
+    let columns = EventColumns::of(&table);
+    let domain = table.place(&["domain"]);
+    let function = table.place(&["function"]);
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
+        events.push(&Event {
+            kind: kind(row.text(domain)),
+            name: &row.name(function),
+            lane: columns.thread(row),
+            start,
+            end,
+            link: columns.link(row),
+            detail: "",
+        });
+        Some(())
+    })
 }
 
 /// What a row of a domain is: a marker names a stretch, all others are calls.
@@ -54,54 +50,6 @@ pub fn kind(domain: &str) -> SliceKind {
         SliceKind::Range
     } else {
         SliceKind::Call
-    }
-}
-
-/// Where the columns are.
-struct Places {
-    domain: Option<usize>,
-    function: Option<usize>,
-    process: Option<usize>,
-    thread: Option<usize>,
-    correlation: Option<usize>,
-    guid: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-}
-
-impl Places {
-    fn of(table: &Table<'_>) -> Self {
-        Self {
-            domain: table.place(&["domain"]),
-            function: table.place(&["function"]),
-            process: table.place(&["process_id"]),
-            thread: table.place(&["thread_id"]),
-            correlation: table.place(&["correlation_id"]),
-            guid: table.place(&["guid"]),
-            start: table.place(&["start_timestamp"]),
-            end: table.place(&["end_timestamp"]),
-        }
-    }
-
-    fn take(&self, row: &Row<'_>, events: &mut Events<'_>) -> Option<()> {
-        let (start, end) = (row.whole(self.start)?, row.whole(self.end)?);
-        // The end is the last column, so that a cut shortens it.
-        if row.is_open && end < start {
-            return None;
-        }
-        events.push(&Event {
-            kind: kind(row.text(self.domain)),
-            name: &row.name(self.function),
-            lane: Lane::Thread(row.whole(self.process), row.whole(self.thread).unwrap_or(0)),
-            start,
-            end,
-            link: common::link(
-                row.whole(self.correlation).unwrap_or(0),
-                row.text(self.guid),
-            ),
-            detail: "",
-        });
-        Some(())
     }
 }
 

@@ -1,139 +1,70 @@
 //! `rocprofv3 --pmc`: one row a launch and counter.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::amd::common;
-use crate::amd::common::{Agent, Event, Events, Lane};
+use crate::amd::common::Event;
+use crate::amd::event_table::{self, EventColumns};
 use crate::amd::rocprofv3_kernels::Shape;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::reading::table::Table;
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Counters;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-counters",
+    title: "hardware counters of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_counter_collection.csv"],
+    recognises: |head| head.has_columns(',', &["kernel_name", "counter_name", "counter_value"]),
+    read,
+};
 
-impl Importer for Rocprofv3Counters {
-    fn id(&self) -> &'static str {
-        "rocprofv3-counters"
-    }
-
-    fn title(&self) -> &'static str {
-        "hardware counters of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kernel_name", "counter_name", "counter_value"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
-        let places = Places::of(&table);
-        let mut counters = Counters::default();
-        let mut seen = FxHashMap::default();
-        let mut unread = 0;
-        let has_times = places.start.is_some() && places.end.is_some();
-        let mut events = Events::of("rocprofv3", into);
-        while let Some(row) = table.next_row()? {
-            let name = row.name(places.kernel);
-            let kernel = lines::kernel_name(&name);
-            let value = lines::number(row.text(places.value));
-            let counter = row.text(places.counter);
-            let (Some(value), false) = (value, counter.is_empty()) else {
-                unread += 1;
-                continue;
-            };
-            counters.add(kernel, counter, value);
-            let launch = (
-                row.whole(places.process).unwrap_or(0),
-                row.whole(places.dispatch).unwrap_or(0),
-                row.whole(places.start).unwrap_or(0),
-            );
-            if seen.insert(launch, ()).is_none() && has_times {
-                places.launch(&row, kernel, &mut events);
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &["kernel_name"])?;
+    let columns = EventColumns::of(&table);
+    let shape = Shape::of(&table);
+    let kernel = table.place(&["kernel_name"]);
+    let counter = table.place(&["counter_name"]);
+    let value = table.place(&["counter_value"]);
+    let dispatch = table.place(&["dispatch_id"]);
+    let mut counters = Counters::default();
+    let mut seen = FxHashSet::default();
+    event_table::read_rows(table, source, into, |row, events| {
+        let name = row.name(kernel);
+        let kernel = lines::kernel_name(&name);
+        let counter = row.text(counter);
+        let value = lines::number(row.text(value)).filter(|_| !counter.is_empty())?;
+        counters.add(kernel, counter, value);
+        let launch =
+            [columns.process, dispatch, columns.start].map(|place| row.whole(place).unwrap_or(0));
+        if !seen.insert(launch) {
+            return Some(());
         }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        if !has_times && !seen.is_empty() {
-            into.note(format!(
-                "{} has no times: how long its {} launches took is not known",
-                source.name(),
-                seen.len()
-            ));
+        if let Some((start, end)) = columns.span(row) {
+            events.push(&Event {
+                kind: SliceKind::Kernel,
+                name: kernel,
+                lane: columns.queue(row),
+                start,
+                end,
+                link: columns.link(row),
+                detail: &shape.words(row),
+            });
         }
-        counters.finish(into);
-        Ok(())
+        Some(())
+    })?;
+    if !columns.have_times() && !seen.is_empty() {
+        into.note(format!(
+            "{} has no times: how long its {} launches took is not known",
+            source.name(),
+            seen.len()
+        ));
     }
-}
-
-/// Where the columns are.
-struct Places {
-    kernel: Option<usize>,
-    counter: Option<usize>,
-    value: Option<usize>,
-    process: Option<usize>,
-    dispatch: Option<usize>,
-    agent: Option<usize>,
-    queue: Option<usize>,
-    correlation: Option<usize>,
-    guid: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-    shape: Shape,
-}
-
-impl Places {
-    fn of(table: &Table<'_>) -> Self {
-        Self {
-            kernel: table.place(&["kernel_name"]),
-            counter: table.place(&["counter_name"]),
-            value: table.place(&["counter_value"]),
-            process: table.place(&["process_id"]),
-            dispatch: table.place(&["dispatch_id"]),
-            agent: table.place(&["agent_id"]),
-            queue: table.place(&["queue_id"]),
-            correlation: table.place(&["correlation_id"]),
-            guid: table.place(&["guid"]),
-            start: table.place(&["start_timestamp"]),
-            end: table.place(&["end_timestamp"]),
-            shape: Shape::of(table),
-        }
-    }
-
-    /// The launch of a row, where its times can be read.
-    fn launch(&self, row: &Row<'_>, kernel: &str, events: &mut Events<'_>) {
-        let (Some(start), Some(end)) = (row.whole(self.start), row.whole(self.end)) else {
-            return;
-        };
-        // The end is the last column, so that a cut shortens it.
-        if row.is_open && end < start {
-            return;
-        }
-        let agent = Agent::of(row.text(self.agent)).map_or(0, |agent| agent.number);
-        events.push(&Event {
-            kind: SliceKind::Kernel,
-            name: kernel,
-            lane: Lane::Queue(agent, row.whole(self.queue).unwrap_or(0)),
-            start,
-            end,
-            link: common::link(
-                row.whole(self.correlation).unwrap_or(0),
-                row.text(self.guid),
-            ),
-            detail: &self.shape.words(row),
-        });
-    }
+    counters.finish(into);
+    Ok(())
 }
 
 /// Counters that are added up over the launches of each kernel.

@@ -2,103 +2,46 @@
 //!
 //! Columns came and went between releases and changed their spelling, so they are found by name.
 
-use crate::amd::common;
-use crate::amd::common::{Agent, Event, Events, Lane};
-use crate::reading::head::Head;
+use crate::amd::common::{Event, Lane};
+use crate::amd::event_table::{self, EventColumns};
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Kernels;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-kernels",
+    title: "a kernel trace of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_kernel_trace.csv"],
+    recognises: |head| head.has_columns(',', &["kind", "kernel_name", "start_timestamp"]),
+    read,
+};
 
-impl Importer for Rocprofv3Kernels {
-    fn id(&self) -> &'static str {
-        "rocprofv3-kernels"
-    }
-
-    fn title(&self) -> &'static str {
-        "a kernel trace of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kind", "kernel_name", "start_timestamp"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &["kernel_name"])?;
-        let places = Places::of(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            if places.take(&row, &mut events).is_none() {
-                unread += 1;
-            }
-        }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
-    }
-}
-
-/// Where the columns are.
-struct Places {
-    name: Option<usize>,
-    agent: Option<usize>,
-    queue: Option<usize>,
-    stream: Option<usize>,
-    correlation: Option<usize>,
-    process: Option<usize>,
-    start: Option<usize>,
-    end: Option<usize>,
-    shape: Shape,
-}
-
-impl Places {
-    fn of(table: &Table<'_>) -> Self {
-        Self {
-            name: table.place(&["kernel_name"]),
-            agent: table.place(&["agent_id"]),
-            queue: table.place(&["queue_id"]),
-            stream: table.place(&["stream_id"]),
-            correlation: table.place(&["correlation_id"]),
-            process: table.place(&["guid"]),
-            start: table.place(&["start_timestamp"]),
-            end: table.place(&["end_timestamp"]),
-            shape: Shape::of(table),
-        }
-    }
-
-    fn take(&self, row: &Row<'_>, events: &mut Events<'_>) -> Option<()> {
-        let agent = Agent::of(row.text(self.agent)).map_or(0, |agent| agent.number);
-        let lane = match row.whole(self.stream) {
-            Some(stream) => Lane::Stream(agent, stream),
-            None => Lane::Queue(agent, row.whole(self.queue).unwrap_or(0)),
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &["kernel_name"])?;
+    let columns = EventColumns::of(&table);
+    let shape = Shape::of(&table);
+    let name = table.place(&["kernel_name"]);
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
+        let lane = match (columns.queue(row), row.whole(columns.stream)) {
+            (Lane::Queue(agent, _), Some(stream)) => Lane::Stream(agent, stream),
+            (queue, _) => queue,
         };
-        let name = row.name(self.name);
         events.push(&Event {
             kind: SliceKind::Kernel,
-            name: lines::kernel_name(&name),
+            name: lines::kernel_name(&row.name(name)),
             lane,
-            start: row.whole(self.start)?,
-            end: row.whole(self.end)?,
-            link: common::link(
-                row.whole(self.correlation).unwrap_or(0),
-                row.text(self.process),
-            ),
-            detail: &self.shape.words(row),
+            start,
+            end,
+            link: columns.link(row),
+            detail: &shape.words(row),
         });
         Some(())
-    }
+    })
 }
 
 /// The columns that tell how large a launch is and what it takes of the device.

@@ -3,72 +3,53 @@
 use rustc_hash::FxHashMap;
 
 use crate::amd::common;
-use crate::amd::common::{Agent, Event, Events, Lane};
-use crate::reading::head::Head;
+use crate::amd::common::{Agent, Event, Lane};
+use crate::amd::event_table::{self, EventColumns};
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
-use crate::{ImportError, Imported, Importer};
+use crate::reading::table::Table;
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
 /// Copies.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Copies;
+pub(crate) const COPIES: Format = Format {
+    id: "rocprofv3-copies",
+    title: "a trace of memory copies of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_memory_copy_trace.csv"],
+    recognises: |head| head.has_columns(',', &["kind", "direction", "start_timestamp"]),
+    read: read_copies,
+};
 
-impl Importer for Rocprofv3Copies {
-    fn id(&self) -> &'static str {
-        "rocprofv3-copies"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of memory copies of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kind", "direction", "start_timestamp"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &[])?;
-        let direction = table.place(&["direction", "name"]);
-        let stream = table.place(&["stream_id"]);
-        let from = table.place(&["source_agent_id"]);
-        let to = table.place(&["destination_agent_id"]);
-        let bytes = table.place(&["bytes", "size"]);
-        let correlation = table.place(&["correlation_id"]);
-        let guid = table.place(&["guid"]);
-        let (start, end) = ends(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            let Some((start, end)) = span(&row, start, end) else {
-                unread += 1;
-                continue;
-            };
-            let name = row.text(direction);
-            let (from, to) = (row.text(from), row.text(to));
-            events.push(&Event {
-                kind: SliceKind::Copy,
-                name,
-                lane: copy_lane(
-                    common::copy_agent(name, Agent::of(from), Agent::of(to)),
-                    row.whole(stream),
-                ),
-                start,
-                end,
-                link: common::link(row.whole(correlation).unwrap_or(0), row.text(guid)),
-                detail: &copy_words(from, to, row.whole(bytes)),
-            });
-        }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
-    }
+fn read_copies(
+    source: &Source,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &[])?;
+    let columns = EventColumns::of(&table);
+    let direction = table.place(&["direction", "name"]);
+    let from = table.place(&["source_agent_id"]);
+    let to = table.place(&["destination_agent_id"]);
+    let bytes = table.place(&["bytes", "size"]);
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
+        let name = row.text(direction);
+        let (from, to) = (row.text(from), row.text(to));
+        events.push(&Event {
+            kind: SliceKind::Copy,
+            name,
+            lane: copy_lane(
+                common::copy_agent(name, Agent::of(from), Agent::of(to)),
+                row.whole(columns.stream),
+            ),
+            start,
+            end,
+            link: columns.link(row),
+            detail: &copy_words(from, to, row.whole(bytes)),
+        });
+        Some(())
+    })
 }
 
 /// Where a copy is shown.
@@ -89,53 +70,42 @@ pub(crate) fn copy_words(from: &str, to: &str, bytes: Option<u64>) -> String {
 }
 
 /// Memory that was taken and given back.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Allocations;
+pub(crate) const ALLOCATIONS: Format = Format {
+    id: "rocprofv3-allocations",
+    title: "a trace of memory allocations of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_memory_allocation_trace.csv", "_memory_allocation.csv"],
+    recognises: |head| head.has_columns(',', &["kind", "operation", "allocation_size", "address"]),
+    read: read_allocations,
+};
 
-impl Importer for Rocprofv3Allocations {
-    fn id(&self) -> &'static str {
-        "rocprofv3-allocations"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of memory allocations of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["kind", "operation", "allocation_size", "address"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &[])?;
-        let operation = table.place(&["operation"]);
-        let agent = table.place(&["agent_id"]);
-        let size = table.place(&["allocation_size"]);
-        let address = table.place(&["address"]);
-        let (start, end) = ends(&table);
-        common::name_tool("rocprofv3", into);
-        let mut allocations = Allocations::default();
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            let taken = Allocation::of(
-                row.text(operation),
-                Agent::of(row.text(agent)),
-                row.whole(size),
-                row.text(address),
-            );
-            match (taken, span(&row, start, end)) {
-                (Some(taken), Some((_, end))) => allocations.push(end, taken),
-                _ => unread += 1,
-            }
+fn read_allocations(
+    source: &Source,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let mut table = Table::open(source, watch, ',', &[])?;
+    let operation = table.place(&["operation"]);
+    let columns = EventColumns::of(&table);
+    let size = table.place(&["allocation_size"]);
+    let address = table.place(&["address"]);
+    let mut allocations = Allocations::default();
+    let mut unread = 0;
+    while let Some(row) = table.next_row()? {
+        let taken = Allocation::of(
+            row.text(operation),
+            Agent::of(row.text(columns.agent)),
+            row.whole(size),
+            row.text(address),
+        );
+        match (taken, columns.span(&row)) {
+            (Some(taken), Some((_, end))) => allocations.push(end, taken),
+            _ => unread += 1,
         }
-        allocations.finish(into);
-        table.finish(unread, into);
-        Ok(())
     }
+    allocations.finish(into);
+    table.finish(unread, into);
+    Ok(())
 }
 
 /// Memory that is taken or given back.
@@ -216,73 +186,42 @@ impl Allocations {
 }
 
 /// Memory for what does not fit into registers.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Scratch;
-
-impl Importer for Rocprofv3Scratch {
-    fn id(&self) -> &'static str {
-        "rocprofv3-scratch"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of scratch memory of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const SCRATCH: Format = Format {
+    id: "rocprofv3-scratch",
+    title: "a trace of scratch memory of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &["_scratch_memory_trace.csv"],
+    recognises: |head| {
         head.has_columns(
             ',',
             &["kind", "operation", "alloc_flags", "start_timestamp"],
         )
-    }
+    },
+    read: read_scratch,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut table = Table::open(source, watch, ',', &[])?;
-        let operation = table.place(&["operation"]);
-        let agent = table.place(&["agent_id"]);
-        let queue = table.place(&["queue_id"]);
-        let thread = table.place(&["thread_id"]);
-        let process = table.place(&["process_id"]);
-        let (start, end) = ends(&table);
-        let mut events = Events::of("rocprofv3", into);
-        let mut unread = 0;
-        while let Some(row) = table.next_row()? {
-            let Some((start, end)) = span(&row, start, end) else {
-                unread += 1;
-                continue;
-            };
-            events.push(&Event {
-                kind: SliceKind::Call,
-                name: row.text(operation),
-                lane: Lane::Thread(row.whole(process), row.whole(thread).unwrap_or(0)),
-                start,
-                end,
-                link: 0,
-                detail: &format!("{}, queue {}", row.text(agent), row.text(queue)),
-            });
-        }
-        events.finish(&source.name());
-        table.finish(unread, into);
-        Ok(())
-    }
-}
-
-/// Where a table tells when its rows begin and end.
-fn ends(table: &Table<'_>) -> (Option<usize>, Option<usize>) {
-    (
-        table.place(&["start_timestamp"]),
-        table.place(&["end_timestamp"]),
-    )
-}
-
-/// When a row begins and ends. The end is the last column, so that a cut shortens it.
-fn span(row: &Row<'_>, start: Option<usize>, end: Option<usize>) -> Option<(u64, u64)> {
-    let (start, end) = (row.whole(start)?, row.whole(end)?);
-    (!row.is_open || end >= start).then_some((start, end))
+fn read_scratch(
+    source: &Source,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = Table::open(source, watch, ',', &[])?;
+    let columns = EventColumns::of(&table);
+    let operation = table.place(&["operation"]);
+    event_table::read_rows(table, source, into, |row, events| {
+        let (start, end) = columns.span(row)?;
+        let (agent, queue) = (row.text(columns.agent), row.text(columns.queue));
+        events.push(&Event {
+            kind: SliceKind::Call,
+            name: row.text(operation),
+            lane: columns.thread(row),
+            start,
+            end,
+            link: 0,
+            detail: &format!("{agent}, queue {queue}"),
+        });
+        Some(())
+    })
 }
 
 #[cfg(test)]

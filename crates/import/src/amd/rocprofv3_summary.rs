@@ -6,67 +6,47 @@ use rustc_hash::FxHashMap;
 
 use crate::amd::common;
 use crate::amd::rocprof_stats::is_call;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::reading::table;
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rocprofv3Summary;
-
-impl Importer for Rocprofv3Summary {
-    fn id(&self) -> &'static str {
-        "rocprofv3-summary"
-    }
-
-    fn title(&self) -> &'static str {
-        "a summary of rocprofv3"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-summary",
+    title: "a summary of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &[],
+    recognises: |head| {
         head.plain()
             .is_some_and(|text| text.lines().any(|line| title(line).is_some()))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::name_tool("rocprofv3", into);
-        let mut reader = Reader::default();
-        for line in text.lines() {
-            reader.line(line.trim());
-        }
-        let Reader {
-            totals,
-            processes,
-            unread,
-            ..
-        } = reader;
-        common::take_sums(totals, into);
-        if processes > 1 {
-            into.note(format!(
-                "{} holds the summaries of {processes} processes; their times are added up",
-                source.name()
-            ));
-        }
-        let why = "could not be read: cut off, or not only numbers";
-        into.note_some(unread, "row", &source.name(), why);
-        if is_cut {
-            into.note(format!(
-                "{} is cut off; what came before the cut was read",
-                source.name()
-            ));
-        }
-        Ok(())
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        reader.line(line.trim());
     }
+    let Reader {
+        totals,
+        processes,
+        unread,
+        ..
+    } = reader;
+    common::take_sums(totals, into);
+    if processes > 1 {
+        into.note(format!(
+            "{} holds the summaries of {processes} processes; their times are added up",
+            source.name()
+        ));
+    }
+    table::note_unread(unread, source, into);
+    Ok(())
 }
 
 /// What a table is about, where a line announces one; empty for all domains.

@@ -4,61 +4,43 @@
 
 use std::collections::HashSet;
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{ById, Detail, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
-use powerband_core::domain::trace::{SliceKind, Track};
+use crate::records::slice_buffer::{ById, Raw, SliceBuffer};
+use crate::{Format, ImportError, Imported};
+use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Rpd;
+pub(crate) const FORMAT: Format = Format {
+    id: "rpd",
+    title: "a database of rocmProfileData (RPD)",
+    tool: "rocmProfileData",
+    name_ends: &[],
+    recognises: |head| head.has_table("rocpd_op") && head.has_table("rocpd_api"),
+    read,
+};
 
-impl Importer for Rpd {
-    fn id(&self) -> &'static str {
-        "rpd"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    let lacks = [
+        ("rocpd_op", "start"),
+        ("rocpd_op", "opType_id"),
+        ("rocpd_string", "string"),
+    ];
+    if let Some((table, column)) = lacks
+        .iter()
+        .find(|(table, column)| !base.has(table, column))
+    {
+        return Err(source.unusable(
+            FORMAT.title,
+            format!("its table {table} is missing or lacks the column {column}"),
+        ));
     }
-
-    fn title(&self) -> &'static str {
-        "a database of rocmProfileData (RPD)"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table("rocpd_op") && head.has_table("rocpd_api")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        let lacks = [
-            ("rocpd_op", "start"),
-            ("rocpd_op", "opType_id"),
-            ("rocpd_string", "string"),
-        ];
-        if let Some((table, column)) = lacks
-            .iter()
-            .find(|(table, column)| !base.has(table, column))
-        {
-            return Err(source.unusable(
-                self.title(),
-                format!("its table {table} is missing or lacks the column {column}"),
-            ));
-        }
-        if into.tool.name.is_empty() {
-            "rocmProfileData".clone_into(&mut into.tool.name);
-        }
-        let file = Rows::read(base, watch, into)?;
-        file.ops(into)?;
-        file.calls(into)
-    }
+    let file = Rows::read(base, watch, into)?;
+    file.ops(into)?;
+    file.calls(into)
 }
 
 /// An open database with what rows are looked up in.
@@ -79,20 +61,8 @@ impl<'a> Rows<'a> {
         watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
-        let mut strings = Vec::new();
-        let mut query = Query {
-            table: "rocpd_string",
-            columns: &["id", "string"],
-            only: None,
-        };
-        let seen = base.each(&query, watch, |row| {
-            let text = row.text(1).map(|text| text.into_owned());
-            strings.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-            true
-        })?;
-        seen.tell("rocpd_string", base.source, into);
-        query.table = "rocpd_metadata";
-        query.columns = &["tag", "value"];
+        let strings = ById::read(&base, watch, "rocpd_string", ["id", "string"], into)?;
+        let query = Query::all("rocpd_metadata", &["tag", "value"]);
         base.each(&query, watch, |row| {
             if row.text(0).is_some_and(|tag| tag == "schema_version") {
                 into.fact("Schema of rocpd", row.text(1).unwrap_or_default());
@@ -100,8 +70,7 @@ impl<'a> Rows<'a> {
             true
         })?;
         let mut calls = Vec::new();
-        query.table = "rocpd_api_ops";
-        query.columns = &["op_id", "api_id"];
+        let query = Query::all("rocpd_api_ops", &["op_id", "api_id"]);
         base.each(&query, watch, |row| {
             calls.extend(row.int(0).zip(row.int(1)));
             true
@@ -109,7 +78,7 @@ impl<'a> Rows<'a> {
         Ok(Self {
             base,
             watch,
-            strings: ById::new(strings),
+            strings,
             calls: ById::new(calls),
         })
     }
@@ -136,19 +105,11 @@ impl<'a> Rows<'a> {
             };
             let call = row.int(2).and_then(|op| calls.get(op));
             lane.push(&Raw {
-                kind: op_kind(text_of(strings, kind)),
-                name,
-                track: [row.int(3).unwrap_or(0), row.int(4).unwrap_or(0), 0],
-                times: (row.int(0), row.int(1)),
                 link: call.map_or(0, |call| *call as u64),
-                detail: Detail::None,
+                ..Raw::of(row, op_kind(text_of(strings, kind)), name, [3, 4])
             })
         };
-        let place = |[device, queue, _]: [i64; 3]| Track {
-            device: u32::try_from(device).ok(),
-            group: format!("GPU {device}"),
-            name: format!("Queue {queue}"),
-        };
+        let place = |key| slice_buffer::device_track("Queue", key);
         let name = |id| lines::kernel_name(text_of(strings, id)).to_owned();
         let query = Query::all("rocpd_op", &COLUMNS);
         slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
@@ -167,19 +128,11 @@ impl<'a> Rows<'a> {
             }
             let id = row.int(2).filter(|id| launching.contains(id));
             lane.push(&Raw {
-                kind,
-                name,
-                track: [row.int(3).unwrap_or(0), row.int(4).unwrap_or(0), 0],
-                times: (row.int(0), row.int(1)),
                 link: id.map_or(0, |id| id as u64),
-                detail: Detail::None,
+                ..Raw::of(row, kind, name, [3, 4])
             })
         };
-        let place = |[process, thread, _]: [i64; 3]| Track {
-            device: None,
-            group: format!("process {process}"),
-            name: format!("thread {thread}"),
-        };
+        let place = slice_buffer::thread_track;
         let name = |id| text_of(strings, id).to_owned();
         let query = Query::all("rocpd_api", &COLUMNS);
         slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())

@@ -2,81 +2,65 @@
 //! time of a batch in milliseconds.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Aitemplate;
-
-impl Importer for Aitemplate {
-    fn id(&self) -> &'static str {
-        "aitemplate"
-    }
-
-    fn title(&self) -> &'static str {
-        "results of an example of AITemplate"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "aitemplate",
+    title: "results of an example of AITemplate",
+    tool: "AITemplate",
+    name_ends: &[],
+    recognises: |head| {
         head.any_text()
             .is_some_and(|text| text.lines().any(|line| pair(line).is_some()))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "AITemplate");
-        common::cut(into, source, is_cut);
-        // The file's name is the only place that says what was measured.
-        let name = source.name();
-        let stem = name.rsplit_once('.').map_or(name.as_str(), |parts| parts.0);
-        let title = stem
-            .split("_benchmark")
-            .next()
-            .filter(|title| !title.is_empty());
-        let title = title.unwrap_or("AITemplate");
-        let mut found: Vec<(usize, f64)> = Vec::new();
-        let (mut repeated, mut unread) = (0, 0);
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    // The file's name is the only place that says what was measured.
+    let name = source.name();
+    let stem = name.rsplit_once('.').map_or(name.as_str(), |parts| parts.0);
+    let title = stem
+        .split("_benchmark")
+        .next()
+        .filter(|title| !title.is_empty());
+    let title = title.unwrap_or("AITemplate");
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    let (mut repeated, mut unread) = (0, 0);
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        let Some((batch, ms)) = pair(line) else {
+            unread += u64::from(line.trim_start().starts_with("batch_size:"));
+            continue;
+        };
+        match found.iter_mut().find(|known| known.0 == batch) {
+            Some(known) => {
+                known.1 = ms;
+                repeated += 1;
             }
-            let Some((batch, ms)) = pair(line) else {
-                unread += u64::from(line.trim_start().starts_with("batch_size:"));
-                continue;
-            };
-            match found.iter_mut().find(|known| known.0 == batch) {
-                Some(known) => {
-                    known.1 = ms;
-                    repeated += 1;
-                }
-                None => found.push((batch, ms)),
-            }
+            None => found.push((batch, ms)),
         }
-        let fate = "repeated a batch size, as the examples append to their file; the last line of each counts";
-        into.note_some(repeated, "line", &name, fate);
-        common::unread(into, source, unread, "line");
-        for (batch, ms) in found {
-            let mut result = Reported::named(title);
-            result.batch = Some(batch);
-            result.typical_ns = common::ms(ms);
-            result.figure("latency", ms, "ms");
-            if ms > 0.0 {
-                result.figure("images a second", batch as f64 * 1e3 / ms, "items/s");
-            }
-            into.reported.push(result);
-        }
-        Ok(())
     }
+    let fate =
+        "repeated a batch size, as the examples append to their file; the last line of each counts";
+    into.note_some(repeated, "line", &name, fate);
+    into.note_unread(unread, "line", &source.name());
+    for (batch, ms) in found {
+        let mut result = Reported::named(title);
+        result.batch = Some(batch);
+        result.typical_ns = common::ms(ms);
+        result.figure("latency", ms, "ms");
+        if ms > 0.0 {
+            result.figure("images a second", batch as f64 * 1e3 / ms, "items/s");
+        }
+        into.reported.push(result);
+    }
+    Ok(())
 }
 
 /// The batch and its time: `latency:`, or `time:` where PyTorch was measured.
@@ -143,6 +127,6 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Aitemplate, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
     }
 }

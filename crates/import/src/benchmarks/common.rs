@@ -1,50 +1,9 @@
-//! What importers of benchmark results have in common.
+//! What formats of benchmark results have in common.
 
 use std::collections::HashMap;
 
-use crate::Imported;
 use crate::reading::lines;
-use crate::reading::source::Source;
 use powerband_core::domain::profile::Total;
-
-/// Names the program, unless another file of the same run did.
-pub fn tool(into: &mut Imported, name: &str) {
-    if into.tool.name.is_empty() {
-        name.clone_into(&mut into.tool.name);
-    }
-}
-
-/// Names the program's version, unless another file of the same run did.
-pub fn version(into: &mut Imported, version: &str) {
-    let version = version.trim();
-    if into.tool.version.is_none() && !version.is_empty() {
-        into.tool.version = Some(version.to_owned());
-    }
-}
-
-/// Keeps the command line, unless another file of the same run had one.
-pub fn command(into: &mut Imported, command: &str) {
-    let command = command.trim();
-    if into.tool.command.is_none() && !command.is_empty() {
-        into.tool.command = Some(command.to_owned());
-    }
-}
-
-/// Says how much could not be read: a `row` or more, a `line` or more.
-pub fn unread(into: &mut Imported, source: &Source, count: u64, what: &str) {
-    let why = "could not be read: cut off or damaged";
-    into.note_some(count, what, &source.name(), why);
-}
-
-/// Says that a file ends too early.
-pub fn cut(into: &mut Imported, source: &Source, is_cut: bool) {
-    if is_cut {
-        into.note(format!(
-            "{} is cut off or damaged; what stands before that was read",
-            source.name()
-        ));
-    }
-}
 
 /// Milliseconds as nanoseconds; nothing for what is no number, and zero below zero.
 pub fn ms(value: f64) -> Option<u64> {
@@ -149,7 +108,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::reading::source::Limits;
+    use crate::reading::source::{Limits, Source};
     use crate::{ALL, testing};
 
     /// Real files, and whose they are.
@@ -227,8 +186,8 @@ mod tests {
             for path in within(folder) {
                 let source = Source::open(&path, Limits::default()).unwrap();
                 let head = source.head().unwrap();
-                let who = ALL.iter().filter(|importer| importer.recognises(&head));
-                let who: Vec<&str> = who.map(|importer| importer.id()).collect();
+                let who = ALL.iter().filter(|format| (format.recognises)(&head));
+                let who: Vec<&str> = who.map(|format| format.id).collect();
                 match OWN.iter().find(|own| path == root.join(own.0)) {
                     Some((_, id)) => {
                         assert_eq!(who, [*id], "{}", path.display());

@@ -5,18 +5,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct GoogleBenchmark;
 
 /// Members that are no counters of the user.
 const OWN: [&str; 24] = [
@@ -46,77 +41,64 @@ const OWN: [&str; 24] = [
     "complexity_n",
 ];
 
-impl Importer for GoogleBenchmark {
-    fn id(&self) -> &'static str {
-        "google-benchmark"
-    }
-
-    fn title(&self) -> &'static str {
-        "results of Google Benchmark"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "google-benchmark",
+    title: "results of Google Benchmark",
+    tool: "Google Benchmark",
+    name_ends: &[],
+    recognises: |head| {
         !head.is_list()
             && head.has_key("context")
             && (head.has_key("benchmarks") || head.has_key("library_build_type"))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; write it once more"))?;
-        common::tool(into, "Google Benchmark");
-        common::cut(into, source, is_cut || is_damaged);
-        if let Some(context) = value.get("context").and_then(Value::as_object) {
-            about(context, into);
-        }
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut results: Vec<Reported> = Vec::new();
-        let (mut unread, mut repeats) = (0, false);
-        let entries = value.get("benchmarks").and_then(Value::as_array);
-        for entry in entries.into_iter().flatten() {
-            watch.tick(source.bytes())?;
-            let Some((entry, run)) = entry
-                .as_object()
-                .and_then(|entry| Some((entry, run(entry)?)))
-            else {
-                unread += 1;
-                continue;
-            };
-            let place = *places.entry(run.name.clone()).or_insert(results.len());
-            if place == results.len() {
-                results.push(Reported::named(run.name));
-            }
-            if let Some(result) = results.get_mut(place) {
-                take(result, entry, run.aggregate.as_deref());
-                repeats |= result.samples_ns.len() > 1;
-            }
-        }
-        for result in &mut results {
-            settle(result);
-        }
-        if repeats {
-            into.note(
-                "each sample is the mean of a repetition: Google Benchmark keeps no single runs",
-            );
-        }
-        common::unread(into, source, unread, "benchmark");
-        into.reported.extend(results);
-        Ok(())
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
+    if let Some(context) = value.get("context").and_then(Value::as_object) {
+        about(context, into);
     }
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut results: Vec<Reported> = Vec::new();
+    let (mut unread, mut repeats) = (0, false);
+    let entries = value.get("benchmarks").and_then(Value::as_array);
+    for entry in entries.into_iter().flatten() {
+        watch.tick(source.bytes())?;
+        let Some((entry, run)) = entry
+            .as_object()
+            .and_then(|entry| Some((entry, run(entry)?)))
+        else {
+            unread += 1;
+            continue;
+        };
+        let place = *places.entry(run.name.clone()).or_insert(results.len());
+        if place == results.len() {
+            results.push(Reported::named(run.name));
+        }
+        if let Some(result) = results.get_mut(place) {
+            take(result, entry, run.aggregate.as_deref());
+            repeats |= result.samples_ns.len() > 1;
+        }
+    }
+    for result in &mut results {
+        settle(result);
+    }
+    if repeats {
+        into.note("each sample is the mean of a repetition: Google Benchmark keeps no single runs");
+    }
+    into.note_unread(unread, "benchmark", &source.name());
+    into.reported.extend(results);
+    Ok(())
 }
 
 /// The machine and the library.
 fn about(context: &Object, into: &mut Imported) {
     for (name, value) in context {
         match name.as_str() {
-            "executable" => common::command(into, &json::value_text(value)),
-            "library_version" => common::version(into, &json::value_text(value)),
+            "executable" => into.keep_command(&json::value_text(value)),
+            "library_version" => into.name_version(&json::value_text(value)),
             "caches" | "load_avg" | "json_schema_version" => {}
             _ => into.fact(name, json::value_text(value)),
         }
@@ -336,7 +318,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&GoogleBenchmark, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
         let empty = testing::imported(r#"{"context": {}, "benchmarks": []}"#).unwrap();
         assert!(empty.notes[0].contains("holds nothing"));
     }

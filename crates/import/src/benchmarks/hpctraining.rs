@@ -6,68 +6,55 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Hpctraining;
+pub(crate) const FORMAT: Format = Format {
+    id: "amd-hpctraining",
+    title: "output of a script of HPCTrainingExamples",
+    tool: "",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for Hpctraining {
-    fn id(&self) -> &'static str {
-        "amd-hpctraining"
-    }
-
-    fn title(&self) -> &'static str {
-        "output of a script of HPCTrainingExamples"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.lines().any(|line| {
-                let line = line.trim();
-                step(line).is_some()
-                    || line.starts_with("Microbenchmark for network :")
-                    || line.starts_with("RESULT world_size=")
-            })
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.lines().any(|line| {
+            let line = line.trim();
+            step(line).is_some()
+                || line.starts_with("Microbenchmark for network :")
+                || line.starts_with("RESULT world_size=")
         })
-    }
+    })
+}
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::cut(into, source, is_cut);
-        let mut steps = Steps::default();
-        let mut summary: Option<Reported> = None;
-        for (at, line) in text.lines().map(str::trim).enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            if let Some(step) = step(line) {
-                steps.take(&step);
-            } else if let Some(pairs) = line.strip_prefix("RESULT ") {
-                common::tool(into, "ddp_resnet_bench.py");
-                into.reported.extend(result(pairs));
-            } else if let Some(network) = line.strip_prefix("Microbenchmark for network :") {
-                common::tool(into, "micro_benchmarking_pytorch.py");
-                into.reported
-                    .extend(summary.replace(Reported::named(network.trim())));
-            } else if let Some(result) = &mut summary {
-                micro(result, line, into);
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut steps = Steps::default();
+    let mut summary: Option<Reported> = None;
+    for line in source.watched(text.lines().map(str::trim), watch) {
+        let line = line?;
+        if let Some(step) = step(line) {
+            steps.take(&step);
+        } else if let Some(pairs) = line.strip_prefix("RESULT ") {
+            into.name_tool("ddp_resnet_bench.py");
+            into.reported.extend(result(pairs));
+        } else if let Some(network) = line.strip_prefix("Microbenchmark for network :") {
+            into.name_tool("micro_benchmarking_pytorch.py");
+            into.reported
+                .extend(summary.replace(Reported::named(network.trim())));
+        } else if let Some(result) = &mut summary {
+            micro(result, line, into);
         }
-        into.reported.extend(summary);
-        if !steps.rates.is_empty() {
-            common::tool(into, "train_cifar_100.py");
-            into.note("the first step of train_cifar_100.py warms up and is far slower than the others; the script tells rates and no times");
-            into.reported.push(steps.into_reported());
-        }
-        Ok(())
     }
+    into.reported.extend(summary);
+    if !steps.rates.is_empty() {
+        into.name_tool("train_cifar_100.py");
+        into.note("the first step of train_cifar_100.py warms up and is far slower than the others; the script tells rates and no times");
+        into.reported.push(steps.into_reported());
+    }
+    Ok(())
 }
 
 /// A step of training.
@@ -254,8 +241,8 @@ RESULT world_size=2 step_sync_s=0.125 comm_pct=12.5 img_per_s=640 peak_mem_mb=81
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Hpctraining, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
         let text = "Microbenchmark for network : x\nRESULT world_size=1 step_sync_s=2\nRESULT\n";
-        testing::survives(&Hpctraining, text.as_bytes());
+        testing::survives(&FORMAT, text.as_bytes());
     }
 }

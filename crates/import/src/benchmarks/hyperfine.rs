@@ -9,57 +9,43 @@ use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Hyperfine;
 
 /// Statistics, all in seconds.
 const SECONDS: [&str; 7] = ["mean", "stddev", "median", "user", "system", "min", "max"];
 
-impl Importer for Hyperfine {
-    fn id(&self) -> &'static str {
-        "hyperfine"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "hyperfine",
+    title: "results of hyperfine",
+    tool: "hyperfine",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "results of hyperfine"
-    }
+fn recognises(head: &Head) -> bool {
+    let is_json = !head.is_list()
+        && head.has_key("results")
+        && head.has_key("command")
+        && (head.has_key("times") || head.has_key("mean"));
+    is_json || head.has_columns(',', &["command", "mean", "stddev", "user", "system"])
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        let is_json = !head.is_list()
-            && head.has_key("results")
-            && head.has_key("command")
-            && (head.has_key("times") || head.has_key("mean"));
-        is_json || head.has_columns(',', &["command", "mean", "stddev", "user", "system"])
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    if !text.trim_start().starts_with('{') {
+        return table(&text, source, watch, into);
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "hyperfine");
-        if !text.trim_start().starts_with('{') {
-            common::cut(into, source, is_cut);
-            return table(&text, source, watch, into);
+    let value = source.json(&text, FORMAT.title, into)?;
+    let results = value.get("results").and_then(Value::as_array);
+    for result in results.into_iter().flatten().filter_map(Value::as_object) {
+        watch.tick(source.bytes())?;
+        if let Some(reported) = reported(result, into) {
+            into.reported.push(reported);
         }
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; export it once more"))?;
-        common::cut(into, source, is_cut || is_damaged);
-        let results = value.get("results").and_then(Value::as_array);
-        for result in results.into_iter().flatten().filter_map(Value::as_object) {
-            watch.tick(source.bytes())?;
-            if let Some(reported) = reported(result, into) {
-                into.reported.push(reported);
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }
 
 /// One command.
@@ -159,7 +145,7 @@ fn table(
         }
         into.reported.push(reported);
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
     Ok(())
 }
 
@@ -227,8 +213,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&Hyperfine, &testing::raw(FILE));
-        testing::survives(&Hyperfine, b"command,mean,stddev,user,system\nx,1,2,3,4\n");
+        testing::survives(&FORMAT, &testing::raw(FILE));
+        testing::survives(&FORMAT, b"command,mean,stddev,user,system\nx,1,2,3,4\n");
         let empty = testing::imported("command,mean,stddev,user,system\n").unwrap();
         assert!(empty.notes[0].contains("holds nothing"));
     }

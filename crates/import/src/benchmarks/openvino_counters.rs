@@ -10,59 +10,44 @@ use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct OpenvinoCounters;
+pub(crate) const FORMAT: Format = Format {
+    id: "openvino-counters",
+    title: "counters of benchmark_app",
+    tool: "benchmark_app",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for OpenvinoCounters {
-    fn id(&self) -> &'static str {
-        "openvino-counters"
-    }
+fn recognises(head: &Head) -> bool {
+    head.has_columns(';', &["layername", "execstatus", "layertype"])
+        || !head.is_list()
+            && (head.has_key("avg_performance")
+                || head.has_key("detailed_performance")
+                || head.has_key("nodes") && head.has_key("exec_type"))
+}
 
-    fn title(&self) -> &'static str {
-        "counters of benchmark_app"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(';', &["layername", "execstatus", "layertype"])
-            || !head.is_list()
-                && (head.has_key("avg_performance")
-                    || head.has_key("detailed_performance")
-                    || head.has_key("nodes") && head.has_key("exec_type"))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "benchmark_app");
-        let mut layers = Layers::default();
-        if text.trim_start().starts_with('{') {
-            let (value, is_damaged) = json::lenient(&text).ok_or_else(|| {
-                source.unusable(self.title(), "it is no JSON; write it once more")
-            })?;
-            common::cut(into, source, is_cut || is_damaged);
-            layers.json(&value);
-            if layers.count > 0 && layers.count == layers.tables {
-                into.note(format!(
-                    "{} holds one layer alone: the JSON of OpenVINO's counters is incomplete in some versions, such as 2026.4; use the table without -json_stats",
-                    source.name()
-                ));
-            }
-        } else {
-            common::cut(into, source, is_cut);
-            layers.table(&text, source, watch)?;
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut layers = Layers::default();
+    if text.trim_start().starts_with('{') {
+        let value = source.json(&text, FORMAT.title, into)?;
+        layers.json(&value);
+        if layers.count > 0 && layers.count == layers.tables {
+            into.note(format!(
+                "{} holds one layer alone: the JSON of OpenVINO's counters is incomplete in some versions, such as 2026.4; use the table without -json_stats",
+                source.name()
+            ));
         }
-        layers.finish(source, into);
-        Ok(())
+    } else {
+        layers.table(&text, source, watch)?;
     }
+    layers.finish(source, into);
+    Ok(())
 }
 
 /// A layer, as it is written.
@@ -100,10 +85,8 @@ impl Layers {
         watch: &ReadProgress<'_>,
     ) -> Result<(), ImportError> {
         let mut columns: Vec<String> = Vec::new();
-        for (at, line) in text.lines().map(str::trim).enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
+        for line in source.watched(text.lines().map(str::trim), watch) {
+            let line = line?;
             if line.is_empty() {
                 continue;
             }
@@ -212,7 +195,7 @@ impl Layers {
     }
 
     fn finish(self, source: &Source, into: &mut Imported) {
-        common::unread(into, source, self.unread, "layer");
+        into.note_unread(self.unread, "layer", &source.name());
         into.fact("layers", self.count.to_string());
         into.fact("layers executed", self.executed.to_string());
         if self.executed > 0 {
@@ -317,8 +300,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OpenvinoCounters, &testing::raw(TABLE));
-        testing::survives(&OpenvinoCounters, &testing::raw(JSON));
+        testing::survives(&FORMAT, &testing::raw(TABLE));
+        testing::survives(&FORMAT, &testing::raw(JSON));
         let header = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n";
         assert!(testing::imported(header).unwrap().totals.is_empty());
     }

@@ -9,77 +9,62 @@ use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct OpenvinoReport;
+pub(crate) const FORMAT: Format = Format {
+    id: "openvino-report",
+    title: "a report of benchmark_app",
+    tool: "benchmark_app",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for OpenvinoReport {
-    fn id(&self) -> &'static str {
-        "openvino-report"
-    }
+fn recognises(head: &Head) -> bool {
+    let is_json = !head.is_list()
+        && (head.has_key("execution_results")
+            || head.has_key("cmd_options") && head.has_key("configuration_setup"));
+    let is_table = head.first_line().is_some_and(|line| {
+        let line = line.trim().trim_end_matches(';');
+        line == "Command line parameters" || line == "Configuration setup"
+    });
+    is_json || is_table
+}
 
-    fn title(&self) -> &'static str {
-        "a report of benchmark_app"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let is_json = !head.is_list()
-            && (head.has_key("execution_results")
-                || head.has_key("cmd_options") && head.has_key("configuration_setup"));
-        let is_table = head.first_line().is_some_and(|line| {
-            let line = line.trim().trim_end_matches(';');
-            line == "Command line parameters" || line == "Configuration setup"
-        });
-        is_json || is_table
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "benchmark_app");
-        let mut report = Report::default();
-        if text.trim_start().starts_with('{') {
-            let (value, is_damaged) = json::lenient(&text).ok_or_else(|| {
-                source.unusable(self.title(), "it is no JSON; write it once more")
-            })?;
-            common::cut(into, source, is_cut || is_damaged);
-            let parts = [
-                ("cmd_options", Part::Command),
-                ("configuration_setup", Part::Setup),
-                ("execution_results", Part::Results),
-            ];
-            for (key, part) in parts {
-                let members = value.get(key).and_then(Value::as_object);
-                for (name, value) in members.into_iter().flatten() {
-                    report.take(part, name, &json::value_text(value), into);
-                }
-            }
-        } else {
-            common::cut(into, source, is_cut);
-            let mut part = Part::Other;
-            for line in text.lines().map(str::trim) {
-                watch.tick(source.bytes())?;
-                match (line.trim_end_matches(';'), line.split_once(';')) {
-                    ("Command line parameters", _) => part = Part::Command,
-                    ("Configuration setup", _) => part = Part::Setup,
-                    ("Execution results", _) => part = Part::Results,
-                    (_, Some((name, value))) => report.take(part, name, value, into),
-                    ("", None) => {}
-                    // A block that this importer does not know; its rows are no results.
-                    (_, None) => part = Part::Other,
-                }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut report = Report::default();
+    if text.trim_start().starts_with('{') {
+        let value = source.json(&text, FORMAT.title, into)?;
+        let parts = [
+            ("cmd_options", Part::Command),
+            ("configuration_setup", Part::Setup),
+            ("execution_results", Part::Results),
+        ];
+        for (key, part) in parts {
+            let members = value.get(key).and_then(Value::as_object);
+            for (name, value) in members.into_iter().flatten() {
+                report.take(part, name, &json::value_text(value), into);
             }
         }
-        report.finish(source, into);
-        Ok(())
+    } else {
+        let mut part = Part::Other;
+        for line in text.lines().map(str::trim) {
+            watch.tick(source.bytes())?;
+            match (line.trim_end_matches(';'), line.split_once(';')) {
+                ("Command line parameters", _) => part = Part::Command,
+                ("Configuration setup", _) => part = Part::Setup,
+                ("Execution results", _) => part = Part::Results,
+                (_, Some((name, value))) => report.take(part, name, value, into),
+                ("", None) => {}
+                // A block that is not known here; its rows are no results.
+                (_, None) => part = Part::Other,
+            }
+        }
     }
+    report.finish(source, into);
+    Ok(())
 }
 
 /// A block of the report.
@@ -146,7 +131,7 @@ impl Report {
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
         if !self.command.is_empty() {
-            common::command(into, &format!("benchmark_app {}", self.command.join(" ")));
+            into.keep_command(&format!("benchmark_app {}", self.command.join(" ")));
         }
         if self.result.figures.is_empty() {
             into.note(format!(
@@ -231,8 +216,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OpenvinoReport, &testing::raw(TABLE));
-        testing::survives(&OpenvinoReport, &testing::raw(JSON));
+        testing::survives(&FORMAT, &testing::raw(TABLE));
+        testing::survives(&FORMAT, &testing::raw(JSON));
         let empty = testing::imported("Command line parameters\n").unwrap();
         assert!(empty.notes[0].contains("has no results"));
     }

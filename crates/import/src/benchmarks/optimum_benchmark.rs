@@ -10,12 +10,8 @@ use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct OptimumBenchmark;
 
 /// Parts of the configuration that tell runs apart.
 const FACTS: [(&str, &[&str]); 5] = [
@@ -61,70 +57,60 @@ const FACTS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-impl Importer for OptimumBenchmark {
-    fn id(&self) -> &'static str {
-        "optimum-benchmark"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "optimum-benchmark",
+    title: "results of optimum-benchmark",
+    tool: "optimum-benchmark",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "results of optimum-benchmark"
-    }
+fn recognises(head: &Head) -> bool {
+    let is_json = !head.is_list()
+        && !head.has_key("traceEvents")
+        && (head.has_key("report") && head.has_key("config")
+            || head.has_key("latency") && head.has_key("values") && head.has_key("unit")
+            || head.has_key("optimum_benchmark_version"));
+    let is_table = head
+        .columns(',')
+        .iter()
+        .any(|column| column == "forward.latency(s)" || column == "generate.latency(s)");
+    is_json || is_table
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        let is_json = !head.is_list()
-            && !head.has_key("traceEvents")
-            && (head.has_key("report") && head.has_key("config")
-                || head.has_key("latency") && head.has_key("values") && head.has_key("unit")
-                || head.has_key("optimum_benchmark_version"));
-        let is_table = head
-            .columns(',')
-            .iter()
-            .any(|column| column == "forward.latency(s)" || column == "generate.latency(s)");
-        is_json || is_table
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    if !text.trim_start().starts_with('{') {
+        table(&text, source, into);
+        return Ok(());
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "optimum-benchmark");
-        if !text.trim_start().starts_with('{') {
-            common::cut(into, source, is_cut);
-            table(&text, source, into);
-            return Ok(());
+    let value = source.json(&text, FORMAT.title, into)?;
+    watch.tick(source.bytes())?;
+    let batch = value.get("config").and_then(|config| about(config, into));
+    let report = value.get("report").unwrap_or(&value);
+    let phases = report.as_object().into_iter().flatten();
+    for (name, phase) in phases.filter_map(|(name, phase)| Some((name, phase.as_object()?))) {
+        let mut result = reported(name, phase);
+        // Loading a model takes no items in, and is no run of it.
+        result.is_preparation = name.starts_with("load");
+        if !result.is_preparation {
+            result.batch = batch;
         }
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; write it once more"))?;
-        common::cut(into, source, is_cut || is_damaged);
-        watch.tick(source.bytes())?;
-        let batch = value.get("config").and_then(|config| about(config, into));
-        let report = value.get("report").unwrap_or(&value);
-        let phases = report.as_object().into_iter().flatten();
-        for (name, phase) in phases.filter_map(|(name, phase)| Some((name, phase.as_object()?))) {
-            let mut result = reported(name, phase);
-            // Loading a model takes no items in, and is no run of it.
-            result.is_preparation = name.starts_with("load");
-            if !result.is_preparation {
-                result.batch = batch;
-            }
-            if result.typical_ns.is_some()
-                || !result.samples_ns.is_empty()
-                || !result.figures.is_empty()
-            {
-                into.reported.push(result);
-            }
+        if result.typical_ns.is_some()
+            || !result.samples_ns.is_empty()
+            || !result.figures.is_empty()
+        {
+            into.reported.push(result);
         }
-        if into.reported.is_empty() {
-            into.note(format!(
-                "{} has no results: the run did not come to its end",
-                source.name()
-            ));
-        }
-        Ok(())
     }
+    if into.reported.is_empty() {
+        into.note(format!(
+            "{} has no results: the run did not come to its end",
+            source.name()
+        ));
+    }
+    Ok(())
 }
 
 /// What ran where; gives the items in a run.
@@ -151,7 +137,7 @@ fn about(config: &Value, into: &mut Imported) -> Option<usize> {
     let environment = config.get("environment");
     let version = environment.and_then(|environment| environment.get("optimum_benchmark_version"));
     if let Some(version) = version {
-        common::version(into, &json::value_text(version));
+        into.name_version(&json::value_text(version));
     }
     let scenario = config.get("scenario").or_else(|| config.get("benchmark"))?;
     common::batch(&json::value_text(
@@ -249,7 +235,7 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
             into.reported.push(result);
         }
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
 }
 
 #[cfg(test)]
@@ -350,8 +336,8 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OptimumBenchmark, &testing::raw(FILE));
-        testing::survives(&OptimumBenchmark, b"a,forward.latency(s)\nx,0.5\n");
+        testing::survives(&FORMAT, &testing::raw(FILE));
+        testing::survives(&FORMAT, b"a,forward.latency(s)\nx,0.5\n");
         let empty = testing::imported(r#"{"config": {}, "report": {}}"#).unwrap();
         assert!(empty.notes[0].contains("has no results"));
     }

@@ -5,73 +5,59 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct OrtPerfTest;
+pub(crate) const FORMAT: Format = Format {
+    id: "onnxruntime-perf-test",
+    title: "results of onnxruntime_perf_test",
+    tool: "onnxruntime_perf_test",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for OrtPerfTest {
-    fn id(&self) -> &'static str {
-        "onnxruntime-perf-test"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("Number of inferences per second:")
+            || text.contains("Session creation time cost:")
+            || text.contains("Average inference time cost")
+    }) || head
+        .first_line()
+        .is_some_and(|line| row(line).is_some_and(|row| row.index == 0))
+}
 
-    fn title(&self) -> &'static str {
-        "results of onnxruntime_perf_test"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    if first.and_then(row).is_some() {
+        return rows(&text, source, watch, into);
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("Number of inferences per second:")
-                || text.contains("Session creation time cost:")
-                || text.contains("Average inference time cost")
-        }) || head
-            .first_line()
-            .is_some_and(|line| row(line).is_some_and(|row| row.index == 0))
+    let mut result = Reported::named("onnxruntime_perf_test");
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        take(&mut result, line.trim(), into);
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "onnxruntime_perf_test");
-        common::cut(into, source, is_cut);
-        let first = text.lines().find(|line| !line.trim().is_empty());
-        if first.and_then(row).is_some() {
-            return rows(&text, source, watch, into);
-        }
-        let mut result = Reported::named("onnxruntime_perf_test");
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            take(&mut result, line.trim(), into);
-        }
-        let of = |name: &str| {
-            let found = result.figures.iter().find(|figure| figure.name == name)?;
-            Some(lines::ns(found.value, lines::unit_ns(&found.unit)?))
-        };
-        if result.samples_ns.is_empty() {
-            result.typical_ns = of("P50 Latency")
-                .or_else(|| of("Average inference time cost total"))
-                .or_else(|| of("Average inference time cost"));
-        }
-        let has_results = result
-            .figures
-            .iter()
-            .any(|figure| figure.name.starts_with("Average inference"));
-        if !has_results {
-            into.note(format!("{} ends before the results", source.name()));
-        }
-        if !result.figures.is_empty() || !result.samples_ns.is_empty() {
-            into.reported.push(result);
-        }
-        Ok(())
+    let of = |name: &str| {
+        let found = result.figures.iter().find(|figure| figure.name == name)?;
+        Some(lines::ns(found.value, lines::unit_ns(&found.unit)?))
+    };
+    if result.samples_ns.is_empty() {
+        result.typical_ns = of("P50 Latency")
+            .or_else(|| of("Average inference time cost total"))
+            .or_else(|| of("Average inference time cost"));
     }
+    let has_results = result
+        .figures
+        .iter()
+        .any(|figure| figure.name.starts_with("Average inference"));
+    if !has_results {
+        into.note(format!("{} ends before the results", source.name()));
+    }
+    if !result.figures.is_empty() || !result.samples_ns.is_empty() {
+        into.reported.push(result);
+    }
+    Ok(())
 }
 
 /// A line: `name: value unit`, a run of its own, or words about the session.
@@ -158,14 +144,8 @@ fn rows(
 ) -> Result<(), ImportError> {
     let mut results: Vec<Reported> = Vec::new();
     let mut unread = 0;
-    for (at, line) in text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .enumerate()
-    {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for line in source.watched(text.lines().filter(|line| !line.trim().is_empty()), watch) {
+        let line = line?;
         let Some(row) = row(line) else {
             unread += 1;
             continue;
@@ -184,7 +164,7 @@ fn rows(
             result.samples_ns.extend(common::seconds(row.seconds));
         }
     }
-    common::unread(into, source, unread, "row");
+    into.note_unread(unread, "row", &source.name());
     into.reported.extend(results);
     Ok(())
 }
@@ -278,7 +258,7 @@ P999 Latency: 0.101519 s
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&OrtPerfTest, PRINTED.as_bytes());
-        testing::survives(&OrtPerfTest, b"a,0.5,1,2,0\na,0.5,1,2,1\nb,0.5,1,2,0\n");
+        testing::survives(&FORMAT, PRINTED.as_bytes());
+        testing::survives(&FORMAT, b"a,0.5,1,2,0\na,0.5,1,2,1\nb,0.5,1,2,0\n");
     }
 }

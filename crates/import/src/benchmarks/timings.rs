@@ -33,11 +33,10 @@ pub fn read(
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let (text, is_cut) = source.text(watch)?;
+    let text = source.text(watch, into)?;
     if into.format.is_empty() {
         into.format = "table";
     }
-    common::cut(into, source, is_cut);
     let mut rows = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -47,13 +46,11 @@ pub fn read(
     let places = Places::find(&names, columns, source)?;
     let scale = scale(columns, &names, places.time, source)?;
     let mut runs = Runs::default();
-    for (at, row) in rows.enumerate() {
-        if at % 4096 == 0 {
-            watch.tick(source.bytes())?;
-        }
+    for row in source.watched(rows, watch) {
+        let row = row?;
         runs.row(&lines::fields(row, separator), &places, scale, separator);
     }
-    common::unread(into, source, runs.unread, "row");
+    into.note_unread(runs.unread, "row", &source.name());
     let file = source.name();
     let below = "lay below zero; counted as zero";
     into.note_some(runs.below, "time", &file, below);

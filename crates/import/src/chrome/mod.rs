@@ -9,7 +9,7 @@ mod ranges;
 mod split;
 #[cfg(test)]
 mod tests;
-mod xla;
+pub(crate) mod xla;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -19,7 +19,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::{ImportError, Imported, Importer};
+use super::{Format, ImportError, Imported};
 use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
@@ -28,7 +28,6 @@ use event_converter::EventConverter;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
 use split::Splitter;
-pub(crate) use xla::Xla;
 
 /// Bytes that are cut into events at once.
 const PIECE: usize = 4 << 20;
@@ -48,144 +47,80 @@ enum Dialect {
 }
 
 /// `torch.profiler` and `torch.autograd.profiler`.
-#[derive(Debug)]
-pub struct PyTorch;
+pub(crate) const PYTORCH: Format = Format {
+    id: "pytorch",
+    title: "a trace of PyTorch's profiler",
+    tool: "PyTorch profiler",
+    name_ends: &[],
+    recognises: is_pytorch,
+    read: |source, watch, into| read(source, watch, Dialect::PyTorch, PYTORCH.title, into),
+};
+
+fn is_pytorch(head: &Head) -> bool {
+    let Some(text) = head.json() else {
+        return false;
+    };
+    let is_legacy = head.is_list() && text.contains("CPU functions");
+    let speaks = [
+        "\"schemaVersion\"",
+        "\"cpu_op\"",
+        "\"Operator\"",
+        "\"cuda_runtime\"",
+    ];
+    is_legacy
+        || head.has_key("traceEvents") && speaks.iter().any(|word| text.contains(word))
+        || head.has_key("schemaVersion") && head.has_key("deviceProperties")
+}
 
 /// ONNX Runtime with `enable_profiling`.
-#[derive(Debug)]
-pub struct OnnxRuntime;
+pub(crate) const ONNX_RUNTIME: Format = Format {
+    id: "onnxruntime",
+    title: "a profile of ONNX Runtime",
+    tool: "ONNX Runtime profiler",
+    name_ends: &[],
+    recognises: is_onnx_runtime,
+    read: |source, watch, into| {
+        read(
+            source,
+            watch,
+            Dialect::OnnxRuntime,
+            ONNX_RUNTIME.title,
+            into,
+        )
+    },
+};
+
+fn is_onnx_runtime(head: &Head) -> bool {
+    let squeezed = |text: &str| -> String {
+        let text = text.chars().take(4096);
+        text.filter(|c| !c.is_whitespace()).collect()
+    };
+    head.is_list()
+        && head.json().is_some_and(|text| {
+            let text = squeezed(text);
+            text.contains("\"cat\":\"Session\"") || text.contains("\"cat\":\"Node\"")
+        })
+}
 
 /// What Powerband keeps beside a session.
-#[derive(Debug)]
-pub struct Own;
+pub(crate) const OWN: Format = Format {
+    id: "powerband-trace",
+    title: "a trace of Powerband",
+    tool: "Powerband",
+    name_ends: &[],
+    recognises: |head| head.has_key("powerband") && head.has_key("traceEvents"),
+    read: |source, watch, into| read(source, watch, Dialect::Own, OWN.title, into),
+};
 
 /// Anybody's.
-#[derive(Debug)]
-pub struct ChromeTrace;
-
-impl Importer for PyTorch {
-    fn id(&self) -> &'static str {
-        "pytorch"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of PyTorch's profiler"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let Some(text) = head.json() else {
-            return false;
-        };
-        let is_legacy = head.is_list() && text.contains("CPU functions");
-        let speaks = [
-            "\"schemaVersion\"",
-            "\"cpu_op\"",
-            "\"Operator\"",
-            "\"cuda_runtime\"",
-        ];
-        is_legacy
-            || head.has_key("traceEvents") && speaks.iter().any(|word| text.contains(word))
-            || head.has_key("schemaVersion") && head.has_key("deviceProperties")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "PyTorch profiler".clone_into(&mut into.tool.name);
-        }
-        read(source, watch, Dialect::PyTorch, self.title(), into)
-    }
-}
-
-impl Importer for OnnxRuntime {
-    fn id(&self) -> &'static str {
-        "onnxruntime"
-    }
-
-    fn title(&self) -> &'static str {
-        "a profile of ONNX Runtime"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let squeezed = |text: &str| -> String {
-            let text = text.chars().take(4096);
-            text.filter(|c| !c.is_whitespace()).collect()
-        };
-        head.is_list()
-            && head.json().is_some_and(|text| {
-                let text = squeezed(text);
-                text.contains("\"cat\":\"Session\"") || text.contains("\"cat\":\"Node\"")
-            })
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "ONNX Runtime profiler".clone_into(&mut into.tool.name);
-        }
-        read(source, watch, Dialect::OnnxRuntime, self.title(), into)
-    }
-}
-
-impl Importer for Own {
-    fn id(&self) -> &'static str {
-        "powerband-trace"
-    }
-
-    fn title(&self) -> &'static str {
-        "a trace of Powerband"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_key("powerband") && head.has_key("traceEvents")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "Powerband".clone_into(&mut into.tool.name);
-        }
-        read(source, watch, Dialect::Own, self.title(), into)
-    }
-}
-
-impl Importer for ChromeTrace {
-    fn id(&self) -> &'static str {
-        "chrome-trace"
-    }
-
-    fn title(&self) -> &'static str {
-        "a Chrome trace"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_key("traceEvents") || head.is_list() && head.has_key("ph")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "Chrome trace".clone_into(&mut into.tool.name);
-        }
-        read(source, watch, Dialect::Any, self.title(), into)
-    }
-}
+pub(crate) const ANY: Format = Format {
+    id: "chrome-trace",
+    title: "a Chrome trace",
+    tool: "Chrome trace",
+    name_ends: &[],
+    recognises: |head| head.has_key("traceEvents") || head.is_list() && head.has_key("ph"),
+    read: |source, watch, into| read(source, watch, Dialect::Any, ANY.title, into),
+};
 
 /// Whole events of a file: bytes, and where in them each one begins and how long it is.
 struct Piece {

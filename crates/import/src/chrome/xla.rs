@@ -6,12 +6,12 @@
 
 use std::cmp::Reverse;
 
-use super::super::{ImportError, Imported, Importer};
 use super::event::Args;
-use super::{Described, Dialect, read};
+use super::{Described, Dialect};
 use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// What names of devices have in them.
@@ -24,45 +24,33 @@ const INSTRUCTIONS: [&str; 2] = ["XLA Ops", "Sparse Core Ops"];
 const MOST_EVENTS: usize = 1_000_000;
 
 /// The plug-in of `XProf` and `TensorBoard`.
-#[derive(Debug)]
-pub(crate) struct Xla;
+pub(crate) const FORMAT: Format = Format {
+    id: "xla",
+    title: "a trace of XLA (JAX, TensorFlow)",
+    tool: "XProf",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for Xla {
-    fn id(&self) -> &'static str {
-        "xla"
-    }
+fn recognises(head: &Head) -> bool {
+    let names = ["\"/device:GPU:", "\"/device:TPU:", "\"/host:CPU\""];
+    head.has_key("traceEvents")
+        && head.json().is_some_and(|text| {
+            text.contains("process_name") && names.iter().any(|name| text.contains(name))
+        })
+}
 
-    fn title(&self) -> &'static str {
-        "a trace of XLA (JAX, TensorFlow)"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let before = into.trace.len();
+    super::read(source, watch, Dialect::Xla, FORMAT.title, into)?;
+    if into.trace.len() - before >= MOST_EVENTS {
+        into.note(format!(
+            "{} has a million events, which is the most that XProf writes: the rest of the run is not in it. Profile fewer steps",
+            source.name()
+        ));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let names = ["\"/device:GPU:", "\"/device:TPU:", "\"/host:CPU\""];
-        head.has_key("traceEvents")
-            && head.json().is_some_and(|text| {
-                text.contains("process_name") && names.iter().any(|name| text.contains(name))
-            })
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "XProf".clone_into(&mut into.tool.name);
-        }
-        let before = into.trace.len();
-        read(source, watch, Dialect::Xla, self.title(), into)?;
-        if into.trace.len() - before >= MOST_EVENTS {
-            into.note(format!(
-                "{} has a million events, which is the most that XProf writes: the rest of the run is not in it. Profile fewer steps",
-                source.name()
-            ));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// What an event is if its row is one of the host.
@@ -336,7 +324,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        survives(&Xla, &unpacked(GPU));
+        survives(&FORMAT, &unpacked(GPU));
         assert!(bytes("a.json", b"{\"traceEvents\": [{\"name\": \"process_name\", \"args\": {\"name\": \"/host:CPU\"}}]}").is_ok());
     }
 }

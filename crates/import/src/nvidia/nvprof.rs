@@ -10,12 +10,8 @@ use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Track};
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct Nvprof;
 
 /// Where kernels stand; the second one only where they were made to run one after another.
 const KERNELS: [&str; 2] = [
@@ -25,70 +21,43 @@ const KERNELS: [&str; 2] = [
 /// Where calls stand.
 const CALLS: [&str; 2] = ["CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"];
 
-impl Importer for Nvprof {
-    fn id(&self) -> &'static str {
-        "nvprof"
-    }
-
-    fn title(&self) -> &'static str {
-        "a database of nvprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "nvprof",
+    title: "a database of nvprof",
+    tool: "nvprof",
+    name_ends: &[],
+    recognises: |head| {
         head.has_table("StringTable")
             && matches!(head, Head::Sqlite(tables)
                 if tables.iter().any(|table| table.starts_with("CUPTI_ACTIVITY_KIND_")))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if into.tool.name.is_empty() {
-            "nvprof".clone_into(&mut into.tool.name);
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    let strings = ById::read(&base, watch, "StringTable", ["_id_", "value"], into)?;
+    let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
+    base.each(&query, watch, |row| {
+        let name = row.int(1).and_then(|id| strings.get(id));
+        if let (Some(id), Some(name)) = (row.int(0), name) {
+            into.fact(&format!("GPU {id}"), name.clone());
         }
-        let mut strings = Vec::new();
-        let query = Query::all("StringTable", &["_id_", "value"]);
-        let seen = base.each(&query, watch, |row| {
-            let text = row.text(1).map(|text| text.into_owned());
-            strings.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-            true
-        })?;
-        seen.tell("StringTable", source, into);
-        let strings = ById::new(strings);
-        let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
-        base.each(&query, watch, |row| {
-            let name = row.int(1).and_then(|id| strings.get(id));
-            if let (Some(id), Some(name)) = (row.int(0), name) {
-                into.fact(&format!("GPU {id}"), name.clone());
-            }
-            true
-        })?;
-        work(&base, watch, &strings, into)?;
-        calls(&base, watch, into)?;
-        ranges(&base, watch, &strings, into)?;
-        if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-            into.note(format!(
-                "{} has no kernels and no copies: nothing ran on a GPU while it was written",
-                source.name()
-            ));
-        }
-        Ok(())
-    }
+        true
+    })?;
+    work(&base, watch, &strings, into)?;
+    calls(&base, watch, into)?;
+    ranges(&base, watch, &strings, into)?;
+    into.note_idle_device(&source.name(), "");
+    Ok(())
 }
 
 /// A row that begins with start, end, device, stream, correlation and process.
 fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
     Raw {
-        kind,
-        name,
-        track: [row.int(2).unwrap_or(0), row.int(3).unwrap_or(0), 0],
-        times: (row.int(0), row.int(1)),
         link: row.int(4).map_or(0, |id| id as u64),
         detail,
+        ..Raw::of(row, kind, name, [2, 3])
     }
 }
 
@@ -98,11 +67,7 @@ fn work(
     strings: &ById<String>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let stream = |[device, stream, _]: [i64; 3]| Track {
-        device: u32::try_from(device).ok(),
-        group: format!("GPU {device}"),
-        name: format!("Stream {stream}"),
-    };
+    let stream = |key| slice_buffer::device_track("Stream", key);
     const KERNEL: [&str; 12] = [
         "start",
         "end",
@@ -125,17 +90,8 @@ fn work(
     for table in KERNELS {
         let query = Query::all(table, &KERNEL);
         slice_buffer::take(base, watch, &query, words, into, |lane, row| {
-            let size = |column| row.int(column).unwrap_or(0);
-            let detail = match row.int(6) {
-                Some(x) => Detail::Grid([x, size(7), size(8)], [size(9), size(10), size(11)]),
-                None => Detail::None,
-            };
-            lane.push(&raw(
-                row,
-                SliceKind::Kernel,
-                row.int(5).unwrap_or(-1),
-                detail,
-            ))
+            let name = row.int(5).unwrap_or(-1);
+            lane.push(&raw(row, SliceKind::Kernel, name, Detail::grid(row, 6)))
         })?;
     }
     const MOVED: [&str; 7] = [
@@ -184,11 +140,9 @@ fn calls(
         "correlationId",
         "cbid",
     ];
-    let thread = |[process, thread, _]: [i64; 3]| Track {
-        device: None,
-        group: format!("process {process}"),
-        // Threads are told as 32 bits with a sign.
-        name: format!("thread {}", thread as u32),
+    // The file has threads as 32 bits with a sign.
+    let thread = |[process, thread, _]: [i64; 3]| {
+        slice_buffer::thread_track([process, i64::from(thread as u32), 0])
     };
     let runtime = |id: i64| match id {
         13 => "cudaLaunch".to_owned(),
@@ -201,12 +155,8 @@ fn calls(
     for (table, name) in CALLS.into_iter().zip(names) {
         let query = Query::all(table, &COLUMNS);
         count += slice_buffer::take(base, watch, &query, (name, &thread), into, |lane, row| {
-            lane.push(&raw(
-                row,
-                SliceKind::Call,
-                row.int(5).unwrap_or(-1),
-                Detail::None,
-            ))
+            let name = row.int(5).unwrap_or(-1);
+            lane.push(&raw(row, SliceKind::Call, name, Detail::None))
         })?;
     }
     if count > 0 {

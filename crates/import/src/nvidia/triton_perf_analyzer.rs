@@ -1,17 +1,11 @@
 //! `perf_analyzer -f`: one row for each load that Triton's server was put under, times in
 //! microseconds.
 
-use crate::benchmarks::common;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct TritonPerfAnalyzer;
 
 /// Columns that are times, beside everything with `latency` in its name.
 const TIMES: [&str; 11] = [
@@ -28,49 +22,37 @@ const TIMES: [&str; 11] = [
     "response wait",
 ];
 
-impl Importer for TritonPerfAnalyzer {
-    fn id(&self) -> &'static str {
-        "triton-perf-analyzer"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "triton-perf-analyzer",
+    title: "results of perf_analyzer",
+    tool: "perf_analyzer",
+    name_ends: &[],
+    recognises: |head| head.has_columns(',', &["inferences/second"]),
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "results of perf_analyzer"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_columns(',', &["inferences/second"])
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "perf_analyzer");
-        common::cut(into, source, is_cut);
-        let mut rows = text.lines().filter(|line| !line.trim().is_empty());
-        let columns = lines::fields(rows.next().unwrap_or_default(), ',');
-        let mut results: Vec<(f64, Reported)> = Vec::new();
-        let mut unread = 0;
-        for row in rows {
-            watch.tick(source.bytes())?;
-            let cells = lines::fields(row, ',');
-            // A row that is cut off has fewer cells, and its last one may be half a number.
-            let result = (cells.len() >= columns.len()).then(|| reported(&columns, &cells));
-            match result.flatten() {
-                Some(result) => results.push(result),
-                None => unread += 1,
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut rows = text.lines().filter(|line| !line.trim().is_empty());
+    let columns = lines::fields(rows.next().unwrap_or_default(), ',');
+    let mut results: Vec<(f64, Reported)> = Vec::new();
+    let mut unread = 0;
+    for row in rows {
+        watch.tick(source.bytes())?;
+        let cells = lines::fields(row, ',');
+        // A row that is cut off has fewer cells, and its last one may be half a number.
+        let result = (cells.len() >= columns.len()).then(|| reported(&columns, &cells));
+        match result.flatten() {
+            Some(result) => results.push(result),
+            None => unread += 1,
         }
-        common::unread(into, source, unread, "row");
-        // The file is ordered by throughput; loads are easier to follow.
-        results.sort_by(|one, other| one.0.total_cmp(&other.0));
-        into.reported
-            .extend(results.into_iter().map(|result| result.1));
-        Ok(())
     }
+    into.note_unread(unread, "row", &source.name());
+    // The file is ordered by throughput; loads are easier to follow.
+    results.sort_by(|one, other| one.0.total_cmp(&other.0));
+    into.reported
+        .extend(results.into_iter().map(|result| result.1));
+    Ok(())
 }
 
 /// A row: the load, and what was measured under it.
@@ -177,7 +159,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TritonPerfAnalyzer, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
         let empty = testing::imported("Concurrency,Inferences/Second\n").unwrap();
         assert!(empty.notes[0].contains("holds nothing"));
     }

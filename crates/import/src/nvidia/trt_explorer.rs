@@ -2,72 +2,53 @@
 
 use serde_json::Value;
 
-use crate::benchmarks::common;
 use crate::nvidia::trtexec_summary;
 use crate::nvidia::trtexec_summary::{Metric, Summary, batch_of_shape};
-use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct TrtExplorer;
+use crate::{Format, ImportError, Imported};
 
 /// What the numbers of a list are, in its order.
 const ORDER: [&str; 5] = ["min", "max", "mean", "median", "percentile(99%)"];
 
-impl Importer for TrtExplorer {
-    fn id(&self) -> &'static str {
-        "trt-engine-explorer"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "trt-engine-explorer",
+    title: "a summary of trtexec by the engine explorer",
+    tool: "trtexec",
+    name_ends: &[".profile.metadata.json"],
+    recognises: |head| !head.is_list() && head.has_key("performance_summary"),
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a summary of trtexec by the engine explorer"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        !head.is_list() && head.has_key("performance_summary")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; write it once more"))?;
-        common::tool(into, "trtexec");
-        common::cut(into, source, is_cut || is_damaged);
-        let part = |key: &str| value.get(key).and_then(Value::as_object);
-        let mut summary = Summary::default();
-        let shape = part("inference_options").and_then(|options| {
-            let found = options
-                .iter()
-                .find(|(key, _)| key.starts_with("Input inference shape"));
-            found?.1.as_str()
-        });
-        summary.batch = shape.and_then(batch_of_shape);
-        for key in [
-            "device_information",
-            "inference_options",
-            "build_options",
-            "model_options",
-        ] {
-            for (name, value) in part(key).into_iter().flatten() {
-                into.fact(name, json::value_text(value));
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
+    let part = |key: &str| value.get(key).and_then(Value::as_object);
+    let mut summary = Summary::default();
+    let shape = part("inference_options").and_then(|options| {
+        let found = options
+            .iter()
+            .find(|(key, _)| key.starts_with("Input inference shape"));
+        found?.1.as_str()
+    });
+    summary.batch = shape.and_then(batch_of_shape);
+    for key in [
+        "device_information",
+        "inference_options",
+        "build_options",
+        "model_options",
+    ] {
+        for (name, value) in part(key).into_iter().flatten() {
+            into.fact(name, json::value_text(value));
         }
-        if let Some(figures) = part("performance_summary") {
-            take(figures, &mut summary, into);
-        }
-        trtexec_summary::take(into, summary.into_reported());
-        Ok(())
     }
+    if let Some(figures) = part("performance_summary") {
+        take(figures, &mut summary, into);
+    }
+    trtexec_summary::take(into, summary.into_reported());
+    Ok(())
 }
 
 /// Times are lists, everything else is a number.
@@ -142,14 +123,11 @@ mod tests {
     #[test]
     fn with_the_times_of_the_run_there_is_one_latency() {
         let path = testing::path("tensorrt/resnet-a100-fp16.profile.json");
-        let mut all = Imported::default();
         let mut others = crate::companions(&path);
         others.push(path);
         assert_eq!(others.len(), 4);
-        for path in others {
-            let limits = crate::reading::source::Limits::default();
-            crate::add(&path, limits, &ReadProgress::default(), &mut all).unwrap();
-        }
+        let limits = crate::reading::source::Limits::default();
+        let all = crate::read_all(&others, limits, &ReadProgress::default()).unwrap();
         let found: Vec<(&str, usize, Option<usize>, Option<u64>)> = all
             .reported
             .iter()
@@ -168,7 +146,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtExplorer, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
         let empty = testing::imported("{\"performance_summary\": {}}").unwrap();
         assert!(empty.reported.is_empty());
     }

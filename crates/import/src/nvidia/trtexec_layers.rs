@@ -5,87 +5,73 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::benchmarks::common;
 use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer, Layer};
+use crate::{Format, ImportError, Imported, Layer};
 
 /// Where layers of TensorRT run.
 pub(crate) const PLACE: &str = "TensorRT";
-/// The format.
-#[derive(Debug)]
-pub(crate) struct TrtexecLayers;
+pub(crate) const FORMAT: Format = Format {
+    id: "trtexec-layers",
+    title: "layers of a TensorRT engine",
+    tool: "trtexec",
+    name_ends: &[".graph.json"],
+    recognises,
+    read,
+};
 
-impl Importer for TrtexecLayers {
-    fn id(&self) -> &'static str {
-        "trtexec-layers"
-    }
+fn recognises(head: &Head) -> bool {
+    let is_first = |key: &str| {
+        head.json()
+            .and_then(|text| text.trim_start().strip_prefix('{'))
+            .is_some_and(|rest| rest.trim_start().starts_with(key))
+    };
+    !head.is_list()
+        && head.has_key("Layers")
+        && (is_first("\"Layers\"") || is_first("\"Bindings\"") || head.has_key("LayerType"))
+}
 
-    fn title(&self) -> &'static str {
-        "layers of a TensorRT engine"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let value = source.json(&text, FORMAT.title, into)?;
+    let empty = Vec::new();
+    let layers = value
+        .get("Layers")
+        .and_then(Value::as_array)
+        .unwrap_or(&empty);
+    watch.tick(source.bytes())?;
+    into.fact("layers", layers.len().to_string());
+    let mut types: BTreeMap<String, u64> = BTreeMap::new();
+    let mut bare = 0;
+    for layer in layers.iter().filter_map(layer_of) {
+        if layer.kind.is_empty() {
+            bare += 1;
+        } else {
+            *types.entry(layer.kind.clone()).or_default() += 1;
+        }
+        into.layers.push(layer);
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let is_first = |key: &str| {
-            head.json()
-                .and_then(|text| text.trim_start().strip_prefix('{'))
-                .is_some_and(|rest| rest.trim_start().starts_with(key))
-        };
-        !head.is_list()
-            && head.has_key("Layers")
-            && (is_first("\"Layers\"") || is_first("\"Bindings\"") || head.has_key("LayerType"))
+    for (kind, count) in types {
+        into.fact(&format!("layers of type {kind}"), count.to_string());
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        let (value, is_damaged) = json::lenient(&text)
-            .ok_or_else(|| source.unusable(self.title(), "it is no JSON; write it once more"))?;
-        common::tool(into, "trtexec");
-        common::cut(into, source, is_cut || is_damaged);
-        let empty = Vec::new();
-        let layers = value
-            .get("Layers")
-            .and_then(Value::as_array)
-            .unwrap_or(&empty);
-        watch.tick(source.bytes())?;
-        into.fact("layers", layers.len().to_string());
-        let mut types: BTreeMap<String, u64> = BTreeMap::new();
-        let mut bare = 0;
-        for layer in layers.iter().filter_map(layer_of) {
-            if layer.kind.is_empty() {
-                bare += 1;
-            } else {
-                *types.entry(layer.kind.clone()).or_default() += 1;
-            }
-            into.layers.push(layer);
-        }
-        for (kind, count) in types {
-            into.fact(&format!("layers of type {kind}"), count.to_string());
-        }
-        if bare > 0 {
-            into.note(format!(
-                "{bare} layers of {} have names alone; an engine that is built with --profilingVerbosity=detailed tells their types",
-                source.name()
-            ));
-        }
-        bindings(&value, layers, into);
-        join(into);
-        if into.totals.is_empty() {
-            into.note(format!(
-                "{} has no times: its layers are listed without them. Read it together with the file of --exportProfile",
-                source.name()
-            ));
-        }
-        Ok(())
+    if bare > 0 {
+        into.note(format!(
+            "{bare} layers of {} have names alone; an engine that is built with --profilingVerbosity=detailed tells their types",
+            source.name()
+        ));
     }
+    bindings(&value, layers, into);
+    join(into);
+    if into.totals.is_empty() {
+        into.note(format!(
+            "{} has no times: its layers are listed without them. Read it together with the file of --exportProfile",
+            source.name()
+        ));
+    }
+    Ok(())
 }
 
 /// One layer: an object, or a name alone.
@@ -271,7 +257,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecLayers, &testing::raw(FILE)[..4000]);
+        testing::survives(&FORMAT, &testing::raw(FILE)[..4000]);
         assert!(
             testing::imported("{\"Layers\": []}")
                 .unwrap()

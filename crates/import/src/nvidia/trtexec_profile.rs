@@ -8,78 +8,65 @@ use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub(crate) struct TrtexecProfile;
+pub(crate) const FORMAT: Format = Format {
+    id: "trtexec-profile",
+    title: "a profile of trtexec",
+    tool: "trtexec",
+    name_ends: &[".profile.json"],
+    recognises,
+    read,
+};
 
-impl Importer for TrtexecProfile {
-    fn id(&self) -> &'static str {
-        "trtexec-profile"
-    }
+fn recognises(head: &Head) -> bool {
+    let first = head
+        .json()
+        .map(|text| text.trim_start_matches(['[', ' ', '\n', '\r', '\t']));
+    head.is_list()
+        && !head.has_key("ph")
+        && (head.has_key("timeMs") && head.has_key("averageMs")
+            || first.is_some_and(|text| {
+                text.strip_prefix('{')
+                    .is_some_and(|rest| rest.trim_start().starts_with("\"count\""))
+            }))
+}
 
-    fn title(&self) -> &'static str {
-        "a profile of trtexec"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let first = head
-            .json()
-            .map(|text| text.trim_start_matches(['[', ' ', '\n', '\r', '\t']));
-        head.is_list()
-            && !head.has_key("ph")
-            && (head.has_key("timeMs") && head.has_key("averageMs")
-                || first.is_some_and(|text| {
-                    text.strip_prefix('{')
-                        .is_some_and(|rest| rest.trim_start().starts_with("\"count\""))
-                }))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "trtexec");
-        let mut list = json::elements(&text);
-        let mut count = None;
-        let mut layers = common::Sums::default();
-        let (mut unread, mut is_negative) = (0, false);
-        for (at, element) in list.by_ref().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            let row = json::object(element).unwrap_or_default();
-            if let (Some(told), true) = (json::number_of(&row, "count"), count.is_none()) {
-                count = Some(told.max(0.0) as u64);
-                continue;
-            }
-            match layer(&row, count.unwrap_or(1)) {
-                Some((total, below)) => {
-                    layers.add(total);
-                    is_negative |= below;
-                }
-                None => unread += 1,
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut list = json::elements(&text);
+    let mut count = None;
+    let mut layers = common::Sums::default();
+    let (mut unread, mut is_negative) = (0, false);
+    for element in source.watched(list.by_ref(), watch) {
+        let element = element?;
+        let row = json::object(element).unwrap_or_default();
+        if let (Some(told), true) = (json::number_of(&row, "count"), count.is_none()) {
+            count = Some(told.max(0.0) as u64);
+            continue;
         }
-        if count.is_none() {
-            into.note(
-                "the profile does not say how many iterations it covers; each layer counts once",
-            );
+        match layer(&row, count.unwrap_or(1)) {
+            Some((total, below)) => {
+                layers.add(total);
+                is_negative |= below;
+            }
+            None => unread += 1,
         }
-        if is_negative {
-            into.note("some times lie below zero and count as zero");
-        }
-        common::cut(into, source, is_cut || list.is_cut());
-        common::unread(into, source, unread, "layer");
-        take(into, layers.into_list(), count);
-        Ok(())
     }
+    if count.is_none() {
+        into.note("the profile does not say how many iterations it covers; each layer counts once");
+    }
+    if is_negative {
+        into.note("some times lie below zero and count as zero");
+    }
+    if list.is_cut() {
+        into.note_cut(&source.name());
+    }
+    into.note_unread(unread, "layer", &source.name());
+    take(into, layers.into_list(), count);
+    Ok(())
 }
 
 /// Takes layers in, unless another file of the same run had them.
@@ -143,18 +130,14 @@ mod tests {
         let text = r#"[ { "count" : 20 }, { "name" : "a", "timeMs" : 2, "averageMs" : 0.1 },
             { "name" : "a", "averageMs" : 0.1 }, { "name" : "b", "timeMs" : -1 }, { "name" : 5 }"#;
         let imported = testing::imported(text).unwrap();
-        let found: Vec<(&str, u64, u64)> = imported
-            .totals
-            .iter()
-            .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-            .collect();
+        let found = testing::totals(&imported);
         assert_eq!(found, [("a", 40, 4_000_000), ("b", 20, 0)]);
         assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
     }
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecProfile, &testing::raw(FILE));
+        testing::survives(&FORMAT, &testing::raw(FILE));
         assert!(
             testing::imported("[ { \"count\" : 0 } ]")
                 .unwrap()

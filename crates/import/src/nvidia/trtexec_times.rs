@@ -2,17 +2,12 @@
 
 use crate::benchmarks::common;
 use crate::nvidia::trtexec_summary;
-use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
-
-/// The format.
-#[derive(Debug)]
-pub(crate) struct TrtexecTimes;
 
 /// Parts of an iteration that are figures of its latency: what they are called, and their keys in new
 /// files and in old ones.
@@ -22,54 +17,43 @@ const PARTS: [(&str, [&str; 2]); 3] = [
     ("End-to-End Host Latency", ["endToEndMs", "endToEndMs"]),
 ];
 
-impl Importer for TrtexecTimes {
-    fn id(&self) -> &'static str {
-        "trtexec-times"
-    }
-
-    fn title(&self) -> &'static str {
-        "times of trtexec"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "trtexec-times",
+    title: "times of trtexec",
+    tool: "trtexec",
+    name_ends: &[".timing.json"],
+    recognises: |head| {
         head.is_list() && head.has_key("startComputeMs") && head.has_key("endComputeMs")
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "trtexec");
-        let mut times = Times::default();
-        let mut list = json::elements(&text);
-        let mut unread = 0;
-        for (at, element) in list.by_ref().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            match json::object(element) {
-                Some(row) => unread += u64::from(!times.take(&row)),
-                None => unread += 1,
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut times = Times::default();
+    let mut list = json::elements(&text);
+    let mut unread = 0;
+    for element in source.watched(list.by_ref(), watch) {
+        let element = element?;
+        match json::object(element) {
+            Some(row) => unread += u64::from(!times.take(&row)),
+            None => unread += 1,
         }
-        common::cut(into, source, is_cut || list.is_cut());
-        common::unread(into, source, unread, "iteration");
-        if times.compute.is_empty() {
-            into.note(format!("{} has no iterations", source.name()));
-            return Ok(());
-        }
-        if times.is_negative {
-            into.note("some times lie below zero and count as zero");
-        }
-        into.note(
-            "iterations of trtexec overlap, so runs a second are not one divided by the latency",
-        );
-        trtexec_summary::take(into, times.into_reported());
-        Ok(())
     }
+    if list.is_cut() {
+        into.note_cut(&source.name());
+    }
+    into.note_unread(unread, "iteration", &source.name());
+    if times.compute.is_empty() {
+        into.note(format!("{} has no iterations", source.name()));
+        return Ok(());
+    }
+    if times.is_negative {
+        into.note("some times lie below zero and count as zero");
+    }
+    into.note("iterations of trtexec overlap, so runs a second are not one divided by the latency");
+    trtexec_summary::take(into, times.into_reported());
+    Ok(())
 }
 
 /// What was measured, iteration by iteration.
@@ -193,7 +177,7 @@ mod tests {
 
     #[test]
     fn no_damage_makes_it_panic() {
-        testing::survives(&TrtexecTimes, &testing::raw(FILE)[..3000]);
-        testing::survives(&TrtexecTimes, b"[]");
+        testing::survives(&FORMAT, &testing::raw(FILE)[..3000]);
+        testing::survives(&FORMAT, b"[]");
     }
 }

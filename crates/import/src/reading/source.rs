@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use rusqlite::Connection;
+use serde_json::Value;
 
-use crate::ImportError;
 use crate::reading::head::Head;
 pub use crate::reading::limits::Limits;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::utf16::Utf8;
-use crate::reading::{sqlite, standard_input};
+use crate::reading::{json, sqlite, standard_input};
+use crate::{ImportError, Imported};
 use powerband_core::base::regular_file::{self, NotRegular};
 
 /// As much of a file is looked at to recognise it.
@@ -190,12 +191,15 @@ impl Source {
     }
 
     /// All of it as text; bytes that are none are replaced. A packed file that is cut off is read as
-    /// far as it goes, and the second value says so.
-    pub fn text(&self, watch: &ReadProgress<'_>) -> Result<(String, bool), ImportError> {
+    /// far as it goes, and a note says so.
+    pub(crate) fn text(
+        &self,
+        watch: &ReadProgress<'_>,
+        into: &mut Imported,
+    ) -> Result<String, ImportError> {
         let mut stream = self.stream()?;
         let mut bytes = Vec::new();
         let mut chunk = vec![0; CHUNK];
-        let mut is_cut = false;
         loop {
             watch.tick(stream.bytes_read())?;
             match stream.read(&mut chunk) {
@@ -203,7 +207,7 @@ impl Source {
                 Ok(n) => bytes.extend_from_slice(&chunk[..n]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if self.is_cut(&error) && !bytes.is_empty() => {
-                    is_cut = true;
+                    into.note_cut(&self.name());
                     break;
                 }
                 Err(error) => return Err(self.io(error)),
@@ -211,11 +215,39 @@ impl Source {
         }
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let text = match text.strip_prefix('\u{feff}') {
+        Ok(match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
             None => text,
-        };
-        Ok((text, is_cut))
+        })
+    }
+
+    /// Goes through the lines or rows of a text of it, and ends where reading was stopped.
+    pub(crate) fn watched<'a, T>(
+        &'a self,
+        parts: impl Iterator<Item = T> + 'a,
+        watch: &'a ReadProgress<'_>,
+    ) -> impl Iterator<Item = Result<T, ImportError>> + 'a {
+        parts.enumerate().map(|(at, part)| {
+            if at % 4096 == 0 {
+                watch.tick(self.bytes)?;
+            }
+            Ok(part)
+        })
+    }
+
+    /// A text of it as JSON. One that is cut off or damaged is read as far as it goes, and a note says so.
+    pub(crate) fn json(
+        &self,
+        text: &str,
+        title: &'static str,
+        into: &mut Imported,
+    ) -> Result<Value, ImportError> {
+        let (value, is_damaged) = json::lenient(text)
+            .ok_or_else(|| self.unusable(title, "it is no JSON; write it once more"))?;
+        if is_damaged {
+            into.note_cut(&self.name());
+        }
+        Ok(value)
     }
 
     /// A path where a database can be opened: the file itself, or an unpacked copy.
@@ -348,13 +380,17 @@ mod tests {
         (file, source)
     }
 
+    /// All of a file, and whether a note says that it is cut off.
+    fn all_text(source: &Source) -> Result<(String, bool), ImportError> {
+        let mut into = Imported::default();
+        let text = source.text(&ReadProgress::default(), &mut into)?;
+        Ok((text, !into.notes.is_empty()))
+    }
+
     #[test]
     fn packed_files_read_as_unpacked_ones() {
         let (_file, source) = opened(&packed(b"[1, 2]"), 100);
-        assert_eq!(
-            source.text(&ReadProgress::default()).unwrap(),
-            ("[1, 2]".to_owned(), false)
-        );
+        assert_eq!(all_text(&source).unwrap(), ("[1, 2]".to_owned(), false));
         assert!(source.head().unwrap().is_list());
     }
 
@@ -367,17 +403,14 @@ mod tests {
         for bytes in [packed(&text), text] {
             let (_file, source) = opened(&bytes, 100);
             assert!(source.head().unwrap().has_key("µ"));
-            assert_eq!(
-                source.text(&ReadProgress::default()).unwrap().0,
-                "{\"µ\": 1}"
-            );
+            assert_eq!(all_text(&source).unwrap().0, "{\"µ\": 1}");
         }
     }
 
     #[test]
     fn a_bomb_is_refused_with_its_limit() {
         let (_file, source) = opened(&packed(&vec![b' '; 2_000_000]), 1_000_000);
-        let error = source.text(&ReadProgress::default()).unwrap_err();
+        let error = all_text(&source).unwrap_err();
         assert!(
             matches!(error, ImportError::TooLarge { limit_mb: 1, .. }),
             "{error}"
@@ -392,7 +425,7 @@ mod tests {
             .join(",");
         let whole = packed(text.as_bytes());
         let (_file, source) = opened(&whole[..whole.len() / 2], 100_000_000);
-        let (read, is_cut) = source.text(&ReadProgress::default()).unwrap();
+        let (read, is_cut) = all_text(&source).unwrap();
         assert!(is_cut && !read.is_empty() && text.starts_with(&read));
     }
 }

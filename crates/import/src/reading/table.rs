@@ -99,14 +99,9 @@ impl<'a> Table<'a> {
 
     /// Says what could not be read; `unread` are the rows that the caller could make nothing of.
     pub fn finish(self, unread: u64, into: &mut Imported) {
-        let unread = unread + self.unread;
-        let why = "could not be read: cut off, or not only numbers";
-        into.note_some(unread, "row", &self.source.name(), why);
+        note_unread(unread + self.unread, self.source, into);
         if self.is_cut {
-            into.note(format!(
-                "{} is cut off; what came before the cut was read",
-                self.source.name()
-            ));
+            into.note_cut(&self.source.name());
         }
     }
 
@@ -165,6 +160,12 @@ impl<'a> Row<'a> {
     pub fn whole(&self, place: Option<usize>) -> Option<u64> {
         lines::whole(self.text(place))
     }
+}
+
+/// Notes how many rows could not be read.
+pub(crate) fn note_unread(rows: u64, source: &Source, into: &mut Imported) {
+    let fate = "could not be read: cut off, or not only numbers";
+    into.note_some(rows, "row", &source.name(), fate);
 }
 
 /// A column's name in one spelling.

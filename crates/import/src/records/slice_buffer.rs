@@ -8,7 +8,7 @@ use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::{ImportError, Imported};
-use powerband_core::domain::trace::{Slice, SliceKind, Trace, Track};
+use powerband_core::domain::trace::{Names, Slice, SliceKind, Trace, Track};
 
 /// Mixes numbers that the file made up itself: quick, and nothing else.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,6 +92,15 @@ pub enum Detail {
 }
 
 impl Detail {
+    /// The size of a launch, which stands in six columns from this one on; nothing where the first is empty.
+    pub(crate) fn grid(row: &Cells<'_, '_>, first: usize) -> Self {
+        let size = |place| row.int(first + place).unwrap_or(0);
+        match row.int(first) {
+            Some(x) => Self::Grid([x, size(1), size(2)], [size(3), size(4), size(5)]),
+            None => Self::None,
+        }
+    }
+
     fn words(self) -> String {
         let times = |[x, y, z]: [i64; 3]| format!("{x}×{y}×{z}");
         match self {
@@ -129,6 +138,39 @@ pub struct Raw {
     pub link: u64,
     /// More of it.
     pub detail: Detail,
+}
+
+impl Raw {
+    /// A row that begins with start and end, and has what tells its track from others in these columns.
+    pub(crate) fn of(row: &Cells<'_, '_>, kind: SliceKind, name: i64, track: [usize; 2]) -> Self {
+        let [first, second] = track.map(|column| row.int(column).unwrap_or(0));
+        Self {
+            kind,
+            name,
+            track: [first, second, 0],
+            times: (row.int(0), row.int(1)),
+            link: 0,
+            detail: Detail::None,
+        }
+    }
+}
+
+/// The track of a stream or a queue of a device.
+pub(crate) fn device_track(what: &str, [device, number, _]: [i64; 3]) -> Track {
+    Track {
+        device: u32::try_from(device).ok(),
+        group: format!("GPU {device}"),
+        name: format!("{what} {number}"),
+    }
+}
+
+/// The track of a thread of a process.
+pub(crate) fn thread_track([process, thread, _]: [i64; 3]) -> Track {
+    Track {
+        device: None,
+        group: format!("process {process}"),
+        name: format!("thread {thread}"),
+    }
 }
 
 /// From the number of a name in a database to the name.
@@ -212,8 +254,26 @@ pub fn take(
     Ok(count)
 }
 
+/// Reads a table whose names stand in its rows into a trace, one row after the other.
+pub(crate) fn take_named(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    query: &Query<'_>,
+    place: &Placing<'_>,
+    into: &mut Imported,
+    mut each: impl FnMut(&mut SliceBuffer, &mut Names, &Cells<'_, '_>) -> bool,
+) -> Result<(), ImportError> {
+    let (mut lane, mut names) = (SliceBuffer::default(), Names::default());
+    let seen = base.each(query, watch, |row| each(&mut lane, &mut names, row))?;
+    seen.tell(query.table, base.source, into);
+    tell_backwards(lane.backwards, query.table, base.source, into);
+    let name = |id: i64| u32::try_from(id).map_or("", |id| names.get(id)).to_owned();
+    lane.pour(&name, place, &mut into.trace);
+    Ok(())
+}
+
 /// Notes how many rows end before they begin.
-pub(crate) fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
+fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
     let of = format!("{table} in {}", source.name());
     let fate = "had the end before the beginning; counted as 0 ns";
     into.note_some(count, "row", &of, fate);
@@ -228,6 +288,26 @@ pub(crate) struct ById<T> {
 impl<T> Default for ById<T> {
     fn default() -> Self {
         Self { rows: Vec::new() }
+    }
+}
+
+impl ById<String> {
+    /// A table of numbers and texts.
+    pub(crate) fn read(
+        base: &Base<'_>,
+        watch: &ReadProgress<'_>,
+        table: &str,
+        columns: [&str; 2],
+        into: &mut Imported,
+    ) -> Result<Self, ImportError> {
+        let mut found = Vec::new();
+        let seen = base.each(&Query::all(table, &columns), watch, |row| {
+            let text = row.text(1).map(|text| text.into_owned());
+            found.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
+            true
+        })?;
+        seen.tell(table, base.source, into);
+        Ok(Self::new(found))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files of tools that are known and not read: how each is recognised, what it is called, and what helps.
 //!
-//! Asked once no importer wants a file. Content decides before the name; of what is only packed or pickled, the
+//! Asked where no format recognises a file. Content decides before the name; of what is only packed or pickled, the
 //! name says more than the content does.
 
 use std::path::Path;
@@ -86,7 +86,7 @@ const PACKED: &[Unread] = &[
     Unread("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs what is in it, so none is read: save its numbers as CSV or JSON in Python"),
 ];
 
-/// What is said of a file that no importer wants; nothing where it is not known either.
+/// What is said of a file that no format recognises; nothing where it is not known either.
 pub fn refusal(path: &Path, beginning: &[u8], head: &Head) -> Option<ImportError> {
     let shows = |kind: &&Unread| kind.1.iter().any(|sign| sign.is_in(beginning, head));
     let name = path.file_name().unwrap_or_default().to_string_lossy();

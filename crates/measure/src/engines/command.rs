@@ -213,7 +213,7 @@ impl Figures {
         })
     }
 
-    /// The times of a batch that a text tells, in nanoseconds.
+    /// The times of a batch in a text, in nanoseconds.
     pub fn times_ns(&self, text: &str, batch: usize) -> Vec<u64> {
         let found = self.expression.captures_iter(text);
         let times = found.filter_map(|captures| {

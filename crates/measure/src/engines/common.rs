@@ -118,7 +118,7 @@ pub(super) const THREADS: Key = Key {
     help: "threads that share the matrix products (default: the hardware threads this process may use)",
 };
 
-/// Refuses what an engine that knows the processor and threads alone cannot be told.
+/// Refuses what an engine that knows only the processor and threads cannot do.
 pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
     if setup.device != "cpu" {
         return Err(format!(

@@ -106,11 +106,7 @@ impl Engine for Fake {
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
-        Ok(EngineInfo {
-            version: "made-up timings".to_owned(),
-            devices: vec!["cpu".to_owned()],
-            ..EngineInfo::default()
-        })
+        Ok(EngineInfo::on_cpu("made-up timings".to_owned()))
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {

@@ -1,7 +1,7 @@
 //! The engines that run a network, behind one trait, and the list of them.
 //!
-//! Only a worker process loads an engine; the rest of the program asks here which there are, what
-//! they may be told, and how their worker is started. To add one: a file here and a line in [`ALL`].
+//! Only a worker process loads an engine; the rest of the program asks here which there are, which
+//! options they take, and how their worker is started. To add one: a file here and a line in [`ALL`].
 
 pub mod command;
 mod common;
@@ -186,7 +186,16 @@ pub struct EngineInfo {
 }
 
 impl EngineInfo {
-    /// Why it cannot run a setup, as far as it can be told before it is tried; nothing where it may.
+    /// An engine that runs on the processor alone.
+    pub(crate) fn on_cpu(version: String) -> Self {
+        Self {
+            version,
+            devices: vec!["cpu".to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Why it cannot run a setup, as far as it can be known before it is tried; nothing where it may.
     pub fn lack(&self, setup: &Setup) -> Option<String> {
         let kind = setup.device.split(':').next().unwrap_or_default();
         let device = format!("device={kind}");
@@ -240,7 +249,7 @@ pub(crate) const PROFILE_RUNS: u64 = 13;
 /// See [`PROFILE_RUNS`].
 pub(crate) const PROFILE_WARM_UP: u64 = 3;
 
-/// An engine: what it is called, what it may be told, how it is loaded.
+/// An engine: its name, the options that it takes, how it is loaded.
 pub trait Engine: Sync {
     /// What a setup calls it.
     fn id(&self) -> &'static str;
@@ -251,7 +260,7 @@ pub trait Engine: Sync {
     /// Options beyond [`COMMON_KEYS`].
     fn keys(&self) -> &'static [Key];
 
-    /// Whether users are told of it; numbers of an engine that is not offered are made up.
+    /// Whether users see it in lists; numbers of an engine that is not offered are made up.
     fn is_offered(&self) -> bool {
         true
     }
@@ -261,7 +270,7 @@ pub trait Engine: Sync {
         true
     }
 
-    /// Whether it can run a network without being told more than its name.
+    /// Whether it can run a network by its name alone, without further options.
     fn stands_alone(&self) -> bool {
         true
     }

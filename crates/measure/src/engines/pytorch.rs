@@ -247,7 +247,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "epoch_items",
         values: "a whole number",
-        help: "items after which loss and accuracy are told",
+        help: "items between two reports of loss and accuracy",
     },
     Key {
         name: "deterministic",

@@ -18,10 +18,9 @@ use tract_onnx::prelude::{
 use tract_onnx::tract_core::plan;
 
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
-    PROFILE_WARM_UP, Runnable, THREADS, Watched, check_cpu_alone, node_events, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, THREADS,
+    Watched, check_cpu_alone, node_events, positive,
 };
-use powerband_core::base::clock;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 use powerband_onnx::{agreement, file, inspect};
@@ -50,11 +49,7 @@ impl Engine for Tract {
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
-        Ok(EngineInfo {
-            version: format!("tract {VERSION}"),
-            devices: vec!["cpu".to_owned()],
-            ..EngineInfo::default()
-        })
+        Ok(EngineInfo::on_cpu(format!("tract {VERSION}")))
     }
 
     fn profiles(&self) -> bool {
@@ -79,14 +74,10 @@ impl Engine for Tract {
             .collect::<TractResult<Vec<TValue>>>()
             .map_err(|error| explain(&error))?;
         let mut watched = Recorder::begin();
-        let mut began_ns = 0;
-        for run in 0..PROFILE_RUNS {
-            if run == PROFILE_WARM_UP {
-                began_ns = clock::monotonic_ns();
-            }
+        let began_ns = node_events::profile(|| {
             multithread_tract_scope(executor.clone(), || watched.run(&plan, &values))
-                .map_err(|error| explain(&error))?;
-        }
+                .map_err(|error| explain(&error))
+        })?;
         watched.name_operators(&Origins::of(request.model));
         Ok(Watched {
             files: vec![node_events::write(folder, watched.events)?],
@@ -158,8 +149,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Nodes are told by the operator of the file that they carry out, as every other engine tells them:
-    /// what tract calls a matrix product may be a convolution.
+    /// Names nodes by the operator of the file that they carry out, as the other engines do: what tract
+    /// calls a matrix product may be a convolution.
     fn name_operators(&mut self, origins: &Origins) {
         for event in &mut self.events {
             let name = event["name"].as_str().unwrap_or_default();

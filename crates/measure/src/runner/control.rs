@@ -1,7 +1,7 @@
 //! What may be asked of a run while it goes on: a rest, leaving a case out, stopping.
 //!
-//! Copies share one state: one is with the run, the others with whoever watches it. The run looks
-//! at it between visits; only leaving a case out and a cancelled token reach into a visit.
+//! Copies share one state: the run has one, the window or the command line the others. The run looks at it
+//! between visits; only leaving a case out and a cancelled token reach into a visit.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 
-/// How often a resting run looks at its token, which a signal handler raises without waking anybody.
+/// How often a resting run looks at its token, which a signal handler raises without waking it.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The handle on a run.
@@ -115,7 +115,7 @@ impl Control {
         std::mem::take(&mut self.state().unwanted)
     }
 
-    /// Opens a visit. Its token is raised with the run's, or by who leaves the case out.
+    /// Opens a visit. Its token is raised with the run's, or when the case is left out.
     pub(super) fn begin_visit(&self, case: CaseKey) -> CancelToken {
         let stop = self.cancel.part();
         let mut state = self.state();
@@ -139,7 +139,7 @@ impl Control {
             return;
         };
         visit.is_starting = true;
-        // Whoever was told of the visit may have answered before the start.
+        // An observer that saw the visit may have left the case out before the start.
         if unwanted.contains(&visit.case) {
             visit.stop.cancel();
         }
@@ -193,7 +193,7 @@ mod tests {
             Control::resume,
             Control::cancel,
             |control| control.skip(CASE),
-            // As a signal handler does it: nobody is woken.
+            // As a signal handler does it: no thread is woken.
             |control| control.token().cancel(),
         ];
         for deed in deeds {

@@ -1,5 +1,5 @@
-//! What is measured first, before anybody has chosen anything: ResNet-50, quickly, on the best that this
-//! machine has.
+//! What the large button measures before the user has chosen anything: ResNet-50 with the quick preset, on
+//! the best engine of this machine.
 
 use super::ladders::Here;
 use super::request::RunRequest;

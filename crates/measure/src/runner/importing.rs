@@ -1,4 +1,4 @@
-//! Files of other tools made into a session: profiles where the time went, cases where somebody measured.
+//! Files of other tools made into a session: profiles of where the time went, cases of what was measured.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,11 +36,66 @@ pub struct Taken {
     /// The session.
     pub session: Session,
     /// Timelines, by the place of their profile in the session.
-    pub traces: Vec<Trace>,
+    pub traces: Vec<Arc<Trace>>,
     /// The identifier of the first file's format.
     pub format: String,
     /// Files that lie beside those that were read, and belong to the same run.
     pub companions: Vec<PathBuf>,
+}
+
+/// Files of one process, which become one profile.
+#[derive(Debug)]
+pub struct FileSet {
+    /// The files that were named.
+    pub named: Vec<PathBuf>,
+    /// Files that lie beside the first of them and were not named.
+    pub companions: Vec<PathBuf>,
+}
+
+/// The files, those of one process together.
+pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
+    let mut sets: Vec<FileSet> = Vec::new();
+    for file in files {
+        let beside = import::companions(file);
+        let is_of = |set: &&mut FileSet| set.named.iter().any(|other| beside.contains(other));
+        match sets.iter_mut().find(is_of) {
+            Some(set) => set.named.push(file.clone()),
+            None => sets.push(FileSet {
+                named: vec![file.clone()],
+                companions: beside,
+            }),
+        }
+    }
+    for set in &mut sets {
+        set.companions.retain(|file| !files.contains(file));
+    }
+    sets
+}
+
+impl FileSet {
+    /// Reads the first file, and all others as far as they can be read: a note says which are left out.
+    /// `turn` is called before each of these.
+    pub fn read_leniently(
+        &self,
+        limits: Limits,
+        watch: &ReadProgress<'_>,
+        turn: impl Fn(),
+    ) -> Result<Imported, ImportError> {
+        let mut imported = Imported::default();
+        let mut files = self.named.iter().chain(&self.companions);
+        if let Some(first) = files.next() {
+            import::add(first, limits, watch, &mut imported)?;
+        }
+        for file in files {
+            turn();
+            match import::add(file, limits, watch, &mut imported) {
+                Ok(()) => {}
+                Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
+                Err(error) => imported.note(format!("left out: {}", error.in_window())),
+            }
+        }
+        Ok(imported)
+    }
 }
 
 /// Reads files. Those of one process become one profile; where columns are named, each file is a table of
@@ -53,9 +108,9 @@ pub fn take(
 ) -> Result<Taken, ImportError> {
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
-    for set in sets(files) {
+    for set in file_sets(files) {
         let mut imported = Imported::default();
-        for file in &set {
+        for file in &set.named {
             match columns {
                 Some(columns) => {
                     let source = Source::open_named(file, limits, watch)?;
@@ -65,34 +120,15 @@ pub fn take(
                 None => import::add(file, limits, watch, &mut imported)?,
             }
         }
-        if let Some(first) = set.first() {
-            companions.extend(import::companions(first));
-            parts.push((title(first), imported));
-        }
+        parts.extend(set.named.first().map(|first| (title(first), imported)));
+        companions.extend(set.companions);
     }
-    companions.retain(|file| !files.contains(file));
     companions.sort();
     companions.dedup();
     Ok(Taken {
         companions,
         ..session(parts)
     })
-}
-
-/// The files, those that belong together side by side.
-fn sets(files: &[PathBuf]) -> Vec<Vec<PathBuf>> {
-    let mut sets: Vec<Vec<PathBuf>> = Vec::new();
-    for file in files {
-        let beside = import::companions(file);
-        let known = sets
-            .iter_mut()
-            .find(|set| set.iter().any(|other| beside.contains(other)));
-        match known {
-            Some(set) => set.push(file.clone()),
-            None => sets.push(vec![file.clone()]),
-        }
-    }
-    sets
 }
 
 fn title(file: &Path) -> String {
@@ -160,7 +196,7 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
             || !imported.layers.is_empty();
         if has_something {
             session.profiles.push(profile);
-            traces.push(std::mem::take(&mut imported.trace));
+            traces.push(Arc::new(std::mem::take(&mut imported.trace)));
         }
     }
     session.reported = reported;
@@ -290,7 +326,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
             ..Round::default()
         });
     }
-    // Two files of one run tell the same time.
+    // Two files of one run have the same time.
     let is_same =
         |known: &&mut Stated| known.typical_ns.is_some() && known.typical_ns == stated.typical_ns;
     match case.stated.iter_mut().find(is_same) {
@@ -300,7 +336,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
     }
 }
 
-/// What is to be known of the results: what their program does not accept, then what nobody knows.
+/// Remarks on the results: what their program does not accept, then what is unknown.
 fn remarks(reported: &[Reported]) -> Vec<String> {
     let objections = with_times(reported).flat_map(|one| {
         let name = &one.name;
@@ -369,19 +405,13 @@ pub enum KeepError {
 
 /// Writes the session, and the timelines beside it.
 pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
-    let profiles = taken.session.profiles.iter_mut();
-    for (number, (profile, trace)) in profiles.zip(&taken.traces).enumerate() {
-        if !trace.is_empty() {
-            profile.trace_file = Some(trace_file::put_beside(path, number, |to| {
-                trace_file::write(to, trace)
-            })?);
-        }
-    }
-    session_file::write(path, &taken.session)?;
+    let traces = taken.traces.iter().cloned().enumerate();
+    let open: Vec<_> = traces.filter(|(_, trace)| !trace.is_empty()).collect();
+    taken.session = keep_copy(&taken.session, &open, None, path)?;
     Ok(())
 }
 
-/// Writes a session to another file, with its timelines beside it, and tells what was written.
+/// Writes a session to another file, with its timelines beside it, and returns what was written.
 ///
 /// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
 /// the file that the session is from.

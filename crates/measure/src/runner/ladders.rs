@@ -65,7 +65,7 @@ pub const ALL: &[Ladder] = &[
     },
 ];
 
-/// The ladder that somebody names.
+/// The ladder of this name.
 pub fn find(id: &str) -> Result<&'static Ladder, String> {
     ALL.iter().find(|ladder| ladder.id == id).ok_or_else(|| {
         let ids: Vec<&str> = ALL.iter().map(|ladder| ladder.id).collect();

@@ -1,4 +1,5 @@
-//! From a request to one ordered stream of events and a saved session: who is measured when, and by whom.
+//! From a request to one ordered stream of events and a saved session: which case is measured when, by
+//! which worker.
 
 pub mod batches;
 pub mod control;
@@ -7,6 +8,7 @@ pub mod exporting;
 pub mod importing;
 pub mod installation;
 pub mod ladders;
+pub mod planning;
 pub mod precision;
 pub mod prepare;
 pub mod prepare_error;

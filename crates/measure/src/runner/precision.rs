@@ -50,7 +50,7 @@ const DIGITS: usize = 12;
 pub struct Converted {
     /// Its file.
     pub file: ModelFile,
-    /// What somebody who compares the two should know; empty where it was made earlier.
+    /// What matters when the two are compared; empty where it was made earlier.
     pub notes: Vec<String>,
 }
 
@@ -233,12 +233,12 @@ fn to_int8(
     int8::rewrite(model, &observer.ranges.finish(), &options).map_err(|e| told(&e))
 }
 
-/// Gathers the ranges of everything that the observed network tells, and of its inputs.
+/// Gathers the ranges of all outputs of the observed network, and of its inputs.
 struct Observer<'a> {
     folder: &'a Path,
     method: Method,
     ranges: Ranges,
-    /// What the observed network tells, in its order.
+    /// The outputs of the observed network, in its order.
     outputs: Vec<String>,
     case: WorkerCase,
 }

@@ -1,4 +1,4 @@
-//! From a request to a run: the model is opened, setups and shapes are chosen, a plan is made.
+//! From a request to a run: opens the model, finds libraries, makes the plan, works out input shapes.
 //!
 //! Both the command line and the window come this way, so that the same request is measured the same way.
 //! Blocks while Pythons are asked where their libraries are.
@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
 use super::request::RunRequest;
-use super::request::preset_rules;
 use super::run::judging::Reference;
 use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::{precision, shape_trial};
-use crate::engines::{self, Engine, Needs};
+use super::{planning, precision, shape_trial};
+use crate::engines::{self, Needs};
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::worker::{probe, profilers};
@@ -25,18 +24,14 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::Beginning;
 use powerband_core::domain::input_sizes::BatchAxis;
 use powerband_core::domain::model::{ModelRef, Port};
-use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
+use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::samples;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
-use powerband_onnx::{inspect, shapes, source, zoo};
-
-/// Batch sizes of a run that names none.
-pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
+use powerband_onnx::{inspect, shapes, source};
 
 /// Whether the inputs for comparing outputs are there and fit, before anything is measured.
 fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareError> {
@@ -81,27 +76,27 @@ fn check_profiler(request: &RunRequest) -> Result<(), PrepareError> {
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
-    let engines = request
-        .setups
-        .iter()
-        .map(engines::check)
-        .collect::<Result<Vec<_>, _>>()?;
+    for setup in &request.setups {
+        engines::check(setup)?;
+    }
     check_profiler(request)?;
     let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let sizes = request.input_sizes();
     let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
-    let batches = batches(request, &ports, &axes);
-    let mut chosen = choose_setups(place, request, &engines);
+    let mut chosen = choose_setups(place, request);
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
+    let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
+    let mut plan = planning::plan(request.clone(), chosen.setups.clone(), &ports, rate_hz);
+    if request.seed.is_none() {
+        plan.seed = clock::entropy() & 0xffff_ffff;
+    }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
-    let inputs = resolve_inputs(&ports, &variants, &chosen.setups, &batches, &sizes)
+    let inputs = resolve_inputs(&ports, &variants, &plan, &sizes)
         .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
     check_samples(request, &inputs)?;
-    let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
-    let plan = plan(request, &chosen, batches, rate_hz);
     let warnings = notices(&ports, &axes, &plan, &chosen);
     let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
         Some(variant) => variant.file.path.clone(),
@@ -182,29 +177,9 @@ pub fn prepare_more(
 }
 
 /// The setups that were asked for, with their libraries; or every engine that can run here.
-fn choose_setups(
-    place: &Installation,
-    request: &RunRequest,
-    engines: &[&'static dyn Engine],
-) -> Chosen {
+fn choose_setups(place: &Installation, request: &RunRequest) -> Chosen {
     let by_itself = request.setups.is_empty();
-    let candidates: Vec<(Setup, &dyn Engine)> = if by_itself {
-        let offered = engines::ALL
-            .iter()
-            .copied()
-            .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
-            .filter(|engine| engine.takes_files() || zoo::find(&request.model).is_some());
-        offered
-            .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
-            .collect()
-    } else {
-        request
-            .setups
-            .iter()
-            .cloned()
-            .zip(engines.iter().copied())
-            .collect()
-    };
+    let candidates = planning::candidates(request);
     let places = candidates
         .iter()
         .any(|(_, engine)| engine.needs() != Needs::Nothing)
@@ -214,12 +189,6 @@ fn choose_setups(
         });
     let mut chosen = Chosen {
         setups: Vec::new(),
-        // Looks belong to the setups that were named, in their order.
-        looks: if by_itself {
-            Vec::new()
-        } else {
-            request.looks.clone()
-        },
         runtimes: Vec::new(),
         made_up: false,
         notes: Vec::new(),
@@ -241,77 +210,6 @@ fn choose_setups(
         chosen.runtimes.push(runtime);
     }
     chosen
-}
-
-fn plan(request: &RunRequest, chosen: &Chosen, batches: Vec<usize>, rate_hz: f64) -> Plan {
-    let mut rules = request
-        .rules
-        .clone()
-        .unwrap_or_else(|| preset_rules(request.preset, &chosen.setups));
-    if let Some(rounds) = request.rounds {
-        // Who says how many wants so many, and not more until an interval is narrow.
-        rules.measure.rounds = rounds;
-        rules.measure.target_ci95_rel = None;
-    }
-    if request.energy {
-        rules.measure.allow_for_energy(rate_hz);
-    }
-    if let Some(seconds) = request.timeout_s {
-        let ms = seconds.saturating_mul(1000);
-        rules.limits = TimeLimits {
-            start_ms: ms,
-            load_ms: ms,
-            warm_up_ms: ms,
-            measure_ms: ms,
-        };
-    }
-    Plan {
-        model: request.model.clone(),
-        setups: chosen.setups.clone(),
-        looks: chosen.looks.clone(),
-        ladder: if request.journey {
-            ladder(&chosen.setups, &chosen.looks, &batches)
-        } else {
-            Vec::new()
-        },
-        batches,
-        shapes: request.shapes.clone(),
-        batch_axis: request.batch_axis.clone(),
-        preset: request.preset,
-        measure: rules.measure,
-        warm_up: rules.warm_up,
-        limits: rules.limits,
-        seed: request
-            .seed
-            .unwrap_or_else(|| clock::entropy() & 0xffff_ffff),
-        load: request.load,
-        keeping: request.keeping,
-        judging: request.judging.clone(),
-        profiling: request.profiling,
-    }
-}
-
-/// The steps of a journey: every setup at the first batch size, then the last setup at the others.
-pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> {
-    let Some((&first, larger)) = batches.split_first() else {
-        return Vec::new();
-    };
-    let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
-    let compared_steps = setups.iter().enumerate().map(|(setup, spec)| Step {
-        title: label(setup).unwrap_or_else(|| spec.to_string()),
-        case: CaseKey {
-            setup,
-            batch: first,
-        },
-    });
-    let grown = larger.iter().map(|&batch| Step {
-        title: format!("Batch {batch}"),
-        case: CaseKey {
-            setup: setups.len().saturating_sub(1),
-            batch,
-        },
-    });
-    compared_steps.chain(grown).collect()
 }
 
 fn beginning(
@@ -369,39 +267,25 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
     warnings
 }
 
-/// The batch sizes of the plan, ascending.
-fn batches(request: &RunRequest, ports: &[Port], axes: &BatchAxes) -> Vec<usize> {
-    let mut batches = request.batches.clone().unwrap_or_default();
-    batches.sort_unstable();
-    batches.dedup();
-    if batches.is_empty() {
-        let one = axes.fixed(ports);
-        let one = one.or_else(|| shapes::given_batch(ports, &request.input_sizes()));
-        return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
-    }
-    batches
-}
-
 type Inputs = BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>;
 
 /// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
 fn resolve_inputs(
     ports: &[Port],
     variants: &BTreeMap<usize, Variant>,
-    setups: &[Setup],
-    batches: &[usize],
+    plan: &Plan,
     sizes: &InputSizes,
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
     let mut first_error = None;
-    for setup in 0..setups.len() {
+    for setup in 0..plan.setups.len() {
         let variant = variants.get(&setup);
         let ports = variant.map_or(ports, |variant| variant.ports.as_slice());
         let sizes = InputSizes {
             batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
             ..sizes.clone()
         };
-        for &batch in batches {
+        for &batch in &plan.batches {
             let resolved = shapes::resolve(ports, batch, &sizes).map_err(|error| {
                 let text = error.to_string();
                 first_error.get_or_insert(error);
@@ -420,6 +304,7 @@ fn resolve_inputs(
 mod tests {
     use super::*;
     use powerband_core::base::paths::Paths;
+    use powerband_core::domain::plan::Look;
     use powerband_store::settings::Settings;
 
     fn prepared(request: &RunRequest) -> PreparedRun {

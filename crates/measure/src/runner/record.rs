@@ -32,13 +32,13 @@ pub enum Target {
     Again {
         /// The file.
         path: PathBuf,
-        /// Its state when it was read: whatever somebody else changes meanwhile is not overwritten.
+        /// Its state when it was read: a change that another program made since then is not overwritten.
         stamp: Stamp,
     },
 }
 
 impl Target {
-    /// Whether a session can be written there, as far as can be told before the run.
+    /// Whether a session can be written there, as far as can be known before the run.
     pub fn check(&self) -> Result<(), WriteError> {
         match self {
             Self::Library | Self::Again { .. } => Ok(()),

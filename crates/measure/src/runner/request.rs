@@ -1,4 +1,4 @@
-//! A request: what somebody wants measured, as far as they care to say.
+//! A request: what is to be measured, as far as the user says it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Rules {
     pub limits: TimeLimits,
 }
 
-/// What is to be measured, as far as the user cares to say.
+/// What is to be measured, as far as the user says it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
     /// A network of ours, or the path of a file.
@@ -113,7 +113,7 @@ impl RunRequest {
             shapes: plan.shapes.clone(),
             batch_axis: plan.batch_axis.clone(),
             preset: plan.preset,
-            // Only what the preset does not say: whoever picks another preset then gets all of it.
+            // Only what the preset does not say, so that another preset then counts as a whole.
             rules: (planned != usual).then_some(planned),
             seed: Some(plan.seed),
             load: plan.load,

@@ -104,7 +104,7 @@ pub(crate) fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
         && relative_half_width(case) > target
 }
 
-/// Half the 95 % interval of the median as a share of it; infinite where it cannot be told.
+/// Half the 95 % interval of the median as a share of it; infinite where it is not known.
 fn relative_half_width(case: &Case) -> f64 {
     let rounds: Vec<Vec<f64>> = case
         .rounds

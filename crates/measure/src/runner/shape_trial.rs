@@ -65,7 +65,7 @@ pub(super) fn with_tried_shapes(
     })
 }
 
-/// What became of the examples.
+/// The result of trying the example shapes.
 enum Trial {
     /// The network runs with these shapes.
     Fits(Shapes),

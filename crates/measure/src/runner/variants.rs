@@ -10,7 +10,6 @@ use super::prepare_error::PrepareError;
 use crate::engines::{self, Needs};
 use powerband_core::domain::input_sizes::BatchAxis;
 use powerband_core::domain::model::Port;
-use powerband_core::domain::plan::Look;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::shapes::InputSizes;
@@ -21,7 +20,6 @@ use powerband_onnx::{inspect, source};
 pub(super) struct Chosen {
     /// The setups.
     pub setups: Vec<Setup>,
-    pub looks: Vec<Look>,
     /// Each one's library, where its engine has one; or why it cannot run here.
     pub runtimes: Vec<Result<Option<PathBuf>, String>>,
     pub made_up: bool,

@@ -1,4 +1,4 @@
-//! What a run does, step by step, for whoever watches it: the visit that is going on, and what comes
+//! What a run does, step by step, as its observers see it: the visit that is going on, and what comes
 //! between and after visits.
 
 use std::fmt;

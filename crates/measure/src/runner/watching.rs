@@ -11,7 +11,7 @@ use powerband_core::domain::telemetry::{Lost, Reading, Span, Telemetry, WatchedD
 
 /// How often readings are handed on. The reader of the events has something else to do meanwhile.
 const HANDED_ON: Duration = Duration::from_millis(500);
-/// Readings that tell the power of an idle machine.
+/// Readings for the power of an idle machine.
 const IDLE_READINGS: f64 = 20.0;
 /// An idle machine is watched at least, and at most, for so long.
 const IDLE_S: (f64, f64) = (2.0, 5.0);
@@ -23,7 +23,7 @@ pub struct WatchRequest {
     pub rate_hz: f64,
     /// Where sources look.
     pub places: Places,
-    /// Whether each case is measured for so long that its energy can be told.
+    /// Whether each case is measured for so long that its energy can be measured.
     pub for_energy: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Looks who can tell something, and begins to ask.
+    /// Opens the sources that are available, and begins to read them.
     pub(crate) fn begin(
         request: &WatchRequest,
         before: &Telemetry,
@@ -72,7 +72,7 @@ impl Watcher {
     }
 
     /// How long to watch the idle machine before the first worker starts; nothing where no device
-    /// tells its power.
+    /// reports its power.
     pub(crate) fn idle_time(&self) -> Option<Duration> {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
         self.tells_power
@@ -90,7 +90,7 @@ impl Watcher {
             })
     }
 
-    /// What is to be said where energies are wanted and nobody can tell them.
+    /// The warning where energies are wanted and no source measures power.
     pub(crate) fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
         (request.for_energy && !self.tells_power).then(|| RunEvent::Warned {
             text: "No device here tells its power, so no energy will be known; powerband devices says what would help."
@@ -167,7 +167,7 @@ impl Watcher {
 mod tests {
     use super::*;
 
-    /// Watches a machine where nobody tells anything.
+    /// Watches a machine on which no source is available.
     fn warned(for_energy: bool) -> Option<RunEvent> {
         let empty = tempfile::tempdir().unwrap();
         let nothing = Some(empty.path().join("nothing.so"));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_energies_hears_at_once_that_nobody_can_tell_them() {
+    fn a_run_for_energies_without_a_meter_warns_at_once() {
         assert!(warned(true).is_some());
         assert!(warned(false).is_none());
     }

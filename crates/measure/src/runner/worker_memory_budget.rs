@@ -1,6 +1,6 @@
 //! Whether the workers of several setups can stay alive together.
 
-/// Room that is left to everybody else, as a share of what the new worker will need.
+/// Room that is left to other programs, as a share of what the new worker will need.
 const SPARE: f64 = 0.2;
 /// A worker needs about so many times its model's file before anything is known of it: the file, the
 /// weights as the engine lays them out, and what flows through.

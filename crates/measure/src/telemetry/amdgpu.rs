@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files;
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
@@ -66,21 +66,15 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        _worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
+    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
         let Some(card) = self.cards.get(device) else {
-            return Ok(());
+            return Ok(Values::new());
         };
-        let before = values.len();
-        card.read(values);
-        if values.len() == before {
-            return still_there(&card.folder);
+        let values = card.read();
+        if values.is_empty() {
+            still_there(&card.folder)?;
         }
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -95,7 +89,7 @@ pub(crate) fn still_there(folder: &Path) -> Result<(), Gone> {
     )))
 }
 
-/// One card: the files that tell something, looked up once.
+/// One card: the files with readings, looked up once.
 struct Card {
     folder: PathBuf,
     /// Files with one number each, and what it is worth in our unit.
@@ -141,18 +135,15 @@ impl Card {
         })
     }
 
-    fn read(&self, values: &mut Vec<(Quantity, f64)>) {
-        for (quantity, path, factor) in &self.numbers {
-            if let Some(number) = files::number(path) {
-                values.push((*quantity, number * factor));
-            }
-        }
-        for (quantity, path) in &self.clocks {
-            let list = files::text(path);
-            if let Some(mhz) = list.and_then(|list| current_mhz(&list)) {
-                values.push((*quantity, mhz));
-            }
-        }
+    fn read(&self) -> Values {
+        let numbers = self.numbers.iter().filter_map(|(quantity, path, factor)| {
+            Some((*quantity, files::number(path)? * factor))
+        });
+        let clocks = self
+            .clocks
+            .iter()
+            .filter_map(|(quantity, path)| Some((*quantity, current_mhz(&files::text(path)?)?)));
+        numbers.chain(clocks).collect()
     }
 
     fn describe(&self, number: usize, root: &Path) -> WatchedDevice {
@@ -230,7 +221,7 @@ pub fn settings(
     [limit, level, determinism].into_iter().flatten().collect()
 }
 
-/// Older drivers tell a mean, newer ones the power at the moment.
+/// Older drivers report a mean, newer ones the power at the moment.
 fn power_file(sensors: &Path) -> Option<PathBuf> {
     let files = ["power1_average", "power1_input"].map(|file| sensors.join(file));
     files.into_iter().find(|file| file.exists())
@@ -317,8 +308,7 @@ mod tests {
         assert_eq!(device.memory_bytes, Some(68_702_699_520));
         assert_eq!(device.max_clock_mhz, Some(1700.0));
         assert_eq!(device.power_limit_w, Some(500.0));
-        let mut values = Vec::new();
-        watch.read(0, None, &mut values).unwrap();
+        let values = watch.read(0, None).unwrap();
         let expected = [
             (Quantity::Busy, 57.0),
             (Quantity::Power, 215.0),
@@ -327,10 +317,8 @@ mod tests {
         ];
         assert_eq!(values, expected, "what is rubbish or not there is a gap");
         fs::remove_dir_all(&folder).unwrap();
-        values.clear();
-        let gone = watch.read(0, None, &mut values).unwrap_err();
+        let gone = watch.read(0, None).unwrap_err();
         assert!(gone.to_string().contains("0000:43:00.0"), "{gone}");
-        assert!(values.is_empty());
     }
 
     #[test]

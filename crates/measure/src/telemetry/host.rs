@@ -1,6 +1,6 @@
 //! The machine itself: load, memory, clocks, heat, and what the worker has of it.
 //!
-//! Read from `/proc` and `/sys` directly: a library that reads them as well refuses to tell the load
+//! Read from `/proc` and `/sys` directly: a library that reads them as well gives the load no
 //! more often than five times a second, and knows nothing of stolen time.
 
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::files;
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use super::{machine, process};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
 
-/// On machines with more cores than these, only the busiest one is told apart.
+/// On machines with more cores than these, only the busiest one is read by itself.
 const MOST_CORES: usize = 32;
 /// How often is read what changes slowly or costs a lot: clocks, heat, the worker's threads.
 const SLOWLY: Duration = Duration::from_secs(1);
@@ -104,13 +104,9 @@ impl Watch for Machine {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        _device: usize,
-        worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
-        self.read_load(values);
+    fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
+        let mut values = Values::new();
+        self.read_load(&mut values);
         if let Some(used) = memory_used(&self.root) {
             values.push((Quantity::MemoryUsed, used as f64));
         }
@@ -124,14 +120,14 @@ impl Watch for Machine {
             .is_none_or(|then| now.duration_since(then) >= SLOWLY)
         {
             self.slow = Some(now);
-            self.read_slowly(worker, now, values);
+            self.read_slowly(worker, now, &mut values);
         }
-        Ok(())
+        Ok(values)
     }
 }
 
 impl Machine {
-    fn read_load(&mut self, values: &mut Vec<(Quantity, f64)>) {
+    fn read_load(&mut self, values: &mut Values) {
         let Some(now) = ticks(&self.root) else {
             return;
         };
@@ -161,12 +157,7 @@ impl Machine {
         }
     }
 
-    fn read_slowly(
-        &mut self,
-        worker: Option<u32>,
-        now: Instant,
-        values: &mut Vec<(Quantity, f64)>,
-    ) {
+    fn read_slowly(&mut self, worker: Option<u32>, now: Instant, values: &mut Values) {
         let mhz: Vec<f64> = self
             .clocks
             .iter()
@@ -183,9 +174,12 @@ impl Machine {
         if let Some(count) = counts.reduce(|sum, count| sum + count) {
             values.push((Quantity::TooHot, count));
         }
-        let Some((pid, switches)) =
-            worker.and_then(|pid| Some((pid, process::made_way(&self.root, pid)?)))
-        else {
+        let Some((pid, switches)) = worker.and_then(|pid| {
+            Some((
+                pid,
+                process::forced_switches(&self.root.join(format!("proc/{pid}")))?,
+            ))
+        }) else {
             return;
         };
         if let Some((of, then, before)) = self.switches.replace((pid, now, switches))
@@ -282,12 +276,12 @@ fn memory_used(root: &Path) -> Option<u64> {
     Some(total.saturating_sub(available))
 }
 
-/// The clocks of the cores, as the kernel sees them; virtual machines mostly tell none.
+/// The clocks of the cores, as the kernel sees them; virtual machines mostly have none.
 fn clock_files(root: &Path) -> Vec<PathBuf> {
     per_core(root, "cpufreq/scaling_cur_freq")
 }
 
-/// How often each package was too hot. Every core tells the number of its package.
+/// How often each package was too hot. Every core has the number of its package.
 fn throttle_files(root: &Path) -> Vec<PathBuf> {
     let mut packages = BTreeMap::new();
     for path in per_core(root, "thermal_throttle/package_throttle_count") {
@@ -330,10 +324,8 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Vec<(Quantity, f64)> {
-        let mut values = Vec::new();
-        watch.read(0, worker, &mut values).unwrap();
-        values
+    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Values {
+        watch.read(0, worker).unwrap()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the machine is: processor, memory, operating system, as far as it tells.
+//! What the machine is: processor, memory, operating system, as far as it reports them.
 
 use std::fs;
 use std::path::Path;

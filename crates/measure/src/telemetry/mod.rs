@@ -18,8 +18,7 @@ pub mod survey;
 
 use source::Source;
 
-/// Every source, in the order in which they are believed: a card that one tells of is not asked about
-/// from the next.
+/// Every source, the preferred first: a card that one reads is not read through the next.
 pub const ALL: &[&dyn Source] = &[
     &nvml::Nvml,
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

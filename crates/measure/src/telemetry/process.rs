@@ -1,4 +1,4 @@
-//! One process, as `/proc` tells of it.
+//! One process, from `/proc`.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub struct ProcessMemory {
     pub peak_bytes: u64,
 }
 
-/// The memory of a process; nothing where the system does not tell, or it is gone.
+/// The memory of a process; nothing where the system does not report it, or it is gone.
 pub fn memory(root: &Path, pid: u32) -> Option<ProcessMemory> {
     let status = fs::read_to_string(root.join(format!("proc/{pid}/status"))).ok()?;
     Some(ProcessMemory {
@@ -33,9 +33,9 @@ pub(crate) fn forget_peak(pid: u32) -> bool {
     fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
 }
 
-/// How often the threads that it has now had to make way for others, though they wanted to go on.
-pub(crate) fn made_way(root: &Path, pid: u32) -> Option<u64> {
-    let threads = files::entries(&root.join(format!("proc/{pid}/task")));
+/// How often the threads of a process, by its folder in `/proc`, were interrupted for others.
+pub(crate) fn forced_switches(process: &Path) -> Option<u64> {
+    let threads = files::entries(&process.join("task"));
     let counts = threads.iter().filter_map(|thread| {
         let status = fs::read_to_string(thread.join("status")).ok()?;
         files::field(&status, "nonvoluntary_ctxt_switches")?
@@ -68,8 +68,8 @@ mod tests {
             (memory.resident_bytes, memory.peak_bytes),
             (256 * 1024, 512 * 1024)
         );
-        assert_eq!(made_way(root.path(), 7), Some(7));
-        assert_eq!(made_way(root.path(), 8), None);
+        assert_eq!(forced_switches(&root.path().join("proc/7")), Some(7));
+        assert_eq!(forced_switches(&root.path().join("proc/8")), None);
         assert!(peak_bytes(std::process::id()).is_some_and(|bytes| bytes > 100_000));
         assert_eq!(peak_bytes(u32::MAX), None);
     }

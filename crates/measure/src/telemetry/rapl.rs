@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::files;
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
 /// Power is the counter's change over at least this time: it ticks about a thousand times a second.
@@ -98,16 +98,9 @@ impl Watch for Zones {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        _worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
-        if let Some(zone) = self.zones.get_mut(device) {
-            zone.read(Instant::now(), values);
-        }
-        Ok(())
+    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+        let zone = self.zones.get_mut(device);
+        Ok(zone.map_or_else(Values::new, |zone| zone.read(Instant::now())))
     }
 }
 
@@ -120,14 +113,15 @@ struct Zone {
     last_j: Option<f64>,
     /// Since the first reading, without the jumps back.
     total_j: f64,
-    /// When power was told last, and the total then.
+    /// When power was worked out last, and the total then.
     before: Option<(Instant, f64)>,
 }
 
 impl Zone {
-    fn read(&mut self, now: Instant, values: &mut Vec<(Quantity, f64)>) {
+    fn read(&mut self, now: Instant) -> Values {
+        let mut values = Values::new();
         let Some(counter_j) = files::number(&self.counter).map(|uj| uj / 1e6) else {
-            return;
+            return values;
         };
         if let Some(last) = self.last_j.replace(counter_j) {
             let step = counter_j - last;
@@ -141,13 +135,14 @@ impl Zone {
         values.push((Quantity::Energy, self.total_j));
         let Some((then, total_j)) = self.before else {
             self.before = Some((now, self.total_j));
-            return;
+            return values;
         };
         let passed_s = now.duration_since(then).as_secs_f64();
         if passed_s >= SHORTEST_S {
             values.push((Quantity::Power, (self.total_j - total_j) / passed_s));
             self.before = Some((now, self.total_j));
         }
+        values
     }
 }
 
@@ -190,12 +185,9 @@ mod tests {
         let folder = zone(root.path(), "intel-rapl:0", "package-0", 990_000_000);
         let mut zone = zones(&root.path().join("sys/class/powercap")).remove(0);
         let start = Instant::now();
-        let mut values = Vec::new();
-        zone.read(start, &mut values);
-        assert_eq!(values, [(Quantity::Energy, 0.0)]);
+        assert_eq!(zone.read(start), [(Quantity::Energy, 0.0)]);
         fs::write(folder.join("energy_uj"), "20000000").unwrap();
-        values.clear();
-        zone.read(start + Duration::from_millis(500), &mut values);
+        let values = zone.read(start + Duration::from_millis(500));
         assert_eq!(values, [(Quantity::Energy, 30.0), (Quantity::Power, 60.0)]);
     }
 
@@ -208,7 +200,7 @@ mod tests {
         };
         assert!(Rapl.open(&places).is_err());
         let folder = zone(root.path(), "intel-rapl:0", "package-0", 5);
-        // Whoever runs the tests as root may read anything, so the counter is made unreadable otherwise.
+        // Root may read every file, so the counter is made unreadable otherwise.
         fs::remove_file(folder.join("energy_uj")).unwrap();
         fs::create_dir(folder.join("energy_uj")).unwrap();
         let missing = Rapl.open(&places).err().unwrap();

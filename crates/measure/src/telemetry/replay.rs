@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use powerband_core::domain::telemetry::{
-    MissingSource, PLAYED_BACK, Quantity, Telemetry, Track, WatchedDevice,
+    MissingSource, PLAYED_BACK, Telemetry, Track, WatchedDevice,
 };
 
 /// The telemetry of a session.
@@ -58,15 +58,14 @@ impl Tape {
         }
     }
 
-    fn at(&self, device: usize, at_ns: u64, values: &mut Vec<(Quantity, f64)>) -> Result<(), Gone> {
+    fn at(&self, device: usize, at_ns: u64) -> Result<Values, Gone> {
         let Some(track) = self.recorded.tracks.get(device) else {
-            return Ok(());
+            return Ok(Values::new());
         };
         if let Some(lost) = track.lost.as_ref().filter(|lost| lost.at_ns <= at_ns) {
             return Err(Gone(lost.why.clone()));
         }
-        values.extend(newest(track, at_ns, self.recorded.longest_step_ns(at_ns)));
-        Ok(())
+        Ok(newest(track, at_ns, self.recorded.longest_step_ns(at_ns)))
     }
 }
 
@@ -75,19 +74,14 @@ impl Watch for Tape {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        _worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
+    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
         let passed_ns = self.began.elapsed().as_nanos() as u64;
-        self.at(device, self.from_ns + passed_ns, values)
+        self.at(device, self.from_ns + passed_ns)
     }
 }
 
 /// The last reading before a moment, as long as it is not older than a step.
-fn newest(track: &Track, at_ns: u64, step_ns: u64) -> Vec<(Quantity, f64)> {
+fn newest(track: &Track, at_ns: u64, step_ns: u64) -> Values {
     let Some(index) = track
         .times_ns
         .partition_point(|time| *time <= at_ns)
@@ -109,7 +103,7 @@ fn newest(track: &Track, at_ns: u64, step_ns: u64) -> Vec<(Quantity, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::telemetry::{DeviceKind, Lost, Reading};
+    use powerband_core::domain::telemetry::{DeviceKind, Lost, Quantity, Reading};
 
     fn recorded() -> Arc<Telemetry> {
         let mut telemetry = Telemetry::default();
@@ -138,10 +132,7 @@ mod tests {
         let tape = Tape::new(recorded(), Instant::now());
         assert_eq!(tape.from_ns, 1_000_000_000);
         assert_eq!(tape.devices()[0].source, "replay");
-        let at = |ms: u64| {
-            let mut values = Vec::new();
-            tape.at(0, ms * 1_000_000, &mut values).map(|()| values)
-        };
+        let at = |ms: u64| tape.at(0, ms * 1_000_000);
         assert_eq!(at(1_050), Ok(vec![(Quantity::Power, 50.0)]));
         assert_eq!(at(1_199), Ok(vec![(Quantity::Power, 60.0)]));
         assert_eq!(at(1_700), Ok(vec![]), "a gap stays a gap");

@@ -1,4 +1,4 @@
-//! AMD graphics processors as AMD's own library tells of them.
+//! AMD graphics processors through AMD's own library.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use rocm_smi_lib::{
 use rocm_smi_lib_sys::extra;
 use rocm_smi_lib_sys::library::{self, Library};
 
-use super::source::{Gone, Places, Source, Watch};
+use super::source::{Gone, Places, Source, Values, Watch};
 use super::{amdgpu, files};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
@@ -33,7 +33,7 @@ const ASKED_OF_SENSORS: [Quantity; 5] = [
     Quantity::Voltage,
 ];
 
-/// What was not told in so many readings is not asked for any more: every question costs time.
+/// A quantity without a value in so many readings is not read any more: every call costs time.
 const TRIES: u8 = 3;
 
 /// What changes slowly is asked for at most so often: each question costs some twenty microseconds.
@@ -147,7 +147,7 @@ struct Card {
     index: u32,
     /// Its folder in `/sys`; nothing where it is not known.
     folder: Option<PathBuf>,
-    /// What it is asked for, and whether it ever told it. At first it is asked for everything.
+    /// Quantities that are read, and whether each ever had a value. At first all are read.
     asked: Vec<(Quantity, bool)>,
     /// How often it was read so far, counted up to [`TRIES`].
     tries: u8,
@@ -189,29 +189,20 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        _worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
+    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
         let Some(card) = self.cards.get_mut(device) else {
-            return Ok(());
+            return Ok(Values::new());
         };
-        let before = values.len();
-        card.read(&mut self.session.rocm, values);
+        let values = card.read(&mut self.session.rocm);
         // What is read while it goes away is not to be believed.
-        if let Err(gone) = card.still_there() {
-            values.truncate(before);
-            return Err(gone);
-        }
-        if values.len() == before {
+        card.still_there()?;
+        if values.is_empty() {
             return Err(Gone(
                 "ROCm SMI tells nothing of it any more: look into the system's log with sudo dmesg"
                     .to_owned(),
             ));
         }
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -244,7 +235,8 @@ impl Card {
         self.folder.as_deref().map_or(Ok(()), amdgpu::still_there)
     }
 
-    fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi, values: &mut Vec<(Quantity, f64)>) {
+    fn read(&mut self, rocm: &mut rocm_smi_lib::RocmSmi) -> Values {
+        let mut values = Values::new();
         let mut asked = std::mem::take(&mut self.asked);
         let last_try = self.tries + 1 == TRIES;
         let now = Instant::now();
@@ -270,6 +262,7 @@ impl Card {
         }
         self.asked = asked;
         self.tries = TRIES.min(self.tries + 1);
+        values
     }
 
     /// One value, in our unit.
@@ -287,7 +280,7 @@ impl Card {
             Quantity::MemoryUsed => extra::memory_used(card)? as f64,
             Quantity::Clock => self.clocks(rocm, RsmiClkType::RsmiClkTypeSys)?.current,
             Quantity::MemoryClock => self.clocks(rocm, RsmiClkType::RsmiClkTypeMem)?.current,
-            // Older cards tell a mean, newer ones the power at the moment.
+            // Older cards report a mean, newer ones the power at the moment.
             Quantity::Power => {
                 let power = extra::average_power_uw(card);
                 power.or_else(|_| extra::current_power_uw(card))? as f64 / 1e6
@@ -464,7 +457,7 @@ fn level_name(level: RsmiDevPerfLevel) -> Option<&'static str> {
     })
 }
 
-/// Whether a quantity changes so slowly that a hundred readings a second would tell nothing more.
+/// Whether a quantity changes so slowly that a hundred readings a second would add nothing.
 fn is_slow(quantity: Quantity) -> bool {
     matches!(
         quantity,

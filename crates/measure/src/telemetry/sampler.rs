@@ -1,5 +1,5 @@
-//! Asks every source again and again, in threads of their own, and keeps what they say until somebody
-//! fetches it.
+//! Reads every source at a fixed rate, each in a thread of its own, and keeps the readings until they are
+//! fetched.
 //!
 //! A driver that hangs holds up its own thread and nothing else: after a while its source is set aside.
 
@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::source::{Gone, Watch};
+use super::source::{Gone, Values, Watch};
 use super::survey::{Opened, Survey};
 use powerband_core::base::clock;
 use powerband_core::domain::telemetry::{Quantity, Reading, WatchedDevice};
 
-/// Readings a second where nobody says otherwise.
+/// Readings a second by default.
 pub const USUAL_HZ: f64 = 10.0;
 /// Readings a second that can be asked for.
 pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
@@ -22,7 +22,7 @@ pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long threads may take to end.
 const LEAVE: Duration = Duration::from_millis(300);
-/// Readings that are kept until somebody fetches them: a minute of eight devices at the highest rate.
+/// Readings that are kept until they are fetched: a minute of eight devices at the highest rate.
 const KEPT: usize = 50_000;
 
 /// What was caught since the last time. Times are those of the monotonic clock.
@@ -52,12 +52,12 @@ struct Shared {
     caught: Mutex<Catch>,
 }
 
-/// What a source's thread and its owner tell each other.
+/// What a source's thread and its owner share.
 #[derive(Default)]
 struct LineState {
     /// Since when it is being asked, on the monotonic clock; zero while it is not.
     asked_ns: AtomicU64,
-    /// Nobody listens to it any more.
+    /// Its answers are ignored from now on.
     set_aside: AtomicBool,
 }
 
@@ -191,7 +191,7 @@ impl Line {
 
     /// Sets the source aside where it does not answer, or its thread broke down.
     fn look_after(&mut self, now_ns: u64, patience_ns: u64, caught: &mut Catch) {
-        // What was told to be gone cannot be lost again.
+        // A device that was reported as gone cannot be lost again.
         let gone: Vec<usize> = caught.lost.iter().map(|lost| lost.0).collect();
         self.places.retain(|place| !gone.contains(place));
         let asked_ns = self.state.asked_ns.load(Ordering::Relaxed);
@@ -228,7 +228,7 @@ struct Asker {
     title: &'static str,
     /// The source's own number of each device, and its place in the survey.
     devices: Vec<(usize, usize)>,
-    /// What said something impossible, and was told already.
+    /// Impossible readings that were reported already.
     odd: Vec<(usize, Quantity)>,
     state: Arc<LineState>,
     shared: Arc<Shared>,
@@ -267,10 +267,9 @@ impl Asker {
     fn ask_all(&mut self) {
         let worker = Some(self.shared.worker.load(Ordering::Relaxed)).filter(|pid| *pid != 0);
         for (own, device) in self.devices.clone() {
-            let mut values = Vec::new();
             let begun_ns = clock::monotonic_ns();
             self.state.asked_ns.store(begun_ns, Ordering::Relaxed);
-            let answer = self.watch.read(own, worker, &mut values);
+            let answer = self.watch.read(own, worker);
             // An answer that came too late is not listened to any more.
             if self.is_over() {
                 return;
@@ -278,7 +277,7 @@ impl Asker {
             let ended_ns = clock::monotonic_ns();
             let at_ns = begun_ns + (ended_ns - begun_ns) / 2;
             match answer {
-                Ok(()) => self.keep(device, at_ns, values),
+                Ok(values) => self.keep(device, at_ns, values),
                 Err(Gone(why)) => {
                     self.devices.retain(|(_, place)| *place != device);
                     self.shared.lock().lost.push((device, at_ns, why));
@@ -288,7 +287,7 @@ impl Asker {
         }
     }
 
-    fn keep(&mut self, device: usize, at_ns: u64, mut values: Vec<(Quantity, f64)>) {
+    fn keep(&mut self, device: usize, at_ns: u64, mut values: Values) {
         let mut warnings = Vec::new();
         values.retain(|(quantity, value)| {
             let is_possible = quantity.plausible().contains(value);
@@ -331,15 +330,9 @@ mod tests {
             &self.devices
         }
 
-        fn read(
-            &mut self,
-            _device: usize,
-            worker: Option<u32>,
-            values: &mut Vec<(Quantity, f64)>,
-        ) -> Result<(), Gone> {
+        fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
             self.readings += 1;
-            values.push((Quantity::Power, (self.read)(self.readings, worker)?));
-            Ok(())
+            Ok(vec![(Quantity::Power, (self.read)(self.readings, worker)?)])
         }
     }
 
@@ -422,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_hangs_is_set_aside_and_holds_nobody_up() {
+    fn a_driver_that_hangs_is_set_aside_and_delays_no_other() {
         let mut sampler = sampler(100.0, 300, |reading, _| {
             if reading == 3 {
                 thread::sleep(Duration::from_hours(1));

@@ -50,21 +50,21 @@ impl Default for Places {
 
 /// A kind of source. [`super::ALL`] lists them.
 pub trait Source: Sync {
-    /// What messages and sessions call it.
+    /// Its name in messages and sessions.
     fn id(&self) -> &'static str;
 
-    /// What people call it.
+    /// Its name on the screen.
     fn title(&self) -> &'static str;
 
-    /// Whether it is one of those that know of cards, and so can say why none is seen.
+    /// Whether it reads cards, and so can say why there is none.
     fn tells_of_cards(&self) -> bool {
         true
     }
 
-    /// Looks what it can tell of here; or says why it tells nothing, and what would help.
+    /// Opens the source; or says why it is not available, and what would help.
     fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource>;
 
-    /// A reason for telling nothing.
+    /// Why it is not available, and what would help.
     fn missing(&self, why: impl Into<String>, remedy: &str) -> MissingSource
     where
         Self: Sized,
@@ -77,22 +77,20 @@ pub trait Source: Sync {
     }
 }
 
+/// What was read of a device, each quantity in its unit.
+pub type Values = Vec<(Quantity, f64)>;
+
 /// Why a device cannot be read any more. Anything less than that is a gap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Gone(pub String);
 
-/// What is told of the devices, from now on. Belongs to one thread, which may wait.
+/// Reads the devices of a source. Belongs to one thread, which may wait.
 pub trait Watch: Send {
-    /// The devices that it tells of.
+    /// The devices that it reads.
     fn devices(&self) -> &[WatchedDevice];
 
-    /// Reads one of them, by its place in that list, and adds what could be read to `values`.
-    /// `worker` is the process that is measuring now.
-    fn read(
-        &mut self,
-        device: usize,
-        worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone>;
+    /// What could be read of one of them, by its place in that list. `worker` is the process that is
+    /// measuring now.
+    fn read(&mut self, device: usize, worker: Option<u32>) -> Result<Values, Gone>;
 }

@@ -1,4 +1,4 @@
-//! Who can tell something here: every source is asked once, and none may keep the others waiting.
+//! Which sources are available here: each is opened once, and a slow one does not delay the rest.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -18,16 +18,16 @@ pub struct Opened {
     pub title: &'static str,
     /// It.
     pub watch: Box<dyn Watch>,
-    /// The places of its devices in the survey's list; nothing for one that another source tells of.
+    /// The places of its devices in the survey's list; nothing for one that another source reads.
     pub places: Vec<Option<usize>>,
 }
 
-/// Who can tell what.
+/// The sources that are available.
 #[derive(Default)]
 pub struct Survey {
     /// Sources that are here.
     pub opened: Vec<Opened>,
-    /// What they tell of.
+    /// Their devices.
     pub devices: Vec<WatchedDevice>,
     /// Sources that are not here, and why.
     pub missing: Vec<MissingSource>,
@@ -72,7 +72,7 @@ fn ask(
     let started = thread::Builder::new()
         .name(format!("open {}", source.id()))
         .spawn(move || {
-            // Nobody listens any more where it took too long.
+            // The receiver is gone where it took too long.
             drop(sender.send(source.open(&places)));
         });
     match started {
@@ -142,8 +142,8 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::source::Gone;
-    use powerband_core::domain::telemetry::{DeviceKind, Quantity};
+    use crate::telemetry::source::{Gone, Values};
+    use powerband_core::domain::telemetry::DeviceKind;
 
     struct Cards(Vec<WatchedDevice>);
 
@@ -152,13 +152,8 @@ mod tests {
             &self.0
         }
 
-        fn read(
-            &mut self,
-            _device: usize,
-            _worker: Option<u32>,
-            _values: &mut Vec<(Quantity, f64)>,
-        ) -> Result<(), Gone> {
-            Ok(())
+        fn read(&mut self, _device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+            Ok(Values::new())
         }
     }
 

@@ -200,7 +200,7 @@ impl State {
         let start = Instant::now();
         let mut runnable = model.open(&tensors, case.batch)?;
         let open_ns = start.elapsed().as_nanos() as u64;
-        // Values out of files are fed for what comes out, and nobody asks how long that took.
+        // Values from files are fed for their outputs; the time that this takes is not measured.
         let first_run_ns = if feed.is_empty() {
             runnable.timed_run()?
         } else {

@@ -1,4 +1,5 @@
-//! Who else used the processors while a round was measured: read before and after, never during.
+//! How much other programs used the processors while a round was measured: read before and after, never
+//! during.
 //!
 //! From `/proc`, so nothing on systems without it.
 
@@ -6,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::telemetry::process;
 use powerband_core::domain::case::CpuContention;
 
 /// The counters at one moment.
@@ -29,7 +31,7 @@ struct Counted {
 }
 
 impl Counters {
-    /// The counters now; nothing where the system does not tell.
+    /// The counters now; nothing where the system does not report it.
     pub fn now() -> Option<Self> {
         Self::under(Path::new("/proc"))
     }
@@ -73,7 +75,7 @@ fn counted(root: &Path) -> Option<Counted> {
         busy: [0, 1, 2, 5, 6].into_iter().map(field).sum(),
         stolen: field(7),
         own: own_ticks(root)?,
-        switches: switches(root),
+        switches: process::forced_switches(&root.join("self")).unwrap_or(0),
     })
 }
 
@@ -86,22 +88,6 @@ fn own_ticks(root: &Path) -> Option<u64> {
     let field = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let of_children = field(13).unwrap_or(0) + field(14).unwrap_or(0);
     Some(field(11)? + field(12)? + of_children)
-}
-
-fn switches(root: &Path) -> u64 {
-    let tasks = fs::read_dir(root.join("self/task"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    tasks
-        .filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
-        .filter_map(|status| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
-            line.trim().parse::<u64>().ok()
-        })
-        .sum()
 }
 
 #[cfg(test)]

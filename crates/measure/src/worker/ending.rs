@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use powerband_core::base::humanize;
 
-/// How many of the last lines are told, and how many letters of them.
+/// How many of the last lines are reported, and how many letters of them.
 const LAST_LINES: usize = 3;
 const LAST_LETTERS: usize = 400;
 

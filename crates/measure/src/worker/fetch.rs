@@ -17,7 +17,7 @@ use powerband_core::base::paths::Paths;
 
 /// A download may be slow, but not for ever.
 const DOWNLOAD_LIMIT: Duration = Duration::from_mins(30);
-/// A pip that takes longer to tell its version is asked for nothing fancy.
+/// A pip that takes longer to print its version gets the basic options only.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
 /// How far fetching is.
@@ -28,7 +28,7 @@ pub enum FetchStep {
         /// What was started.
         command: String,
     },
-    /// pip tells how far it is; some do not.
+    /// pip reports its progress; some versions do not.
     Downloaded {
         /// Bytes that are here.
         bytes: u64,

@@ -131,7 +131,7 @@ fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, E
         samples_ns.push(sample);
         sum_ns += sample;
         let n = samples_ns.len() as u64;
-        // Figures of another program tell little of the time that it takes to get them.
+        // Figures of another program say little about the time that it takes to get them.
         let so_far_ns = if is_told {
             start.elapsed().as_nanos() as u64
         } else {

@@ -29,7 +29,7 @@ const STDERR_KEPT: usize = 16 << 10;
 const LINES_WAITING: usize = 64;
 /// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
-/// How often somebody who waits for a child to finish looks around.
+/// How often a wait for a child that finishes looks at its cancel token.
 const FINISH_LOOK: Duration = Duration::from_millis(100);
 /// How long a program that shows a folder is watched for failing.
 const OPENING: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ pub struct Process {
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
     ended: Option<ExitStatus>,
-    /// Whether it was ended by us, or its end was told.
+    /// Whether it was ended by us, or its end was reported.
     is_over: bool,
     /// Where its script lies, for as long as it may be read.
     _script: Option<TempDir>,
@@ -130,7 +130,7 @@ impl Process {
         }
     }
 
-    /// Whether it was ended by us, or its end was told already.
+    /// Whether it was ended by us, or its end was reported already.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -156,14 +156,14 @@ impl Process {
         self.describe_end(by_itself)
     }
 
-    /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or nobody wants
-    /// to wait any more.
+    /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or the wait is
+    /// cancelled.
     pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
         self.stdin = None;
         self.is_over = true;
         let deadline = Instant::now() + limit;
         while !cancel.is_cancelled() && Instant::now() < deadline {
-            // What nobody reads would hold it up.
+            // A full pipe would block it.
             while let Incoming::Line(_) | Incoming::Torn(_) = self.next(Duration::ZERO) {}
             if let Some(status) = self.wait(FINISH_LOOK) {
                 return self.describe_end(Some(status));
@@ -271,8 +271,8 @@ pub(crate) fn run_to_end(
     run_watched(spec, limit, cancel, &mut |_line| {})
 }
 
-/// Runs a process to its end within our own group, so that whoever ends us ends it as well, and tells
-/// what it said and how long it took, in nanoseconds.
+/// Runs a process to its end within our own group, so that a signal to the group ends both. Returns what it
+/// wrote and how long it took, in nanoseconds.
 pub(crate) fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
     let mut command = bare(spec);
     command.stdin(Stdio::null());
@@ -338,7 +338,7 @@ pub(crate) fn run_watched(
 /// Shows a file's folder, or a folder, in the desktop's file manager.
 ///
 /// Waits for a moment, because what cannot show anything says so at once. A file manager outlives us, and
-/// what it says is nobody's business.
+/// its output is discarded.
 pub fn open_outside(path: &Path) -> io::Result<()> {
     open_with(Path::new("xdg-open"), path)
 }
@@ -441,7 +441,7 @@ fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-/// Reads lines until the pipe closes or nobody listens any more.
+/// Reads lines until the pipe closes or the receiver is gone.
 fn read_lines(pipe: ChildStdout, longest: usize, sender: &SyncSender<Incoming>) {
     let mut reader = BufReader::with_capacity(64 << 10, pipe);
     loop {
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_nobody_asked_for_is_told_once_with_its_last_words() {
+    fn an_unexpected_end_is_reported_once_with_its_last_words() {
         let mut process = Process::start(&shell("echo farewell >&2; kill -9 $$"), 1 << 20).unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         let ending = loop {

@@ -184,7 +184,7 @@ pub enum Request {
         /// The file to write.
         to: PathBuf,
     },
-    /// Run once and tell how far each output reaches.
+    /// Run once and report the range of each output.
     Observe {
         /// Which case.
         case: WorkerCase,
@@ -221,7 +221,7 @@ pub enum Reply {
     Profiled {
         /// What was seen, in files that importers know.
         files: Vec<PathBuf>,
-        /// Runs that they hold, where the files do not tell themselves.
+        /// Runs that they hold, where the files do not say it themselves.
         #[serde(default)]
         runs: Option<u64>,
         /// When the first of them began, without those that only warm up, on the machine's monotonic clock.
@@ -277,16 +277,16 @@ pub struct Measured {
     /// requests arrive by themselves.
     #[serde(with = "powerband_core::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
-    /// Who else used the processor meanwhile, where the system tells.
+    /// How much other programs used the processor meanwhile, where the system reports it.
     #[serde(default)]
     pub company: Option<CpuContention>,
-    /// What each run consists of, where the worker tells.
+    /// What each run consists of, where the worker reports it.
     #[serde(default)]
     pub parts: Vec<Part>,
     /// What was learned, epoch by epoch.
     #[serde(default)]
     pub epochs: Vec<Epoch>,
-    /// The most memory of the device that the engine had, in bytes, where it tells.
+    /// The most memory of the device that the engine had, in bytes, where it reports that.
     #[serde(default)]
     pub device_peak_bytes: Option<u64>,
     /// How much later than the first of several copies the last one began, in nanoseconds.

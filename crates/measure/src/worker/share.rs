@@ -10,7 +10,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
 
-/// Between whom a batch is shared.
+/// What shares a batch: copies or streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// Processes.
@@ -125,7 +125,7 @@ impl Place {
     }
 }
 
-/// A round that only wakes everybody up.
+/// A round that only wakes all copies up.
 pub fn waking(rule: &RoundRule) -> RoundRule {
     RoundRule {
         min_samples: 1,
@@ -135,7 +135,7 @@ pub fn waking(rule: &RoundRule) -> RoundRule {
     }
 }
 
-/// The same round for those who are awake, to begin together.
+/// The same round for workers that are awake, to begin together.
 pub fn together(rule: &RoundRule, starts_at_ns: u64) -> RoundRule {
     RoundRule {
         wake_up_runs: 0,
@@ -268,7 +268,7 @@ fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
     }
 }
 
-/// For each run of the whole, the one of them whose run took longest: the batch was done with it.
+/// For each run of the whole, the worker whose run took longest: the batch was done with it.
 fn last_ones<'a>(all: &[&'a Measured]) -> Vec<&'a Measured> {
     let runs = all.iter().map(|one| one.samples_ns.len()).min();
     let last = |k: usize| all.iter().max_by_key(|one| one.samples_ns.get(k)).copied();
@@ -276,7 +276,7 @@ fn last_ones<'a>(all: &[&'a Measured]) -> Vec<&'a Measured> {
 }
 
 /// What each run of the whole consists of: the parts of the run that took longest, so that they add up to
-/// its sample. Nothing where one of them does not tell its parts, or names others.
+/// its sample. Nothing where one of them does not report its parts, or names others.
 fn parts(last: &[&Measured]) -> Option<Vec<Part>> {
     let first = last.first()?;
     let of_one = |name: &str| {

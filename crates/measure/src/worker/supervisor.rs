@@ -88,7 +88,7 @@ impl WorkerError {
 #[derive(Debug)]
 pub struct Worker {
     process: Process,
-    /// Whether somebody else writes to its standard output as well, whose lines are passed over.
+    /// Whether another program writes to its standard output as well; the lines of that are skipped.
     has_company: bool,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
@@ -206,8 +206,8 @@ impl Worker {
         ))
     }
 
-    /// Ends it politely, or less politely where it does not listen; tells how it failed where it did so
-    /// meanwhile and nobody was told yet.
+    /// Ends it: asks first, and kills it where it does not answer. Returns how it failed before that, where
+    /// that was not reported yet.
     pub fn end(mut self) -> Option<Ending> {
         if self.process.is_over() {
             return None;
@@ -216,12 +216,12 @@ impl Worker {
             .or_else(|| Some(self.process.end()).filter(|ending| ending.is_failure))
     }
 
-    /// How it ended, where it did so by itself while nothing was asked of it; told once.
+    /// How it ended, where it did so by itself while nothing was asked of it; returned once.
     pub(crate) fn death(&mut self) -> Option<Ending> {
         self.process.ended_by_itself()
     }
 
-    /// Lets it come to its end by itself, for as long as `limit`; tells how it ended.
+    /// Lets it come to its end by itself, for as long as `limit`; returns how it ended.
     pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> Ending {
         self.process.finish(limit, cancel)
     }

@@ -1,5 +1,6 @@
-//! Those who run one setup: one, or several that share each batch and begin each round together. From the
-//! parent they are processes, the copies of a setup; within a worker they are threads, its streams.
+//! The workers that run one setup: one, or several that share each batch and begin each round together.
+//!
+//! From the parent they are processes, the copies of a setup; within a worker they are threads, its streams.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +52,7 @@ impl WorkerHandle for Worker {
     }
 }
 
-/// Those who run one setup.
+/// The workers that run one setup.
 #[derive(Debug)]
 pub(crate) struct WorkerGroup<M = Worker> {
     workers: Vec<M>,
@@ -94,12 +95,12 @@ impl WorkerGroup {
     pub(crate) fn confused(&mut self, reply: &Reply) -> WorkerError {
         match self.workers.first_mut() {
             Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+            None => WorkerError::Garbled("an answer without a worker".to_owned()),
         }
     }
 
-    /// Ends them politely, or less politely where they do not listen; tells how those failed that did
-    /// so and of whom nobody was told yet.
+    /// Ends them: asks first, kills those that do not answer. Returns the failures that were not reported
+    /// yet.
     pub(crate) fn end(self) -> Vec<Ending> {
         self.workers.into_iter().filter_map(Worker::end).collect()
     }
@@ -111,7 +112,7 @@ impl WorkerGroup {
 }
 
 impl<M: WorkerHandle> WorkerGroup<M> {
-    /// These, who are there already.
+    /// A group of workers that are started already.
     pub(crate) fn of(workers: Vec<M>, sharing: Sharing) -> Self {
         Self {
             workers,
@@ -180,7 +181,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             };
             worker.say(&place.request(request, self.threads))?;
         }
-        // Everybody is heard, so that nobody has an old answer left when the next question comes.
+        // Every worker is heard, so that none has an old answer left when the next question comes.
         let replies: Vec<Result<Reply, WorkerError>> = self
             .workers
             .iter_mut()

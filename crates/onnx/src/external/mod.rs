@@ -103,7 +103,7 @@ pub(crate) fn is_external(tensor: &TensorProto) -> bool {
 
 /// Finds the files beside a model that hold weights, in order of name, and reads the short tensors from them.
 ///
-/// Shapes and axes are asked for where nobody needs the weights. The model still says where they are.
+/// For questions about shapes and axes, which need no weights. The model still says where they are.
 ///
 /// # Errors
 ///
@@ -256,7 +256,7 @@ impl<'a> Files<'a> {
         if !homes.iter().flatten().any(|home| path.starts_with(home)) {
             return Err(outside());
         }
-        // Before opening: opening a pipe would wait for somebody to write into it.
+        // Before opening: opening a pipe would wait for a writer.
         let known = fs::metadata(&path).map_err(failed)?;
         if !known.is_file() {
             return Err(outside());

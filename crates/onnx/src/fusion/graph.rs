@@ -1,4 +1,4 @@
-//! A graph as matching reads it: who makes and who reads each tensor, and what kind each node is.
+//! A graph as matching reads it: which nodes make and read each tensor, and what kind each node is.
 
 use std::collections::{HashMap, HashSet};
 

@@ -47,7 +47,7 @@ const TAILS: [&str; 20] = [
 /// How far to look behind a tensor for the node that reads it in another form.
 const FORMS: usize = 4;
 
-/// Names the nodes that have none, because a profile tells nodes by name; whether there were any.
+/// Names the nodes that have none, because a profile identifies nodes by name; whether there were any.
 pub fn name_nodes(model: &mut ModelProto) -> bool {
     let nodes = model.graph.iter_mut().flat_map(|graph| &mut graph.node);
     let mut any = false;
@@ -60,7 +60,7 @@ pub fn name_nodes(model: &mut ModelProto) -> bool {
     any
 }
 
-/// Says what became of each node of the file, and what was added.
+/// The fate of each node of the file, and the nodes that were added.
 pub fn compare(original: &ModelProto, prepared: &ModelProto) -> Fusions {
     let file = Graph::new(original);
     let after = Graph::new(prepared);
@@ -128,7 +128,7 @@ impl<'a> Matching<'a> {
         self.carries[node] && !graph::is_kin(self.op(node), op(self.file, original))
     }
 
-    /// Tensors that kept their names: whoever makes one stands for whoever made it.
+    /// Tensors that kept their names: the node that makes one now stands for the node that made it.
     fn by_tensors(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate() {
             for output in node.output.iter().filter(|name| !name.is_empty()) {
@@ -222,7 +222,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The only node of the file that reads this tensor, in whatever form, where it is of the
-    /// prepared node's kind and nobody stands for it yet.
+    /// prepared node's kind and no node stands for it yet.
     fn related(&self, node: usize, tensor: &str) -> Option<usize> {
         let mut tensor = tensor;
         for _ in 0..FORMS {
@@ -274,7 +274,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Takes the nodes of the file behind this one that can only be part of the prepared node:
-    /// nobody else reads what is before them, and nobody stands for them. Says what it then makes.
+    /// no other node reads what is before them, and none stands for them. Says what it then makes.
     fn swallow(&mut self, node: usize, original: usize) -> Option<&'a str> {
         let file = self.file;
         let mut tensor = file.nodes[original].output.first()?.as_str();
@@ -331,11 +331,11 @@ impl<'a> Matching<'a> {
         known.or_else(|| self.file.has(tensor).then_some(tensor))
     }
 
-    /// From the back: whoever nobody stands for was taken by whoever read what it made, or is gone.
+    /// From the back: a node for which none stands was merged into the reader of its output, or is gone.
     fn backwards(&mut self) {
         let constants = self.file.constants();
         let twins = self.file.twins();
-        // Whoever stands for what is behind a node, even where the node itself is gone.
+        // The node that stands for what is behind a node, even where the node itself is gone.
         let mut behind: Vec<Option<usize>> = self.owner.clone();
         for original in (0..self.file.nodes.len()).rev() {
             if self.owner[original].is_some() {
@@ -432,7 +432,7 @@ fn origin(node: &NodeProto) -> Origin {
 }
 
 /// The operator as people say it: with the layout, where a domain or an attribute of ONNX Runtime's
-/// stands for one, and without the domains in which everybody finds it.
+/// stands for one, and without the usual domains.
 fn titled(node: &NodeProto) -> String {
     let op = &node.op_type;
     let channels_last = crate::proto::int(node, "channels_last") == Some(1);

@@ -467,7 +467,7 @@ fn long_chains_cost_neither_stack_nor_patience() {
             NODES
         );
     }
-    // All in one wide node, and a node that everybody reads.
+    // All in one wide node, and a node that all others read.
     let wide = |op: &str| {
         let inputs: Vec<String> = (1..=NODES).map(|index| format!("t{index}")).collect();
         let mut nodes: Vec<NodeProto> = (1..=NODES)

@@ -158,7 +158,7 @@ struct Value {
     home: Kind,
     /// The name of what it is made as.
     name: String,
-    /// The name of the other kind, where somebody wants that.
+    /// The name of its copy in the other precision, where a node reads that.
     other: Option<String>,
 }
 
@@ -171,7 +171,7 @@ impl Value {
     }
 }
 
-/// What becomes of each node and value.
+/// What each node and value is rewritten to.
 struct Plan {
     stays: Vec<bool>,
     values: BTreeMap<String, Value>,
@@ -191,7 +191,7 @@ impl Plan {
         for value in &graph.output {
             wanted.entry(&value.name).or_default().insert(ends);
         }
-        // Readers come before what they read, so that a cast knows who wants its result.
+        // Readers come before what they read, so that a cast knows which nodes read its result.
         for (node, stays) in graph.node.iter().zip(&mut stays).rev() {
             *stays |= is_op(node, "Cast")
                 && proto::int(node, "to") == Some(i64::from(FLOAT))
@@ -301,7 +301,7 @@ impl Plan {
         touched
     }
 
-    /// The cast that makes the other kind of a value, where somebody wants that.
+    /// The cast to the other precision, where a node reads that.
     fn cast(&self, name: &str) -> Option<NodeProto> {
         let value = self.values.get(name)?;
         let other = value.other.as_ref()?;

@@ -1,6 +1,6 @@
 //! Stored floats in 16 bits, which reach from 6e-8 to 65504 only.
 //!
-//! `fp16` calls it for every tensor that it turns and tells the user what did not fit.
+//! `fp16` calls it for every tensor that it turns and reports what did not fit.
 
 use crate::pb::TensorProto;
 use crate::pb::tensor_proto::DataType;

@@ -183,7 +183,7 @@ impl Writer<'_> {
     }
 
     /// Stores a value and takes it back, where it goes through 8 bits. What a node in 8 bits made
-    /// is read in this form by everybody, so that the engine can leave the float form out.
+    /// is read in this form by all nodes, so that the engine can leave the float form out.
     fn pair(&mut self, value: &str, written: &str, everywhere: bool) {
         if !self.placing.values.contains(value) {
             return;

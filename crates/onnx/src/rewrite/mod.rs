@@ -76,7 +76,7 @@ impl FromStr for Precision {
 pub struct Rewritten {
     /// The new network.
     pub model: ModelProto,
-    /// What somebody who compares the two should know, in sentences.
+    /// What matters when the two are compared, in sentences.
     pub notes: Vec<String>,
     /// How much was changed.
     pub counts: Counts,
@@ -158,7 +158,7 @@ pub enum RewriteError {
         /// The tensor.
         tensor: String,
     },
-    /// Somebody was here before.
+    /// The network is quantised already.
     #[error("the network is quantised already: it holds {operator}")]
     Quantised {
         /// The operator that shows it.
@@ -167,7 +167,7 @@ pub enum RewriteError {
     /// Nothing that this rewrite knows.
     #[error("the network holds no layer that could be quantised")]
     Nothing,
-    /// Ranges that nobody measured.
+    /// Ranges that were not measured.
     #[error("no range is known for {missing} tensors, the first of them {tensor:?}")]
     NoRange {
         /// How many.

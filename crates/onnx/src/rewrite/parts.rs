@@ -255,7 +255,7 @@ pub(super) fn outputs(graph: &GraphProto) -> BTreeSet<String> {
         .collect()
 }
 
-/// Drops stored tensors that nobody reads, and what is said of values that are gone.
+/// Drops stored tensors that no node reads, and what is said of values that are gone.
 pub(crate) fn sweep(graph: &mut GraphProto) {
     let read = uses(graph);
     graph
@@ -315,7 +315,7 @@ impl Names {
         Self(nodes.chain(stored).chain(ports).cloned().collect())
     }
 
-    /// A name that nobody has yet.
+    /// A name that is not taken yet.
     pub(super) fn fresh(&mut self, base: &str, suffix: &str) -> String {
         let mut name = format!("{base}/{suffix}");
         let mut count = 1;

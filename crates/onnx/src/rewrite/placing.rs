@@ -52,7 +52,7 @@ pub(crate) enum Job {
 pub(super) struct Placing {
     /// Folded, and without the rectifiers that rounding does by itself.
     pub model: ModelProto,
-    /// For each node of it, what becomes of it; nothing for nodes that stay in floats.
+    /// What each node of it is rewritten to; nothing for nodes that stay in floats.
     pub jobs: Vec<Option<Job>>,
     /// The values that go through 8 bits.
     pub values: BTreeSet<String>,
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn rectifiers_go_where_nobody_else_reads() {
+    fn rectifiers_go_where_no_other_node_reads() {
         let clip = placed(Graph::default().node("Clip", "c low six", "y", &[]), "y");
         assert_eq!(clip.bounds["y"], (0.0, 6.0));
         assert_eq!((clip.jobs.len(), names(&clip)), (1, vec!["x", "y"]));

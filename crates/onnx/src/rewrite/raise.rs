@@ -76,7 +76,7 @@ struct Raise {
 }
 
 impl Raise {
-    /// What becomes of a node, or the operator that stands in the way.
+    /// What a node is rewritten to, or the operator that stands in the way.
     fn node(&mut self, mut node: NodeProto) -> Result<Vec<NodeProto>, String> {
         match node.op_type.as_str() {
             "Squeeze" | "Unsqueeze" | "ReduceSum" => self.list(&mut node, "axes"),

@@ -18,7 +18,7 @@ impl SampleSet {
     }
 
     /// As `take`, but reads each picture to the end and takes another of its class in place of one that
-    /// is broken. Takes as long as reading them; afterwards no picture fails that nobody touched.
+    /// is broken. Takes as long as reading them; afterwards no picture fails unless its file changes.
     pub fn sound(&self, n: usize, cancel: &CancelToken) -> Result<Self, SampleError> {
         let mut broken = Broken::default();
         let mut sound = Vec::new();

@@ -27,7 +27,7 @@ pub struct SampleSet {
     pub items: Vec<Item>,
     /// What the classes are called, by their number; empty where there are none.
     pub classes: Vec<String>,
-    /// What somebody who relies on the result should know, in sentences.
+    /// What matters for the use of the result, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -231,7 +231,7 @@ pub enum SampleError {
         /// How many there are.
         count: usize,
     },
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("stopped while inputs were read")]
     Cancelled,
 }

@@ -1,6 +1,6 @@
 //! A picture file into the floats that a network for pictures takes.
 //!
-//! JPEG, PNG and BMP, told apart by what is in them and not by their names. A picture is turned as its
+//! JPEG, PNG and BMP, recognised by their content and not by their names. A picture is turned as its
 //! EXIF orientation says, which torchvision does not do; grey becomes RGB, alpha is dropped and 16 bits
 //! become 8. The size follows torchvision's evaluation transforms, through `resize`. Which pictures
 //! there are is the work of the rest of this folder.

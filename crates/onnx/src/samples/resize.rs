@@ -3,8 +3,8 @@
 //! Networks are trained on pictures that Pillow resized, and their published accuracy is measured so;
 //! another filter moves it. This is Pillow's `BILINEAR`: a triangle as wide as the pixels it gathers,
 //! rows first and columns second, in 22-bit fixed point with whole pixels in between
-//! (`src/libImaging/Resample.c`). Only what the crop keeps is computed. Where pixels come from and
-//! what becomes of them is the work of `picture`.
+//! (`src/libImaging/Resample.c`). Only what the crop keeps is computed. `picture` reads
+//! the pixels and makes inputs of them.
 
 /// Bits behind the point of a weight: 32, less 8 for a pixel and 2 for sums that overshoot.
 const PRECISION: u32 = 22;

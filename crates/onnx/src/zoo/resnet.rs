@@ -15,7 +15,7 @@ use super::{ZooModel, stem};
 /// has nothing wrong with it. With a quarter, a block adds about a sixth.
 const BRANCH_GAMMA: f32 = 0.25;
 
-/// What tells one residual network from another.
+/// What differs between residual networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resnet {
     /// Three convolutions per block, four times as wide at the end, instead of two.

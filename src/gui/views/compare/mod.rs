@@ -70,14 +70,11 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Action>) {
     let sentence = "Matched case by case; a ratio above 1 means that after is better";
     super::head(ui, "Before and after", sentence, NARROW, |ui| {
-        super::in_order(ui, 3, |ui, place| match place {
+        super::in_order(ui, 2, |ui, place| match place {
             0 if button::plain(ui, Some(icon::SWAP), "Swap").clicked() => {
                 changes.push(Compare::Swap);
             }
-            1 if button::plain(ui, Some(icon::COPY), "Copy the table").clicked() => {
-                changes.push(Compare::CopyTable);
-            }
-            2 => report(ui, app, actions),
+            1 => report(ui, app, actions),
             _ => {}
         });
     });
@@ -234,7 +231,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     super::columns(ui, SIDE, |ui, is_side| {
         if !is_side {
             overlaid(ui, app);
-            return numbers(ui, app, comparison);
+            return numbers(ui, app, comparison, actions);
         }
         super::card(ui, |ui| overall(ui, comparison));
         if !comparison.pairs.is_empty() {
@@ -252,22 +249,22 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
         answer(ui, app, comparison, actions);
         overlaid(ui, app);
         if !comparison.pairs.is_empty() {
-            tables::pairs(ui, app, comparison);
+            tables::pairs(ui, app, actions);
         }
         care(ui, app);
         super::card(ui, |ui| differences(ui, comparison));
         if has_numbers(comparison) {
-            tables::metrics(ui, comparison);
+            tables::metrics(ui, app, actions);
         }
     });
 }
 
-fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison) {
+fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     if !comparison.pairs.is_empty() {
-        tables::pairs(ui, app, comparison);
+        tables::pairs(ui, app, actions);
     }
     if has_numbers(comparison) {
-        tables::metrics(ui, comparison);
+        tables::metrics(ui, app, actions);
     }
 }
 

@@ -7,8 +7,8 @@ use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label, sheet};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::claims;
-use powerband_app::sessions::OpenSession;
+use powerband_app::curves::claims;
+use powerband_app::sessions::{Claims, OpenSession};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::claims::MARK;
 use powerband_findings::analysis::lint::{self, Finding, Origin, Weight};
@@ -85,7 +85,7 @@ fn one(ui: &mut Ui, finding: &Finding) {
     }
 }
 
-fn published(ui: &mut Ui, session: &OpenSession, found: &claims::Claims) {
+fn published(ui: &mut Ui, session: &OpenSession, found: &Claims) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, &session.session.name);

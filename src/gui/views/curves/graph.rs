@@ -1,14 +1,17 @@
 //! The card of what an engine made of the network: what happened to its nodes, who ran them, and which
 //! took longest.
 
+use std::cell::RefCell;
+
 use eframe::egui::{Align, ComboBox, Layout, Ui, vec2};
 
 use crate::gui::theme::{self, size, space};
+use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::label;
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
 use powerband_app::App;
-use powerband_app::action::Curves;
-use powerband_app::graph::{Choice, GraphCard};
+use powerband_app::action::{Action, Curves};
+use powerband_app::curves::graph::{Choice, GraphCard};
+use powerband_app::tables;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::graph::Graph;
 
@@ -19,42 +22,8 @@ const WIDE: f32 = 0.58;
 /// Below this width the tables stand one below the other.
 const NARROW: f32 = 800.0;
 
-const PATTERNS: [ColumnSpec; 3] = [
-    ColumnSpec::numbers("Times", 58.0),
-    ColumnSpec::words("In the file", 150.0)
-        .growing()
-        .with_help("Operators of the file, each once, in the order in which they come"),
-    ColumnSpec::words("Became", 164.0).with_help(
-        "The one node that stands for them; gone: worked out beforehand, or doing nothing",
-    ),
-];
-
-const OPERATORS: [ColumnSpec; 3] = [
-    ColumnSpec::words("Operator", 120.0).growing(),
-    ColumnSpec::numbers("In the file", 84.0),
-    ColumnSpec::numbers("After", 64.0).with_help("Nodes that ran"),
-];
-
-const PROVIDERS: [ColumnSpec; 4] = [
-    ColumnSpec::words("Provider", 100.0).growing(),
-    ColumnSpec::numbers("Nodes", 60.0),
-    ColumnSpec::numbers("Of nodes", 78.0),
-    ColumnSpec::numbers("Of time", 78.0).with_help(TIME),
-];
-
-const SLOWEST: [ColumnSpec; 5] = [
-    ColumnSpec::words("Node", 120.0).growing(),
-    ColumnSpec::words("Operator", 104.0),
-    ColumnSpec::words("Provider", 76.0),
-    ColumnSpec::numbers("Mean time", 82.0).with_help(TIME),
-    ColumnSpec::numbers("Share", 62.0).with_help("Of the time of all nodes"),
-];
-
-/// What the time of a node is, and is not.
-const TIME: &str = "From a run of its own in which every node is timed, which costs time: it says where the time goes, and not how much a run takes. Where a device works on by itself, it is the time that starting the work took.";
-
 /// Shows it, where a session has an examination.
-pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn.graph;
     let Some(shown) = &drawn.shown else {
         return;
@@ -63,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             head(ui, drawn, shown, changes);
-            body(ui, &drawn.graph);
+            body(ui, app, &drawn.graph, actions);
         });
     });
     ui.add_space(space::MEDIUM);
@@ -92,7 +61,7 @@ fn head(ui: &mut Ui, drawn: &GraphCard, shown: &Choice, changes: &mut Vec<Curves
     });
 }
 
-fn body(ui: &mut Ui, graph: &Graph) {
+fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
     label::quiet(ui, &graph.in_short);
     if let Some(fallback) = &graph.fallback {
         ui.horizontal_wrapped(|ui| {
@@ -105,9 +74,41 @@ fn body(ui: &mut Ui, graph: &Graph) {
         label::faint(ui, note);
     }
     ui.add_space(space::SMALL);
-    beside(ui, |ui| patterns(ui, graph), |ui| operators(ui, graph));
+    // Both sides of a row may ask for something.
+    let asked = RefCell::new(Vec::new());
+    let shown = |id: &'static str, empty: &'static str| {
+        let asked = &asked;
+        move |ui: &mut Ui| table(ui, app, id, empty, &mut asked.borrow_mut())
+    };
+    let patterns = shown("patterns", "None was fused, left out or added.");
+    let operators = shown("operators", "No nodes are known.");
+    let slowest = shown("slowest", "No times are known.");
+    let providers = shown("providers", "No providers are known.");
+    beside(
+        ui,
+        |ui| {
+            patterns(ui);
+            if graph.unchanged > 0 {
+                let nodes = humanize::of_many(graph.unchanged, "node");
+                label::faint(ui, &format!("{nodes} stayed as in the file"));
+            }
+        },
+        operators,
+    );
     ui.add_space(space::SMALL);
-    beside(ui, |ui| slowest(ui, graph), |ui| providers(ui, graph));
+    beside(
+        ui,
+        |ui| {
+            slowest(ui);
+            let runs = humanize::of_many(u64::from(graph.runs), "run");
+            label::faint(ui, &format!("Over {runs}"));
+        },
+        |ui| {
+            providers(ui);
+            copies(ui, graph);
+        },
+    );
+    actions.append(&mut asked.borrow_mut());
 }
 
 /// Two things side by side where there is room, the left one wider.
@@ -134,88 +135,31 @@ fn beside(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) 
     });
 }
 
-fn patterns(ui: &mut Ui, graph: &Graph) {
-    label::caption(ui, "What happened to its nodes");
-    if graph.patterns.is_empty() {
-        label::quiet(ui, "None was fused, left out or added.");
+/// One of the tables, or what there is to say in its place.
+fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Vec<Action>) {
+    let title = tables::find(id).map_or("", |kind| kind.title);
+    if app.tables.view(id).is_none() {
+        label::caption(ui, title);
+        label::quiet(ui, empty);
         return;
     }
-    shown(
-        ui,
-        "patterns",
-        &PATTERNS,
-        graph.patterns.len(),
-        |ui, row, column| {
-            let Some(pattern) = graph.patterns.get(row) else {
-                return;
-            };
-            match column {
-                0 => {
-                    table::number(ui, &humanize::count(pattern.count));
-                }
-                1 if pattern.from.is_empty() => {
-                    label::quiet_line(ui, "added");
-                }
-                1 => {
-                    let from = pattern.from.join(" + ");
-                    table::words(ui, &from);
-                }
-                _ => match &pattern.to {
-                    Some(to) => {
-                        table::words(ui, to);
-                    }
-                    None => {
-                        label::quiet_line(ui, "gone");
-                    }
-                },
-            }
-        },
-    );
-    if graph.unchanged > 0 {
-        let nodes = humanize::of_many(graph.unchanged, "node");
-        label::faint(ui, &format!("{nodes} stayed as in the file"));
+    let caption = |ui: &mut Ui| {
+        label::caption(ui, title);
+    };
+    if data_table::tools(ui, app, id, actions, caption) {
+        let table = DataTable {
+            id,
+            height: size::ROW * (ROWS + 1) as f32,
+            selected: None,
+            name: None,
+            lead: None,
+        };
+        table.show(ui, app, actions);
     }
 }
 
-fn operators(ui: &mut Ui, graph: &Graph) {
-    label::caption(ui, "Nodes by operator");
-    shown(
-        ui,
-        "operators",
-        &OPERATORS,
-        graph.operators.len(),
-        |ui, row, column| {
-            let Some(operator) = graph.operators.get(row) else {
-                return;
-            };
-            match column {
-                0 => table::words(ui, &operator.name),
-                1 => table::number(ui, &humanize::count(operator.before)),
-                _ => table::number(ui, &humanize::count(operator.after)),
-            };
-        },
-    );
-}
-
-fn providers(ui: &mut Ui, graph: &Graph) {
-    label::caption(ui, "Who ran them");
-    shown(
-        ui,
-        "providers",
-        &PROVIDERS,
-        graph.providers.len(),
-        |ui, row, column| {
-            let Some(share) = graph.providers.get(row) else {
-                return;
-            };
-            match column {
-                0 => table::words(ui, &share.provider),
-                1 => table::number(ui, &humanize::count(share.nodes)),
-                2 => table::number(ui, &percent(share.share_of_nodes)),
-                _ => table::number(ui, &percent(share.share_of_time)),
-            };
-        },
-    );
+/// Copies between devices and changes of memory layout.
+fn copies(ui: &mut Ui, graph: &Graph) {
     ui.add_space(space::TINY);
     told(
         ui,
@@ -243,54 +187,6 @@ fn told(ui: &mut Ui, (count, share): (u64, f64), many: &str, one: &str) {
         ),
     };
     label::quiet_line(ui, &words);
-}
-
-fn slowest(ui: &mut Ui, graph: &Graph) {
-    let runs = humanize::of_many(u64::from(graph.runs), "run");
-    label::caption(ui, &format!("Where the time goes, over {runs}"));
-    if graph.slowest.is_empty() {
-        label::quiet(ui, "No times are known.");
-        return;
-    }
-    shown(
-        ui,
-        "slowest",
-        &SLOWEST,
-        graph.slowest.len(),
-        |ui, row, column| {
-            let Some(node) = graph.slowest.get(row) else {
-                return;
-            };
-            match column {
-                0 => table::words(ui, &node.name),
-                1 => table::words(ui, &node.op),
-                2 => table::words(ui, &node.provider),
-                3 => table::number(ui, &humanize::duration_ns(node.time_ns as f64)),
-                _ => table::number(ui, &percent(node.share)),
-            };
-        },
-    );
-}
-
-fn shown(
-    ui: &mut Ui,
-    id: &str,
-    columns: &[ColumnSpec],
-    rows: usize,
-    cell: impl FnMut(&mut Ui, usize, usize),
-) {
-    // The slowest are few, and all of them are seen.
-    let most = if id == "slowest" { rows } else { ROWS };
-    let table = Table {
-        id,
-        columns,
-        sort: None,
-        sorts: false,
-        rows,
-        selected: None,
-        height: most as f32 * size::ROW + 1.0,
-    };
-    table.show(ui, cell);
 }
 
 fn percent(share: f64) -> String {

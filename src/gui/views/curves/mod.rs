@@ -9,19 +9,19 @@ mod imported;
 mod shapes;
 mod trade_off;
 
-use eframe::egui::{self, Align, Label, Layout, RichText, TextWrapMode, Ui, UiBuilder, vec2};
+use eframe::egui::{Align, Layout, TextWrapMode, Ui, UiBuilder, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, field, flags, label, legend, marker, segmented, tip};
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{button, label, legend, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
-use powerband_app::claims::{is_published, pin_details as published_words};
-use powerband_app::curves::{APART, COLUMN_HELP, COLUMNS, TableRow};
+use powerband_app::curves::APART;
+use powerband_app::curves::claims::{is_published, pin_details as published_words};
 use powerband_app::sessions::{self, Pin};
-use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::base::humanize::{self};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::p99_samples;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
@@ -34,10 +34,6 @@ use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 const CHART: f32 = 240.0;
 /// Height of what stands above them: that of a switch.
 const CHART_HEAD: f32 = 32.0;
-/// What the column of the setups takes beyond its least width before that of the outcomes grows.
-const SETUP_SPARE: f32 = 40.0;
-/// By how much that grows at most.
-const OUTCOME_MORE: f32 = 140.0;
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -61,13 +57,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         cards::best(ui, app, &mut changes);
         cards::pinned(ui, app, &mut changes);
         if drawn.legend.iter().any(|entry| !is_published(entry.id)) {
-            cases(ui, app, &mut changes);
+            cases(ui, app, &mut changes, actions);
             ui.add_space(space::MEDIUM);
         }
-        shapes::show(ui, app, &mut changes);
+        shapes::show(ui, app, &mut changes, actions);
         resources(ui, app, &mut changes);
-        trade_off::show(ui, app, &mut changes);
-        graph::show(ui, app, &mut changes);
+        trade_off::show(ui, app, &mut changes, actions);
+        graph::show(ui, app, &mut changes, actions);
         claims::show(ui, app, actions);
     });
     let is_touched = changes[before..]
@@ -389,12 +385,15 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
 }
 
 fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
-    let Some(row) = app.curves.row_of(&app.sessions, pin) else {
+    let mut cases = app.curves.drawn.cases.iter();
+    let source = cases.position(|case| case.pin == pin);
+    let Some((view, source)) = app.tables.view("cases").zip(source) else {
         return Vec::new();
     };
-    let pairs = COLUMNS.iter().zip(&row.cells);
-    let mut words: Vec<(String, String)> = pairs
-        .map(|(column, cell)| ((*column).to_owned(), cell.clone()))
+    let row = view.row(source);
+    let cells = row.iter();
+    let mut words: Vec<(String, String)> = cells
+        .map(|(head, cell)| (head.title.to_owned(), cell.shown_text().to_owned()))
         .collect();
     if app.curves.options.efficiency == Efficiency::OfPeak
         && let Some(open) = app.sessions.get(pin.session)
@@ -402,11 +401,11 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
     {
         words.push((String::new(), format!("The peak is {}.", peak.told)));
     }
-    words.extend(
-        row.remarks
-            .iter()
-            .map(|remark| (String::new(), remark.clone())),
-    );
+    let outcome = row
+        .iter()
+        .filter(|(head, _)| head.key == "flags_and_outcome");
+    let remarks = outcome.filter(|(_, cell)| !cell.note.is_empty());
+    words.extend(remarks.map(|(_, cell)| (String::new(), cell.note.clone())));
     words
 }
 
@@ -424,125 +423,48 @@ fn hover(ui: &mut Ui, words: &[(String, String)]) {
     }
 }
 
-fn columns(room: f32) -> [ColumnSpec; 10] {
-    let mut widths = [
-        150.0, 60.0, 86.0, 70.0, 86.0, 86.0, 104.0, 84.0, 74.0, 110.0,
-    ];
-    // The names of a few flags, where the setups keep enough.
-    let spare = room - widths.iter().sum::<f32>() - SETUP_SPARE;
-    widths[9] += spare.clamp(0.0, OUTCOME_MORE);
-    std::array::from_fn(|place| ColumnSpec {
-        title: COLUMNS[place],
-        help: COLUMN_HELP[place],
-        width: widths[place],
-        grows: place == 0,
-        is_number: (1..=8).contains(&place),
-    })
-}
-
-fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    theme::card(ui)
-        .inner_margin(egui::Margin::symmetric(6, 8))
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.horizontal(|ui| {
-                ui.add_space(10.0);
-                let (_, typed) =
-                    field::search(ui, "Filter the table", &app.curves.filter, "Filter", 180.0);
-                changes.extend(typed.map(Curves::Filter));
-                label::faint(
-                    ui,
-                    &humanize::of_many(app.curves.drawn.table.len() as u64, "case"),
-                );
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if button::icon(ui, icon::COPY, "Copy the table").clicked() {
-                        changes.push(Curves::CopyTable);
-                    }
-                });
-            });
-            let rows = &app.curves.drawn.table;
-            if rows.is_empty() && !app.curves.filter.is_empty() {
-                ui.horizontal(|ui| {
-                    ui.add_space(10.0);
-                    label::quiet(ui, "No case has these words.");
-                    if button::plain(ui, None, "Clear the filter").clicked() {
-                        changes.push(Curves::Filter(String::new()));
-                    }
-                });
-                return;
+fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
+    let cases = &app.curves.drawn.cases;
+    super::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Cases");
+        };
+        if !data_table::tools(ui, app, "cases", actions, title) {
+            return;
+        }
+        let name = |row: usize| {
+            let case = cases.get(row).map(|case| case.pin);
+            case.map_or_else(String::new, |pin| case_name(app, pin))
+        };
+        let lead = |ui: &mut Ui, row: usize| {
+            if let Some(case) = cases.get(row) {
+                marker::inline(ui, case.colour);
             }
-            let columns = columns(ui.available_width());
-            let table = Table {
-                id: "cases",
-                columns: &columns,
-                sort: app.curves.sort,
-                sorts: true,
-                rows: rows.len(),
-                selected: app
-                    .curves
-                    .pin
-                    .and_then(|pin| rows.iter().position(|row| row.pin == pin)),
-                height: (ui.ctx().content_rect().height() * 0.42).max(240.0),
-            };
-            let touched = table.show_clickable(
-                ui,
-                |index| rows.get(index).map_or_else(String::new, row_name),
-                |ui, index, place| {
-                    if let Some(row) = rows.get(index) {
-                        cell(ui, row, place);
-                    }
-                },
-            );
-            changes.extend(touched.sorted.map(Curves::Sort));
-            if let Some(row) = touched.clicked.and_then(|index| rows.get(index)) {
-                changes.push(Curves::Pin(
-                    (app.curves.pin != Some(row.pin)).then_some(row.pin),
-                ));
-            }
-            if let Some(row) = touched.hovered.and_then(|index| rows.get(index)) {
-                let series = sessions::series(row.pin.session, row.pin.case.setup);
-                changes.push(Curves::Highlight(Some(series)));
-            }
-        });
+        };
+        let pinned = app.curves.pin;
+        let table = DataTable {
+            id: "cases",
+            height: (ui.ctx().content_rect().height() * 0.42).max(240.0),
+            selected: pinned.and_then(|pin| cases.iter().position(|case| case.pin == pin)),
+            name: Some(&name),
+            lead: Some(&lead),
+        };
+        let touched = table.show(ui, app, actions);
+        if let Some(case) = touched.clicked.and_then(|row| cases.get(row)) {
+            let pin = (pinned != Some(case.pin)).then_some(case.pin);
+            changes.push(Curves::Pin(pin));
+        }
+        if let Some(case) = touched.hovered.and_then(|row| cases.get(row)) {
+            let series = sessions::series(case.pin.session, case.pin.case.setup);
+            changes.push(Curves::Highlight(Some(series)));
+        }
+    });
 }
 
 /// What a row is called.
-fn row_name(row: &TableRow) -> String {
-    format!("Case of {}, batch {}", row.cells[0], row.cells[1])
-}
-
-fn cell(ui: &mut Ui, row: &TableRow, place: usize) {
-    let words = &row.cells[place];
-    match place {
-        0 => {
-            marker::inline(ui, row.colour);
-            table::words(ui, words);
-        }
-        9 => {
-            let roles = theme::roles(ui);
-            let color = if row.is_trouble {
-                roles.bad
-            } else {
-                roles.quiet
-            };
-            // What is suspicious about a case tells that it finished.
-            let words = words.strip_prefix("finished, ").unwrap_or(words);
-            if let Some(weight) = row.weight {
-                flags::sign(ui, weight, words, &row.remarks.join("\n\n"));
-            }
-            let label = Label::new(RichText::new(words).color(color)).truncate();
-            if row.remarks.is_empty() {
-                ui.add(label);
-            } else {
-                ui.add(label.show_tooltip_when_elided(false))
-                    .on_hover_text(row.remarks.join("\n\n"));
-            }
-        }
-        _ => {
-            let number = table::number(ui, words);
-            if words == UNKNOWN && !row.unknown[place].is_empty() {
-                number.on_hover_text(row.unknown[place]);
-            }
-        }
-    }
+fn case_name(app: &App, pin: Pin) -> String {
+    let name = app.sessions.series_name(pin.session, pin.case.setup);
+    let batch = humanize::count(pin.case.batch as u64);
+    format!("Case of {name}, batch {batch}")
 }

@@ -1,14 +1,14 @@
-//! The card of speed and accuracy: every setup that was compared, and the edge that nobody beats.
+//! The card of speed and accuracy: every setup that was compared, and the Pareto front.
 
-use eframe::egui::{Align, ComboBox, Label, Layout, RichText, Ui};
+use eframe::egui::{Align, ComboBox, Layout, Ui};
 
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look, Touched};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
+use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{label, marker, segmented, tip};
 use powerband_app::App;
-use powerband_app::action::Curves;
-use powerband_app::trade_off::{COLUMN_HELP, COLUMNS, Row, TradeOff};
+use powerband_app::action::{Action, Curves};
+use powerband_app::curves::trade_off::{Row, TradeOff};
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::spec::SeriesId;
 
@@ -16,11 +16,9 @@ use powerband_findings::chart::spec::SeriesId;
 const CHART: f32 = 260.0;
 /// Most height of the table below it.
 const TABLE: f32 = 280.0;
-/// The place of the column that says who beats whom.
-const FRONT: usize = 8;
 
 /// Shows it, where a session has accuracies.
-pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn.trade_off;
     if !drawn.is_known {
         return;
@@ -49,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 react(&touched, app, changes);
             }
             ui.add_space(space::SMALL);
-            rows(ui, app, changes);
+            rows(ui, app, changes, actions);
         });
     });
     ui.add_space(space::MEDIUM);
@@ -58,7 +56,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
 fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Speed and accuracy").on_hover_text(
-            "Each setup by how fast it is and how close it comes to the network in floats. The line is the front: nobody beats those on it in both.",
+            "Each setup by how fast it is and how close it comes to the network in floats. The line is the Pareto front: no other setup matches those on it in both and beats them in one.",
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
@@ -89,10 +87,9 @@ fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
 }
 
 fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
-    let drawn = &app.curves.drawn.trade_off;
     if let Some((series, _)) = touched.hovered {
         changes.push(Curves::Highlight(Some(series)));
-        let words = drawn.row(series).map(Row::words).unwrap_or_default();
+        let words = hover_words(app, series);
         tip::show(&touched.response, |ui| super::hover(ui, &words));
     }
     if let Some((series, _)) = touched.clicked {
@@ -100,83 +97,59 @@ fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
+/// What is known of a setup, name by name; what has no name is a sentence.
+fn hover_words(app: &App, series: SeriesId) -> Vec<(String, String)> {
+    let mut rows = app.curves.drawn.trade_off.rows.iter();
+    let source = rows.position(|row| row.series.id == series);
+    let Some((view, source)) = app.tables.view("trade-off").zip(source) else {
+        return Vec::new();
+    };
+    let cells = view.row(source).into_iter();
+    let known = cells.filter(|(_, cell)| cell.text.is_some());
+    known
+        .map(|(head, cell)| match head.key {
+            "front" => (String::new(), cell.note),
+            _ => (head.title.to_owned(), cell.shown_text().to_owned()),
+        })
+        .collect()
+}
+
 /// Pins the case of a setup, or unpins it.
 fn pin(series: SeriesId, app: &App, changes: &mut Vec<Curves>) {
     let row = app.curves.drawn.trade_off.row(series);
-    if let Some(pin) = row.and_then(|row| row.pin) {
+    if let Some(pin) = row.and_then(|row| row.series.pin) {
         changes.push(Curves::Pin((app.curves.pin != Some(pin)).then_some(pin)));
     }
 }
 
-fn columns() -> [ColumnSpec; 9] {
-    let widths = [150.0, 52.0, 86.0, 86.0, 64.0, 64.0, 94.0, 92.0, 150.0];
-    std::array::from_fn(|place| ColumnSpec {
-        title: COLUMNS[place],
-        help: COLUMN_HELP[place],
-        width: widths[place],
-        grows: place == 0 || place == FRONT,
-        is_number: (1..FRONT).contains(&place),
-    })
-}
-
-fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let rows = &app.curves.drawn.trade_off.rows;
-    let columns = columns();
-    let table = Table {
-        id: "trade-off-table",
-        columns: &columns,
-        sort: None,
-        sorts: false,
-        rows: rows.len(),
-        selected: app
-            .curves
-            .pin
-            .and_then(|pin| rows.iter().position(|row| row.pin == Some(pin))),
+    if !data_table::tools(ui, app, "trade-off", actions, |_| {}) {
+        return;
+    }
+    let name = |row: usize| {
+        let row: Option<&Row> = rows.get(row);
+        format!("Setup {}", row.map_or("", |row| &row.line.name))
+    };
+    let lead = |ui: &mut Ui, row: usize| {
+        if let Some(row) = rows.get(row) {
+            marker::inline(ui, row.series.colour);
+        }
+    };
+    let pinned = app.curves.pin;
+    let is_pinned = |row: &Row| pinned.is_some() && row.series.pin == pinned;
+    let table = DataTable {
+        id: "trade-off",
         height: TABLE,
+        selected: rows.iter().position(is_pinned),
+        name: Some(&name),
+        lead: Some(&lead),
     };
-    let name = |index| {
-        let row: Option<&Row> = rows.get(index);
-        format!("Setup {}", row.map_or("", |row| &row.cells[0]))
-    };
-    let touched = table.show_clickable(ui, name, |ui, index, place| {
-        if let Some(row) = rows.get(index) {
-            cell(ui, row, place);
-        }
-    });
-    if let Some(row) = touched.clicked.and_then(|index| rows.get(index)) {
-        pin(row.id, app, changes);
+    let touched = table.show(ui, app, actions);
+    if let Some(row) = touched.clicked.and_then(|row| rows.get(row)) {
+        pin(row.series.id, app, changes);
     }
-    if let Some(row) = touched.hovered.and_then(|index| rows.get(index)) {
-        changes.push(Curves::Highlight(Some(row.id)));
-    }
-}
-
-fn cell(ui: &mut Ui, row: &Row, place: usize) {
-    let roles = theme::roles(ui);
-    let (words, help) = (&row.cells[place], &row.helps[place]);
-    let response = match place {
-        0 => {
-            marker::inline(ui, row.colour);
-            table::words(ui, words)
-        }
-        FRONT => {
-            let color = match (row.is_front, row.is_trouble) {
-                (true, _) => roles.text,
-                (false, true) => roles.bad,
-                (false, false) => roles.quiet,
-            };
-            let mut words = words.as_str();
-            if let Some((name, colour)) = &row.behind {
-                ui.add(Label::new(RichText::new("behind").color(color)).selectable(false));
-                marker::inline(ui, *colour);
-                words = name;
-            }
-            let words = RichText::new(words).color(color);
-            ui.add(Label::new(words).truncate().selectable(false))
-        }
-        _ => table::number(ui, words),
-    };
-    if !help.is_empty() {
-        response.on_hover_text(help);
+    if let Some(row) = touched.hovered.and_then(|row| rows.get(row)) {
+        changes.push(Curves::Highlight(Some(row.series.id)));
     }
 }

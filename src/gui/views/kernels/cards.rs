@@ -7,9 +7,9 @@ use eframe::egui::{
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
-use powerband_app::action::Kernels;
-use powerband_app::kernels::{Found, KernelsState};
-use powerband_app::{App, command_guards};
+use powerband_app::App;
+use powerband_app::action::{Action, Kernels};
+use powerband_app::kernels::{Found, timeline_of_profile};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::trace::SliceKind;
@@ -40,7 +40,7 @@ pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<K
         Some(comparison) => compared(comparison),
         None => alone(found.at(app.kernels.level)),
     };
-    let has_timeline = command_guards::timeline_of_profile(app).is_ok();
+    let has_timeline = timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;
     let room = ui.available_width();
     let across = (((room + gap) / (NARROWEST + gap)) as usize).clamp(1, figures.len().max(1));
@@ -293,9 +293,10 @@ fn change_words(found: &Comparison) -> String {
 /// Memory, counters, what the file says, and the rules.
 pub(super) fn particulars(
     ui: &mut Ui,
-    state: &KernelsState,
+    app: &App,
     found: &Found,
     changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
 ) {
     if let Some(profile) = found.profile() {
         for memory in &profile.memory {
@@ -303,7 +304,7 @@ pub(super) fn particulars(
             ui.add_space(space::MEDIUM);
         }
         if !profile.counters.is_empty() {
-            super::counters::show(ui, state, &profile.counters, changes);
+            super::counters::show(ui, app, &profile.counters, actions);
             ui.add_space(space::MEDIUM);
         }
         let says_nothing =

@@ -12,7 +12,6 @@ use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, field, figure, label, segmented, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Sessions};
-use powerband_app::command_guards;
 use powerband_app::figures;
 use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
 use powerband_app::kernels::{self, Found, KernelsState, Shape};
@@ -38,7 +37,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     choices(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| match &app.kernels.result {
-        Some(found) => body(ui, app, found, &mut changes),
+        Some(found) => body(ui, app, found, &mut changes, actions),
         None => waiting::show(ui, "Adding up…"),
     });
     super::each(changes, Action::Kernels, actions);
@@ -67,27 +66,14 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
     super::head(ui, "Kernels", SENTENCE, super::NARROW_HEAD, |ui| {
-        super::in_order(ui, 2, |ui, place| match place {
-            0 => timeline(ui, app, changes),
-            _ => copy(ui, app, changes),
-        });
+        timeline(ui, app, changes);
     });
 }
 
 fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let allowed = command_guards::timeline_of_profile(app).map(|_| ());
+    let allowed = kernels::timeline_of_profile(app).map(|_| ());
     if button::plain_if(ui, allowed, Some(icon::TIMELINE), "Timeline").clicked() {
         changes.push(Kernels::Timeline);
-    }
-}
-
-fn copy(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let found = app.kernels.result.as_ref();
-    let allowed = found
-        .map(|_| ())
-        .ok_or("the profile is still being added up");
-    if button::plain_if(ui, allowed, Some(icon::COPY), "Copy the table").clicked() {
-        changes.push(Kernels::CopyTable);
     }
 }
 
@@ -142,7 +128,13 @@ fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
     });
 }
 
-fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+fn body(
+    ui: &mut Ui,
+    app: &App,
+    found: &Found,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
     cards::summary(ui, app, found, changes);
     let tools = |ui: &mut Ui, changes: &mut Vec<Kernels>| controls(ui, app, found, changes);
     theme::card(ui).show(ui, |ui| {
@@ -167,13 +159,13 @@ fn body(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     if !app.kernels.shows_nothing() {
         ui.add_space(space::MEDIUM);
         match &found.comparison {
-            Some(comparison) => table::compared(ui, app, comparison, changes),
-            None => table::broken_down(ui, app, found, changes),
+            Some(comparison) => table::compared(ui, app, comparison, actions),
+            None => table::broken_down(ui, app, found, actions),
         }
     }
     remarks(ui, found);
     ui.add_space(space::MEDIUM);
-    cards::particulars(ui, &app.kernels, found, changes);
+    cards::particulars(ui, app, found, changes, actions);
     ui.add_space(space::MEDIUM);
 }
 
@@ -258,7 +250,7 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
 /// How much of the time the filter leaves.
 fn in_sight(app: &App, found: &Found) -> String {
     if let Some(comparison) = &found.comparison {
-        let (some, all) = (app.kernels.drawn.table.len(), comparison.rows.len());
+        let (some, all) = (app.kernels.drawn.rows.len(), comparison.rows.len());
         return if some == all {
             humanize::of_many(all as u64, "row")
         } else {

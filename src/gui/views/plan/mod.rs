@@ -10,8 +10,9 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, marker};
 use powerband_app::App;
 use powerband_app::action::{Action, Run};
-use powerband_app::plan::{self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields};
-use powerband_app::plans;
+use powerband_app::plan::{
+    self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields, saved,
+};
 use powerband_core::base::humanize;
 use powerband_findings::chart::palette;
 
@@ -542,7 +543,7 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     }
     for (path, draft) in &app.planner.kept {
         ui.horizontal(|ui| {
-            let title = plans::title(draft);
+            let title = saved::title(draft);
             if ui
                 .button(&title)
                 .accessible_name(format!("Use plan {title}"))

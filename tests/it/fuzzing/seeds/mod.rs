@@ -147,7 +147,7 @@ fn format_of(bytes: &[u8]) -> &'static str {
     let file = tempfile::NamedTempFile::new().unwrap();
     write(file.path(), bytes);
     let source = Source::open(file.path(), LIMITS).unwrap();
-    import::sniff(&source).map_or("", |importer| importer.id())
+    import::sniff(&source).map_or("", |format| format.id)
 }
 
 /// Writes a file; a script is carried out, as far as each of its lines can be.

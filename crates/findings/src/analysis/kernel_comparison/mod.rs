@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use super::breakdown::Filter;
 use super::breakdown::{self, Scope};
-use super::category::{Category, Rules};
+use super::category::{Category, Rules, has_all};
 use super::kernel_name::{self, KernelName};
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -139,6 +140,21 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Places of the rows that have the filter's words in a name of either side, and on either side at
+    /// least its share of the larger whole.
+    pub fn shown(&self, filter: &Filter) -> Vec<usize> {
+        let least = filter.over * self.larger_ns();
+        let passes = |row: &Row| {
+            let members = row.before.iter().chain(&row.after);
+            let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
+            let text = format!("{} {} {}", row.title, row.category.title(), names.join(" "));
+            row.before_ns().max(row.after_ns()) >= least && has_all(&text, &filter.words)
+        };
+        let rows = self.rows.iter().enumerate();
+        let places = rows.filter(|(_, row)| passes(row)).map(|(place, _)| place);
+        places.take(filter.top.unwrap_or(usize::MAX)).collect()
+    }
+
     /// The whole difference, in nanoseconds, where both sides have times.
     pub fn difference_ns(&self) -> Option<f64> {
         Some(self.after_ns? - self.before_ns?)

@@ -7,7 +7,7 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -16,51 +16,37 @@ use powerband_core::domain::trace::SliceKind;
 #[cfg(test)]
 mod tests;
 
-/// The format.
-#[derive(Debug)]
-pub struct MigraphxPerf;
-
 /// Where instructions run.
 const PLACE: &str = "MIGraphX";
 /// Sums of the same times differ by their digits; by more than this share, something is missing.
 const SAME: f64 = 0.01;
 
-impl Importer for MigraphxPerf {
-    fn id(&self) -> &'static str {
-        "migraphx-driver-perf"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "migraphx-driver-perf",
+    title: "a performance report of migraphx-driver",
+    tool: "migraphx-driver",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a performance report of migraphx-driver"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("Running performance report")
+            || text.contains("Total instructions time:") && text.contains("Rate:")
+            || text.contains("[ MIGraphX Version:")
+    })
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("Running performance report")
-                || text.contains("Total instructions time:") && text.contains("Rate:")
-                || text.contains("[ MIGraphX Version:")
-        })
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut report = Report::default();
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        report.line(line.trim(), into);
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "migraphx-driver");
-        let mut report = Report::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            report.line(line.trim(), into);
-        }
-        common::cut(into, source, is_cut);
-        report.finish(source, into);
-        Ok(())
-    }
+    report.finish(source, into);
+    Ok(())
 }
 
 /// A report, as far as it was read.
@@ -90,9 +76,9 @@ impl Report {
             self.in_summary = true;
         } else if let Some((_, rest)) = line.split_once("[ MIGraphX Version: ") {
             let (version, rest) = rest.split_once(" ]").unwrap_or((rest, ""));
-            common::version(into, version);
+            into.name_version(version);
             let command = rest.split_once(": ").map_or("", |parts| parts.1);
-            common::command(into, command);
+            into.keep_command(command);
         } else if let Some(model) = line.strip_prefix("Reading: ") {
             self.model = Some(model.trim().to_owned());
         } else if !self.figure(line) {

@@ -185,11 +185,7 @@ fn sums_that_disagree_with_what_is_stated_are_named() {
 fn a_summary_alone_gives_groups_with_their_counts() {
     let from = NEW.find("Summary:").unwrap();
     let imported = testing::imported(&NEW[from..]).unwrap();
-    let found: Vec<(&str, u64, u64)> = imported
-        .totals
-        .iter()
-        .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-        .collect();
+    let found = testing::totals(&imported);
     assert_eq!(
         found,
         [("gpu::code_object::mlir_dot", 1, 9_482), ("@param", 3, 649)]
@@ -208,8 +204,8 @@ fn groups_of_an_old_summary_are_single_sums() {
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&MigraphxPerf, &testing::raw(FILE));
-    testing::survives(&MigraphxPerf, NEW.as_bytes());
+    testing::survives(&FORMAT, &testing::raw(FILE));
+    testing::survives(&FORMAT, NEW.as_bytes());
     let empty = testing::imported("Running performance report ...\n").unwrap();
     assert!(empty.notes[0].contains("no totals"));
 }

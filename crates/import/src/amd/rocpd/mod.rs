@@ -14,7 +14,7 @@ use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Query};
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use places::Devices;
 use process_tables::Part;
 
@@ -23,84 +23,69 @@ const DISPATCHES: &str = "rocpd_kernel_dispatch";
 /// Texts.
 const STRINGS: &str = "rocpd_string";
 
-/// The format.
-#[derive(Debug)]
-pub struct Rocpd;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocpd",
+    title: "a database of rocprofv3 (rocpd)",
+    tool: "rocprofv3",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for Rocpd {
-    fn id(&self) -> &'static str {
-        "rocpd"
-    }
+fn recognises(head: &Head) -> bool {
+    let Head::Sqlite(tables) = head else {
+        return false;
+    };
+    tables.iter().any(|table| table.starts_with(DISPATCHES))
+}
 
-    fn title(&self) -> &'static str {
-        "a database of rocprofv3 (rocpd)"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    let ends = endings(&base)?;
+    if ends
+        .iter()
+        .all(|end| !base.has(&format!("{DISPATCHES}{end}"), "kernel_id"))
+    {
+        return Err(source.unusable(
+            FORMAT.title,
+            "its tables lack the columns of kernels; it may be of a version that is not known yet",
+        ));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        let Head::Sqlite(tables) = head else {
-            return false;
-        };
-        tables.iter().any(|table| table.starts_with(DISPATCHES))
+    if ends
+        .iter()
+        .any(|end| base.has(&format!("{DISPATCHES}{end}"), "start_id"))
+    {
+        return Err(source.unusable(
+            FORMAT.title,
+            "it is of a version between releases that keeps times in a table of their own; write it again with a released rocprofv3",
+        ));
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if into.tool.name.is_empty() {
-            "rocprofv3".clone_into(&mut into.tool.name);
+    let mut devices = Devices::default();
+    let mut number = 0;
+    for end in &ends {
+        for guid in processes(&base, end, watch)? {
+            let part = Part {
+                base: &base,
+                watch,
+                end,
+                guid,
+                number,
+            };
+            part.read(&mut devices, into)?;
+            number += 1;
         }
-        let ends = endings(&base)?;
-        if ends
-            .iter()
-            .all(|end| !base.has(&format!("{DISPATCHES}{end}"), "kernel_id"))
-        {
-            return Err(source.unusable(
-                self.title(),
-                "its tables lack the columns of kernels; it may be of a version that is not known yet",
-            ));
-        }
-        if ends
-            .iter()
-            .any(|end| base.has(&format!("{DISPATCHES}{end}"), "start_id"))
-        {
-            return Err(source.unusable(
-                self.title(),
-                "it is of a version between releases that keeps times in a table of their own; write it again with a released rocprofv3",
-            ));
-        }
-        let mut devices = Devices::default();
-        let mut number = 0;
-        for end in &ends {
-            for guid in processes(&base, end, watch)? {
-                let part = Part {
-                    base: &base,
-                    watch,
-                    end,
-                    guid,
-                    number,
-                };
-                part.read(&mut devices, into)?;
-                number += 1;
-            }
-        }
-        if number > 1 {
-            into.note(format!(
-                "{} holds {number} processes, and their times are side by side",
-                source.name()
-            ));
-        }
-        if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-            into.note(format!(
-                "{} has no kernels and no copies: nothing ran on a GPU while it was written, or rocprofv3 was not asked for --kernel-trace",
-                source.name()
-            ));
-        }
-        Ok(())
     }
+    if number > 1 {
+        into.note(format!(
+            "{} holds {number} processes, and their times are side by side",
+            source.name()
+        ));
+    }
+    into.note_idle_device(
+        &source.name(),
+        ", or rocprofv3 was not asked for --kernel-trace",
+    );
+    Ok(())
 }
 
 /// What the names of tables end in: an identifier for each process, or nothing.

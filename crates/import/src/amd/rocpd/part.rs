@@ -171,18 +171,13 @@ impl Part<'_> {
         let place = |key| known.places.stream(key);
         let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
         self.take("kernel_dispatch", &COLUMNS, words, into, |lane, row| {
-            let size = |column| row.int(column).unwrap_or(0);
-            let detail = match row.int(8) {
-                Some(x) => Detail::Grid([x, size(9), size(10)], [size(11), size(12), size(13)]),
-                None => Detail::None,
-            };
             lane.push(&Raw {
                 kind: SliceKind::Kernel,
-                name: size(2),
+                name: row.int(2).unwrap_or(0),
                 track: track(row, [4, 5, 6], 7),
                 times: (row.int(0), row.int(1)),
                 link: known.link(row.int(3)),
-                detail,
+                detail: Detail::grid(row, 8),
             })
         })
     }

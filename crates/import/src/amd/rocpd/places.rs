@@ -253,9 +253,7 @@ fn processes(part: &Part<'_>, into: &mut Imported) -> Result<ById<(i64, String)>
         .cloned()
         .collect::<Vec<_>>();
     for (_, (_, command)) in &mut found {
-        if into.tool.command.is_none() && !command.is_empty() {
-            into.tool.command = Some(command.clone());
-        }
+        into.keep_command(command);
         let program = command.split_whitespace().next().unwrap_or_default();
         let program = program.rsplit('/').next().unwrap_or(program).to_owned();
         *command = program;

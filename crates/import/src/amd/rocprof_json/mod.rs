@@ -18,70 +18,60 @@ use crate::reading::lines;
 use crate::reading::progress_reader::ProgressReader;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
 
-/// The format.
-#[derive(Debug)]
-pub struct RocprofJson;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprof-json",
+    title: "a trace of rocprof",
+    tool: "rocprof",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for RocprofJson {
-    fn id(&self) -> &'static str {
-        "rocprof-json"
+fn recognises(head: &Head) -> bool {
+    if head.is_list() || !head.has_key("traceEvents") {
+        return false;
     }
+    let start = head.json().unwrap_or_default().chars().take(1 << 16);
+    let plain: String = start.filter(|c| !c.is_whitespace()).collect();
+    // No other program begins with an element that holds nothing, or names processes so.
+    plain.contains("\"traceEvents\":[{},")
+        || plain.contains("\"traceEvents\":[{}]")
+        || (plain.contains("process_name")
+            && ["\"CPUHIPAPI\"", "\"CPUHSAAPI\""]
+                .iter()
+                .any(|name| plain.contains(name)))
+}
 
-    fn title(&self) -> &'static str {
-        "a trace of rocprof"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        if head.is_list() || !head.has_key("traceEvents") {
-            return false;
-        }
-        let start = head.json().unwrap_or_default().chars().take(1 << 16);
-        let plain: String = start.filter(|c| !c.is_whitespace()).collect();
-        // Nobody else begins with an element that holds nothing, or names processes so.
-        plain.contains("\"traceEvents\":[{},")
-            || plain.contains("\"traceEvents\":[{}]")
-            || (plain.contains("process_name")
-                && ["\"CPUHIPAPI\"", "\"CPUHSAAPI\""]
-                    .iter()
-                    .any(|name| plain.contains(name)))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let stream = ProgressReader::new(source.stream()?, watch);
-        let mut chunks = Chunks::new(BufReader::with_capacity(1 << 18, stream));
-        let mut reading = Reading::default();
-        let mut is_cut = false;
-        loop {
-            match chunks.next_object() {
-                Ok(Chunk::Whole) => reading.event(chunks.chunk()),
-                Ok(Chunk::Damaged) => reading.unread += 1,
-                Ok(Chunk::End) => break,
-                Ok(Chunk::Cut) => {
-                    is_cut = true;
-                    break;
-                }
-                Err(_) if chunks.inner().get_ref().is_stopped => {
-                    return Err(ImportError::Cancelled);
-                }
-                Err(error) if source.is_cut(&error) => {
-                    is_cut = true;
-                    break;
-                }
-                Err(error) => return Err(source.io(error)),
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let stream = ProgressReader::new(source.stream()?, watch);
+    let mut chunks = Chunks::new(BufReader::with_capacity(1 << 18, stream));
+    let mut reading = Reading::default();
+    let mut is_cut = false;
+    loop {
+        match chunks.next_object() {
+            Ok(Chunk::Whole) => reading.event(chunks.chunk()),
+            Ok(Chunk::Damaged) => reading.unread += 1,
+            Ok(Chunk::End) => break,
+            Ok(Chunk::Cut) => {
+                is_cut = true;
+                break;
             }
+            Err(_) if chunks.inner().get_ref().is_stopped => {
+                return Err(ImportError::Cancelled);
+            }
+            Err(error) if source.is_cut(&error) => {
+                is_cut = true;
+                break;
+            }
+            Err(error) => return Err(source.io(error)),
         }
-        reading.finish(&source.name(), is_cut, into);
-        Ok(())
     }
+    reading.finish(&source.name(), is_cut, into);
+    Ok(())
 }
 
 /// What the events of a process are.
@@ -290,7 +280,7 @@ impl Reading {
 
     fn finish(mut self, file: &str, is_cut: bool, into: &mut Imported) {
         self.follow();
-        let mut events = Events::of("rocprof", into);
+        let mut events = Events::of(into);
         for span in &self.spans {
             let name = self.names.get(span.name);
             let thread = Lane::Thread(span.process, span.lane);

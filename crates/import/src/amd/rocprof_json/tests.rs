@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::reading::source::Limits;
-use crate::testing::{bytes, sums, text};
+use crate::testing::{bytes, slices, sums, text};
 use crate::{ImportError, read};
 
 /// As ROCm 5 and 6 write it.
@@ -85,25 +85,6 @@ const NEW: &str = r#"{ "traceEvents":[{}
     "0. Memory": "18446744073709551615"
   }
 }"#;
-
-/// Kind, name, track, start, length and link.
-fn slices(imported: &Imported) -> Vec<(SliceKind, &str, String, i64, u64, u64)> {
-    let trace = &imported.trace;
-    let slices = trace.slices();
-    slices
-        .map(|slice| {
-            let track = &trace.tracks[slice.track as usize];
-            (
-                slice.kind,
-                trace.names.get(slice.name),
-                format!("{}/{}", track.group, track.name),
-                slice.start_ns,
-                slice.duration_ns,
-                slice.link,
-            )
-        })
-        .collect()
-}
 
 #[test]
 fn events_are_what_their_process_is() {
@@ -188,7 +169,7 @@ fn a_name_that_nobody_quoted_costs_one_event() {
 
 #[test]
 fn other_traces_are_not_taken() {
-    let head = |text: &str| RocprofJson.recognises(&Head::of(text.as_bytes()));
+    let head = |text: &str| (FORMAT.recognises)(&Head::of(text.as_bytes()));
     assert!(head(NEW));
     assert!(head("{\"traceEvents\": [ {} ] }"));
     assert!(!head(

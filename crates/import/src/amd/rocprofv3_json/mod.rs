@@ -20,12 +20,11 @@ use crate::amd::rocprofv3_agents::AgentWords;
 use crate::amd::rocprofv3_api;
 use crate::amd::rocprofv3_counters::Counters;
 use crate::amd::rocprofv3_memory::{Allocation, Allocations, copy_lane, copy_words};
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::progress_reader::ProgressReader;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
 use records::{
@@ -33,52 +32,38 @@ use records::{
     Symbol,
 };
 
-/// The format.
-#[derive(Debug)]
-pub struct Rocprofv3Json;
+pub(crate) const FORMAT: Format = Format {
+    id: "rocprofv3-json",
+    title: "a trace of rocprofv3",
+    tool: "rocprofv3",
+    name_ends: &[],
+    recognises: |head| !head.is_list() && head.has_key("rocprofiler-sdk-tool"),
+    read,
+};
 
-impl Importer for Rocprofv3Json {
-    fn id(&self) -> &'static str {
-        "rocprofv3-json"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let mut reading = Reading {
+        events: Events::of(into),
+        processes: Vec::new(),
+        process: 0,
+        pass: Pass::First,
+        counters: Counters::default(),
+        counted: Vec::new(),
+        allocations: Allocations::default(),
+        skipped: BTreeMap::new(),
+        records: 0,
+        unread: 0,
+    };
+    let mut broken = walk(source, watch, &mut reading)?;
+    if reading.pass == Pass::NamesFirst {
+        reading.pass = Pass::Second;
+        broken = walk(source, watch, &mut reading)?;
     }
-
-    fn title(&self) -> &'static str {
-        "a trace of rocprofv3"
+    if let (Some(broken), 0) = (&broken, reading.records) {
+        return Err(source.unusable(FORMAT.title, format!("{broken}, before the first record")));
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        !head.is_list() && head.has_key("rocprofiler-sdk-tool")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let mut reading = Reading {
-            events: Events::of("rocprofv3", into),
-            processes: Vec::new(),
-            process: 0,
-            pass: Pass::First,
-            counters: Counters::default(),
-            counted: Vec::new(),
-            allocations: Allocations::default(),
-            skipped: BTreeMap::new(),
-            records: 0,
-            unread: 0,
-        };
-        let mut broken = walk(source, watch, &mut reading)?;
-        if reading.pass == Pass::NamesFirst {
-            reading.pass = Pass::Second;
-            broken = walk(source, watch, &mut reading)?;
-        }
-        if let (Some(broken), 0) = (&broken, reading.records) {
-            return Err(source.unusable(self.title(), format!("{broken}, before the first record")));
-        }
-        reading.finish(broken, &source.name());
-        Ok(())
-    }
+    reading.finish(broken, &source.name());
+    Ok(())
 }
 
 /// Goes through the file once; where it breaks off, in words.
@@ -241,9 +226,7 @@ impl Reading<'_> {
     fn metadata(&mut self, metadata: Metadata) {
         let command: Vec<String> = metadata.command.into_iter().map(|word| word.0).collect();
         let into = &mut *self.events.into;
-        if into.tool.command.is_none() && !command.is_empty() {
-            into.tool.command = Some(command.join(" "));
-        }
+        into.keep_command(&command.join(" "));
         if let Some(pid) = metadata.pid.0 {
             into.fact("process", pid.to_string());
         }

@@ -7,8 +7,8 @@ use flate2::read::GzDecoder;
 
 use super::*;
 use crate::reading::source::Limits;
-use crate::testing::{bytes, fixture, path, sums, text};
-use crate::{ImportError, Imported, read};
+use crate::testing::{bytes, fixture, path, slices, sums, text};
+use crate::{ImportError, read};
 
 const REAL: &str = "rocprofv3/fsdp-908_results.json.gz";
 
@@ -74,25 +74,6 @@ fn made(processes: &[&str]) -> String {
 
 fn process(pid: &str) -> String {
     PROCESS.replace("{P}", pid)
-}
-
-/// Kind, name, track, start, length and link of every slice.
-fn slices(imported: &Imported) -> Vec<(SliceKind, &str, String, i64, u64, u64)> {
-    let trace = &imported.trace;
-    let slices = trace.slices();
-    slices
-        .map(|slice| {
-            let track = &trace.tracks[slice.track as usize];
-            (
-                slice.kind,
-                trace.names.get(slice.name),
-                format!("{}/{}", track.group, track.name),
-                slice.start_ns,
-                slice.duration_ns,
-                slice.link,
-            )
-        })
-        .collect()
 }
 
 #[test]

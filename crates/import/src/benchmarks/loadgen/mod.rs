@@ -7,15 +7,11 @@ use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
 #[cfg(test)]
 mod tests;
-
-/// The format.
-#[derive(Debug)]
-pub struct Loadgen;
 
 /// What a line of the detailed log begins with.
 const MARK: &str = ":::MLLOG ";
@@ -36,53 +32,43 @@ const FACTS: [&str; 8] = [
     "effective_target_qps",
 ];
 
-impl Importer for Loadgen {
-    fn id(&self) -> &'static str {
-        "mlperf-loadgen"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "mlperf-loadgen",
+    title: "results of MLPerf's LoadGen",
+    tool: "LoadGen",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "results of MLPerf's LoadGen"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text()
+        .is_some_and(|text| text.contains("MLPerf Results Summary") || text.contains(MARK))
+        || head
+            .first_line()
+            .is_some_and(|line| ENDS.contains(&line.trim()))
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text()
-            .is_some_and(|text| text.contains("MLPerf Results Summary") || text.contains(MARK))
-            || head
-                .first_line()
-                .is_some_and(|line| ENDS.contains(&line.trim()))
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "LoadGen");
-        common::cut(into, source, is_cut);
-        let mut run = Run::default();
-        let mut detail = Detail::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            match line.split_once(MARK) {
-                Some((_, entry)) => detail.line(entry, into),
-                None => run.line(line, into),
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut run = Run::default();
+    let mut detail = Detail::default();
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        match line.split_once(MARK) {
+            Some((_, entry)) => detail.line(entry, into),
+            None => run.line(line, into),
         }
-        let has_summary = run.finish(into);
-        let has_detail = detail.finish(source, into);
-        if !has_summary && !has_detail {
-            into.note(format!(
-                "{} has no figures: a run of accuracy, or one that did not come to its end",
-                source.name()
-            ));
-        }
-        Ok(())
     }
+    let has_summary = run.finish(into);
+    let has_detail = detail.finish(source, into);
+    if !has_summary && !has_detail {
+        into.note(format!(
+            "{} has no figures: a run of accuracy, or one that did not come to its end",
+            source.name()
+        ));
+    }
+    Ok(())
 }
 
 /// A part of the summary.
@@ -241,7 +227,7 @@ impl Detail {
         let value = entry.get("value").map(json::value_text).unwrap_or_default();
         match key {
             "loadgen_version" => {
-                common::version(into, value.split(' ').next().unwrap_or_default());
+                into.name_version(value.split(' ').next().unwrap_or_default());
             }
             "effective_scenario" => self.scenario.clone_from(&value),
             "sut_name" => self.sut.clone_from(&value),
@@ -300,7 +286,7 @@ impl Detail {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) -> bool {
-        common::unread(into, source, self.unread, "line");
+        into.note_unread(self.unread, "line", &source.name());
         if self.result.figures.is_empty() && self.result.objections.is_empty() {
             return false;
         }

@@ -150,7 +150,7 @@ fn no_damage_makes_it_panic() {
         "mi300x-llama2-server-valid",
     ] {
         let name = format!("mlperf-loadgen/{name}.mlperf_log_summary.txt");
-        testing::survives(&Loadgen, &testing::raw(&name));
+        testing::survives(&FORMAT, &testing::raw(&name));
     }
-    testing::survives(&Loadgen, DETAIL.as_bytes());
+    testing::survives(&FORMAT, DETAIL.as_bytes());
 }

@@ -9,17 +9,12 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::{Counter, Total};
 use powerband_core::domain::trace::SliceKind;
-
-/// The format.
-#[derive(Debug)]
-pub struct Ncu;
 
 /// What a table's header begins with; tables that went through a spreadsheet have no quotation marks.
 const STARTS: [&str; 2] = ["\"ID\",", "ID,"];
@@ -28,63 +23,43 @@ const DURATIONS: [&str; 2] = ["Duration", "gpu__time_duration.sum"];
 /// How many cycles it took, and how many of them a second has: what is left where no duration was measured.
 const CYCLES: [&str; 2] = ["Elapsed Cycles", "gpc__cycles_elapsed.max"];
 const CLOCKS: [&str; 2] = ["SM Frequency", "gpc__cycles_elapsed.avg.per_second"];
-/// Rows between two looks at whether somebody wants it stopped.
-const TICK: usize = 8192;
 
-impl Importer for Ncu {
-    fn id(&self) -> &'static str {
-        "ncu"
-    }
-
-    fn title(&self) -> &'static str {
-        "metrics of Nsight Compute"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "ncu",
+    title: "metrics of Nsight Compute",
+    tool: "ncu",
+    name_ends: &[],
+    recognises: |head| {
         head.plain()
             .is_some_and(|text| text.lines().any(|line| Header::of(line).is_some()))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        let file = source.name();
-        let mut sums = Sums::default();
-        let mut header: Option<Header> = None;
-        for (number, line) in text.lines().enumerate() {
-            if number % TICK == TICK - 1 {
-                watch.tick(0)?;
-            }
-            if let Some(found) = Header::of(line) {
-                header = Some(found);
-                sums.tables += 1;
-                continue;
-            }
-            match &mut header {
-                Some(header) if header.has_row(line) => sums.row(header, line),
-                _ => talk(line, into),
-            }
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let file = source.name();
+    let mut sums = Sums::default();
+    let mut header: Option<Header> = None;
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        if let Some(found) = Header::of(line) {
+            header = Some(found);
+            sums.tables += 1;
+            continue;
         }
-        if into.tool.name.is_empty() {
-            "ncu".clone_into(&mut into.tool.name);
+        match &mut header {
+            Some(header) if header.has_row(line) => sums.row(header, line),
+            _ => talk(line, into),
         }
-        let program = std::mem::take(&mut sums.program);
-        into.fact("Program", program);
-        for (name, value) in std::mem::take(&mut sums.facts) {
-            into.fact(&name, value);
-        }
-        sums.finish(&file, into);
-        if is_cut {
-            into.note(format!(
-                "{file} is cut off: what stands before the cut was read"
-            ));
-        }
-        Ok(())
     }
+    let program = std::mem::take(&mut sums.program);
+    into.fact("Program", program);
+    for (name, value) in std::mem::take(&mut sums.facts) {
+        into.fact(&name, value);
+    }
+    sums.finish(&file, into);
+    Ok(())
 }
 
 /// What ncu says besides the table.

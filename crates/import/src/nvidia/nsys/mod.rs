@@ -6,61 +6,41 @@
 #[cfg(test)]
 mod tests;
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
 use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer};
-use crate::{ImportError, Imported, Importer};
-use powerband_core::domain::trace::{MemoryEvent, Names, SliceKind, Track};
+use crate::{Format, ImportError, Imported};
+use powerband_core::domain::trace::{MemoryEvent, SliceKind, Track};
 
-/// The format.
-#[derive(Debug)]
-pub struct Nsys;
+pub(crate) const FORMAT: Format = Format {
+    id: "nsys",
+    title: "an export of Nsight Systems",
+    tool: "nsys",
+    name_ends: &[],
+    recognises: |head| head.has_table("StringIds"),
+    read,
+};
 
-impl Importer for Nsys {
-    fn id(&self) -> &'static str {
-        "nsys"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let base = Base::open(source, into)?;
+    if !base.has("StringIds", "value") {
+        return Err(source.unusable(
+            FORMAT.title,
+            "its table of texts, StringIds, lacks the columns id and value",
+        ));
     }
-
-    fn title(&self) -> &'static str {
-        "an export of Nsight Systems"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.has_table("StringIds")
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let base = Base::open(source, into)?;
-        if !base.has("StringIds", "value") {
-            return Err(source.unusable(
-                self.title(),
-                "its table of texts, StringIds, lacks the columns id and value",
-            ));
-        }
-        let export = Export::read(base, watch, into)?;
-        export.facts(into)?;
-        export.kernels(into)?;
-        export.copies(into)?;
-        export.host(into)?;
-        export.ranges(into)?;
-        export.memory(into)?;
-        if into.trace.kinds().iter().all(|kind| !kind.is_work()) {
-            into.note(format!(
-                "{} has no kernels and no copies: nothing ran on a GPU while it was written, or nsys was not asked for --trace=cuda",
-                source.name()
-            ));
-        }
-        Ok(())
-    }
+    let export = Export::read(base, watch, into)?;
+    export.facts(into)?;
+    export.kernels(into)?;
+    export.copies(into)?;
+    export.host(into)?;
+    export.ranges(into)?;
+    export.memory(into)?;
+    into.note_idle_device(&source.name(), ", or nsys was not asked for --trace=cuda");
+    Ok(())
 }
 
 /// An open export with everything that rows are looked up in.
@@ -108,7 +88,7 @@ impl<'a> Export<'a> {
         watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
-        let strings = texts(&base, watch, "StringIds", ["id", "value"], into)?;
+        let strings = ById::read(&base, watch, "StringIds", ["id", "value"], into)?;
         let own = |list: &[(i64, &str)]| {
             ById::new(
                 list.iter()
@@ -116,11 +96,11 @@ impl<'a> Export<'a> {
                     .collect(),
             )
         };
-        let mut waits = texts(&base, watch, "ENUM_CUPTI_SYNC_TYPE", ["id", "label"], into)?;
+        let mut waits = ById::read(&base, watch, "ENUM_CUPTI_SYNC_TYPE", ["id", "label"], into)?;
         if waits.is_empty() {
             waits = own(&WAITS);
         }
-        let named = texts(&base, watch, "PROCESSES", ["globalPid", "name"], into)?;
+        let named = ById::read(&base, watch, "PROCESSES", ["globalPid", "name"], into)?;
         let processes = named.iter().map(|(id, name)| {
             let program = name.rsplit('/').next().unwrap_or(name);
             (id >> 24, program.to_owned())
@@ -146,9 +126,6 @@ impl<'a> Export<'a> {
 
     /// Versions, cards and the command line.
     fn facts(&self, into: &mut Imported) -> Result<(), ImportError> {
-        if into.tool.name.is_empty() {
-            "nsys".clone_into(&mut into.tool.name);
-        }
         let mut command = Vec::new();
         self.each("META_DATA_EXPORT", &["name", "value"], |row| {
             let value = row.text(1).unwrap_or_default().into_owned();
@@ -166,9 +143,7 @@ impl<'a> Export<'a> {
             }
             true
         })?;
-        if !command.is_empty() && into.tool.command.is_none() {
-            into.tool.command = Some(command.join(" "));
-        }
+        into.keep_command(&command.join(" "));
         self.each("TARGET_INFO_GPU", &["id", "cuDevice", "name"], |row| {
             if let (Some(id), Some(name)) = (row.int(1).or_else(|| row.int(0)), row.text(2)) {
                 into.fact(&format!("GPU {id}"), name);
@@ -234,13 +209,8 @@ impl<'a> Export<'a> {
             into,
             (&string, &stream),
             |lane, row| {
-                let size = |column| row.int(column).unwrap_or(0);
-                let detail = match row.int(8) {
-                    Some(x) => Detail::Grid([x, size(9), size(10)], [size(11), size(12), size(13)]),
-                    None => Detail::None,
-                };
                 let name = row.int(6).or_else(|| row.int(7)).unwrap_or(-1);
-                lane.push(&raw(row, SliceKind::Kernel, name, detail))
+                lane.push(&raw(row, SliceKind::Kernel, name, Detail::grid(row, 8)))
             },
         )?;
         Ok(())
@@ -361,44 +331,44 @@ impl<'a> Export<'a> {
     /// Ranges and marks that the program set itself.
     fn ranges(&self, into: &mut Imported) -> Result<(), ImportError> {
         const COLUMNS: [&str; 6] = ["start", "end", "globalTid", "eventType", "textId", "text"];
-        // Most texts stand in the rows themselves, and the same ones over and over.
-        let mut own = Names::default();
-        let mut lane = SliceBuffer::default();
         let mut open = 0_u64;
         let query = Query::all("NVTX_EVENTS", &COLUMNS);
-        let seen = self.base.each(&query, self.watch, |row| {
-            let kind = row.int(3).unwrap_or(NVTX[0]);
-            if !NVTX.contains(&kind) {
-                return true;
-            }
-            let text = row.text(5);
-            let known = row.int(4).and_then(|id| self.strings.get(id));
-            let text = text.as_deref().or_else(|| known.map(String::as_str));
-            let (start, end) = (row.int(0), row.int(1));
-            if kind != NVTX[2] && end.is_none() {
-                open += 1;
-                return true;
-            }
-            lane.push(&Raw {
-                kind: SliceKind::Range,
-                name: i64::from(own.number(text.unwrap_or("range"))),
-                track: [row.int(2).unwrap_or(0), 0, 0],
-                times: (start, end.or(start)),
-                link: 0,
-                detail: Detail::None,
-            })
-        })?;
-        seen.tell("NVTX_EVENTS", self.base.source, into);
-        slice_buffer::tell_backwards(lane.backwards, "NVTX_EVENTS", self.base.source, into);
+        let track = |key: [i64; 3]| self.thread(key[0]);
+        // Most texts stand in the rows themselves, and the same ones over and over.
+        slice_buffer::take_named(
+            &self.base,
+            self.watch,
+            &query,
+            &track,
+            into,
+            |lane, own, row| {
+                let kind = row.int(3).unwrap_or(NVTX[0]);
+                if !NVTX.contains(&kind) {
+                    return true;
+                }
+                let text = row.text(5);
+                let known = row.int(4).and_then(|id| self.strings.get(id));
+                let text = text.as_deref().or_else(|| known.map(String::as_str));
+                let (start, end) = (row.int(0), row.int(1));
+                if kind != NVTX[2] && end.is_none() {
+                    open += 1;
+                    return true;
+                }
+                lane.push(&Raw {
+                    kind: SliceKind::Range,
+                    name: i64::from(own.number(text.unwrap_or("range"))),
+                    track: [row.int(2).unwrap_or(0), 0, 0],
+                    times: (start, end.or(start)),
+                    link: 0,
+                    detail: Detail::None,
+                })
+            },
+        )?;
         if open > 0 {
             into.note(format!(
                 "{open} ranges of NVTX never ended, and are left out"
             ));
         }
-        let name =
-            |id: i64| u32::try_from(id).map_or_else(|_| String::new(), |id| own.get(id).to_owned());
-        let track = |key: [i64; 3]| self.thread(key[0]);
-        lane.pour(&name, &track, &mut into.trace);
         Ok(())
     }
 
@@ -465,45 +435,19 @@ fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
     let process = row.int(5).unwrap_or(0);
     let link = row.int(4).filter(|id| *id != 0);
     Raw {
-        kind,
-        name,
-        track: [row.int(2).unwrap_or(0), row.int(3).unwrap_or(0), 0],
-        times: (row.int(0), row.int(1)),
         link: link.map_or(0, |id| {
             ((process >> 24) as u64) << 32 | (id as u64 & 0xffff_ffff)
         }),
         detail,
+        ..Raw::of(row, kind, name, [2, 3])
     }
 }
 
-fn stream([device, stream, _]: [i64; 3]) -> Track {
-    Track {
-        device: u32::try_from(device).ok(),
-        group: format!("GPU {device}"),
-        name: format!("Stream {stream}"),
-    }
+fn stream(key: [i64; 3]) -> Track {
+    slice_buffer::device_track("Stream", key)
 }
 
 /// The system's number of a process, or of a thread's process.
 fn process(global: i64) -> i64 {
     (global >> 24) & 0xff_ffff
-}
-
-/// A table of numbers and texts.
-fn texts(
-    base: &Base<'_>,
-    watch: &ReadProgress<'_>,
-    table: &str,
-    columns: [&str; 2],
-    into: &mut Imported,
-) -> Result<ById<String>, ImportError> {
-    let mut found = Vec::new();
-    let query = Query::all(table, &columns);
-    let seen = base.each(&query, watch, |row| {
-        let text = row.text(1).map(|text| text.into_owned());
-        found.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-        true
-    })?;
-    seen.tell(table, base.source, into);
-    Ok(ById::new(found))
 }

@@ -7,94 +7,71 @@
 #[cfg(test)]
 mod tests;
 
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
-
-/// The format.
-#[derive(Debug)]
-pub struct NsysStats;
 
 /// Rows between two looks at whether somebody wants it stopped.
 const TICK: usize = 8192;
 
-impl Importer for NsysStats {
-    fn id(&self) -> &'static str {
-        "nsys-stats"
-    }
-
-    fn title(&self) -> &'static str {
-        "reports of nsys stats"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "nsys-stats",
+    title: "reports of nsys stats",
+    tool: "nsys",
+    name_ends: &[],
+    recognises: |head| {
         head.plain()
             .is_some_and(|text| text.lines().any(|line| Header::of(line).is_some()))
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        if into.tool.name.is_empty() {
-            "nsys".clone_into(&mut into.tool.name);
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let reports = reports(&text);
+    let has_trace = |kind| {
+        let mut all = reports.iter();
+        all.any(|report| report.header.is_trace() && report.header.covers(kind))
+    };
+    let file = source.name();
+    let mut left_out = 0;
+    for (place, report) in reports.iter().enumerate() {
+        let kind = report.header.kind;
+        if !report.header.has_times() {
+            continue;
         }
-        let reports = reports(&text);
-        let has_trace = |kind| {
-            let mut all = reports.iter();
-            all.any(|report| report.header.is_trace() && report.header.covers(kind))
+        if report.is_of_others() {
+            into.note(format!(
+                "{file} tells of calls into the operating system or another library, which are left out"
+            ));
+            continue;
+        }
+        let is_told_twice = if report.header.is_trace() {
+            reports[..place]
+                .iter()
+                .any(|other| other.header.is_trace() && other.header.what == report.header.what)
+        } else {
+            // Sums of what stands there event by event, or of what was summed up already.
+            has_trace(kind)
+                || reports[..place].iter().any(|other| {
+                    !other.header.is_trace() && !other.is_of_others() && other.header.covers(kind)
+                })
         };
-        let file = source.name();
-        let mut left_out = 0;
-        for (place, report) in reports.iter().enumerate() {
-            let kind = report.header.kind;
-            if !report.header.has_times() {
-                continue;
-            }
-            if report.is_of_others() {
-                into.note(format!(
-                    "{file} tells of calls into the operating system or another library, which are left out"
-                ));
-                continue;
-            }
-            let is_told_twice = if report.header.is_trace() {
-                reports[..place]
-                    .iter()
-                    .any(|other| other.header.is_trace() && other.header.what == report.header.what)
-            } else {
-                // Sums of what stands there event by event, or of what was summed up already.
-                has_trace(kind)
-                    || reports[..place].iter().any(|other| {
-                        !other.header.is_trace()
-                            && !other.is_of_others()
-                            && other.header.covers(kind)
-                    })
-            };
-            if is_told_twice {
-                left_out += 1;
-                continue;
-            }
-            report.read(&file, watch, into)?;
+        if is_told_twice {
+            left_out += 1;
+            continue;
         }
-        if left_out > 0 {
-            into.note(format!(
-                "{left_out} reports of {file} tell again what others in it tell, and are left out"
-            ));
-        }
-        if is_cut {
-            into.note(format!(
-                "{file} is cut off: what stands before the cut was read"
-            ));
-        }
-        Ok(())
+        report.read(&file, watch, into)?;
     }
+    if left_out > 0 {
+        into.note(format!(
+            "{left_out} reports of {file} tell again what others in it tell, and are left out"
+        ));
+    }
+    Ok(())
 }
 
 /// What a report is about.

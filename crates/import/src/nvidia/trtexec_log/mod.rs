@@ -10,16 +10,12 @@ use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 
 #[cfg(test)]
 mod tests;
-
-/// The format.
-#[derive(Debug)]
-pub struct TrtexecLog;
 
 /// Options and properties that tell runs apart.
 const FACTS: [&str; 24] = [
@@ -56,47 +52,37 @@ const OLD: [(&str, &str); 3] = [
     ("GPU Compute", "GPU Compute Time"),
 ];
 
-impl Importer for TrtexecLog {
-    fn id(&self) -> &'static str {
-        "trtexec-log"
-    }
+pub(crate) const FORMAT: Format = Format {
+    id: "trtexec-log",
+    title: "a log of trtexec",
+    tool: "trtexec",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-    fn title(&self) -> &'static str {
-        "a log of trtexec"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("&&&& RUNNING TensorRT.trtexec")
+            || text.contains("&&&& PASSED TensorRT.trtexec")
+            || text.contains("&&&& FAILED TensorRT.trtexec")
+            || text.contains("[I] === Performance summary ===")
+            || text.contains("[I] === Model Options ===")
+            || text.contains("[I] === Inference Options ===")
+            || text.contains("[I] Host Latency")
+            || text.contains("[I] === Profile (")
+    })
+}
 
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("&&&& RUNNING TensorRT.trtexec")
-                || text.contains("&&&& PASSED TensorRT.trtexec")
-                || text.contains("&&&& FAILED TensorRT.trtexec")
-                || text.contains("[I] === Performance summary ===")
-                || text.contains("[I] === Model Options ===")
-                || text.contains("[I] === Inference Options ===")
-                || text.contains("[I] Host Latency")
-                || text.contains("[I] === Profile (")
-        })
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut log = Log::default();
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        log.line(line, into);
     }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "trtexec");
-        let mut log = Log::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            log.line(line, into);
-        }
-        common::cut(into, source, is_cut);
-        log.finish(source, into);
-        Ok(())
-    }
+    log.finish(source, into);
+    Ok(())
 }
 
 /// A log, as far as it was read.
@@ -173,7 +159,7 @@ impl Log {
             _ => return,
         }
         if let Some((_, command)) = rest.split_once(" # ") {
-            common::command(into, command);
+            into.keep_command(command);
         }
         let version = rest
             .split_once("[TensorRT v")
@@ -255,7 +241,7 @@ impl Log {
             into.fact(name, value);
         }
         match name {
-            "TensorRT version" => common::version(into, value),
+            "TensorRT version" => into.name_version(value),
             "Batch" => self.implicit_batch = common::batch(value),
             _ if name.starts_with("Input inference shape") => {
                 self.summary.batch = self.summary.batch.or_else(|| batch_of_shape(value));
@@ -327,7 +313,7 @@ impl Log {
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.summary.batch = self.summary.batch.or(self.implicit_batch);
-        common::unread(into, source, self.unread, "row");
+        into.note_unread(self.unread, "row", &source.name());
         let layers = self.layers.into_list();
         let sum: u64 = layers
             .iter()

@@ -124,11 +124,7 @@ fn a_new_table_has_its_names_on_the_right() {
 [09/10/2023-06:59:18] [I] 1.0 2.0 3.0 4.0 not of the table
 ";
     let imported = testing::imported(text).unwrap();
-    let found: Vec<(&str, u64, u64)> = imported
-        .totals
-        .iter()
-        .map(|total| (total.name.as_str(), total.calls, total.total_ns))
-        .collect();
+    let found = testing::totals(&imported);
     assert_eq!(
         found,
         [
@@ -151,9 +147,9 @@ fn no_damage_makes_it_panic() {
         "trtexec-resnet50-summary-sanitised.log",
         "trtexec-yolo-int8-orin.excerpt.log",
     ] {
-        testing::survives(&TrtexecLog, &testing::raw(&format!("tensorrt/{name}")));
+        testing::survives(&FORMAT, &testing::raw(&format!("tensorrt/{name}")));
     }
-    testing::survives(&TrtexecLog, OLD.as_bytes());
+    testing::survives(&FORMAT, OLD.as_bytes());
     let empty = testing::imported("[1] [I] === Model Options ===\n").unwrap();
     assert!(empty.notes[0].contains("no performance summary"));
 }

@@ -1,55 +1,38 @@
 //! What torch.utils.benchmark prints: measurements one by one, and tables that compare them.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
 #[cfg(test)]
 mod tests;
 
-/// The format.
-#[derive(Debug)]
-pub struct TorchBenchmark;
-
-impl Importer for TorchBenchmark {
-    fn id(&self) -> &'static str {
-        "torch-utils-benchmark"
-    }
-
-    fn title(&self) -> &'static str {
-        "results of torch.utils.benchmark"
-    }
-
-    fn recognises(&self, head: &Head) -> bool {
+pub(crate) const FORMAT: Format = Format {
+    id: "torch-utils-benchmark",
+    title: "results of torch.utils.benchmark",
+    tool: "torch.utils.benchmark",
+    name_ends: &[],
+    recognises: |head| {
         head.any_text().is_some_and(|text| {
             text.contains("Measurement object at 0x")
                 || text.contains("\nTimes are in ") && text.contains(" threads: ---")
         })
-    }
+    },
+    read,
+};
 
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "torch.utils.benchmark");
-        common::cut(into, source, is_cut);
-        let mut reader = Reader::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 4096 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            reader.line(line, into);
-        }
-        reader.finish(source, into);
-        Ok(())
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut reader = Reader::default();
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        reader.line(line, into);
     }
+    reader.finish(source, into);
+    Ok(())
 }
 
 /// A measurement whose lines follow.
@@ -183,7 +166,7 @@ impl Reader {
     fn finish(mut self, source: &Source, into: &mut Imported) {
         self.close(into);
         self.unread += self.cells.len() as u64;
-        common::unread(into, source, self.unread, "measurement");
+        into.note_unread(self.unread, "measurement", &source.name());
         if self.repeats {
             into.note(
                 "the comparison repeats measurements that are printed above it; they count once",

@@ -90,7 +90,7 @@ Times are in milliseconds (ms).
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&TorchBenchmark, &testing::raw(FILE));
+    testing::survives(&FORMAT, &testing::raw(FILE));
     let empty = testing::imported("<Measurement object at 0x0>\n").unwrap();
     assert!(empty.reported.is_empty());
 }

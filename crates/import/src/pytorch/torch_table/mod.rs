@@ -3,13 +3,12 @@
 //! A row's own time is its time without the operators within it; that is what adds up. The time with
 //! them is kept as a figure.
 
-use crate::benchmarks::common;
 use crate::benchmarks::common::Sums;
 use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
-use crate::{ImportError, Imported, Importer};
+use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
@@ -17,46 +16,32 @@ use powerband_core::domain::trace::SliceKind;
 #[cfg(test)]
 mod tests;
 
-/// The format.
-#[derive(Debug)]
-pub struct TorchTable;
+pub(crate) const FORMAT: Format = Format {
+    id: "torch-key-averages",
+    title: "a table of torch's profiler",
+    tool: "torch.profiler",
+    name_ends: &[],
+    recognises,
+    read,
+};
 
-impl Importer for TorchTable {
-    fn id(&self) -> &'static str {
-        "torch-key-averages"
-    }
+fn recognises(head: &Head) -> bool {
+    head.any_text().is_some_and(|text| {
+        text.contains("# of Calls")
+            && (text.contains("Self CPU") || text.contains("Self CUDA"))
+            && text.contains("-----")
+    })
+}
 
-    fn title(&self) -> &'static str {
-        "a table of torch's profiler"
+fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+    let text = source.text(watch, into)?;
+    let mut table = Table::default();
+    for line in source.watched(text.lines(), watch) {
+        let line = line?;
+        table.line(line);
     }
-
-    fn recognises(&self, head: &Head) -> bool {
-        head.any_text().is_some_and(|text| {
-            text.contains("# of Calls")
-                && (text.contains("Self CPU") || text.contains("Self CUDA"))
-                && text.contains("-----")
-        })
-    }
-
-    fn read(
-        &self,
-        source: &Source,
-        watch: &ReadProgress<'_>,
-        into: &mut Imported,
-    ) -> Result<(), ImportError> {
-        let (text, is_cut) = source.text(watch)?;
-        common::tool(into, "torch.profiler");
-        common::cut(into, source, is_cut);
-        let mut table = Table::default();
-        for (at, line) in text.lines().enumerate() {
-            if at % 1024 == 0 {
-                watch.tick(source.bytes())?;
-            }
-            table.line(line);
-        }
-        table.finish(source, into);
-        Ok(())
-    }
+    table.finish(source, into);
+    Ok(())
 }
 
 /// A table, as far as it was read.
@@ -217,7 +202,7 @@ impl Table {
     }
 
     fn finish(mut self, source: &Source, into: &mut Imported) {
-        common::unread(into, source, self.unread, "row");
+        into.note_unread(self.unread, "row", &source.name());
         if self.tables > 1 {
             into.note(format!(
                 "{} holds {} tables; rows of one name are added up",

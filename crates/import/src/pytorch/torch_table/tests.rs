@@ -109,8 +109,8 @@ fn kernels_calls_and_copies_are_told_apart() {
 
 #[test]
 fn no_damage_makes_it_panic() {
-    testing::survives(&TorchTable, &testing::raw(FILE));
-    testing::survives(&TorchTable, DEVICE.as_bytes());
+    testing::survives(&FORMAT, &testing::raw(FILE));
+    testing::survives(&FORMAT, DEVICE.as_bytes());
     let empty = testing::imported("-----------  ----\nName  Self CPU  # of Calls\n").unwrap();
     assert!(empty.totals.is_empty());
 }

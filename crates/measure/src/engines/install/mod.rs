@@ -133,7 +133,7 @@ pub fn parse_progress(line: &str) -> Option<(u64, Option<u64>)> {
     let rest = line.trim().strip_prefix("Progress ")?;
     let (done, total) = rest.split_once(" of ")?;
     let total: u64 = total.parse().ok()?;
-    // pip writes 0 where it was not told.
+    // pip writes 0 where it does not know.
     Some((done.parse().ok()?, (total > 0).then_some(total)))
 }
 
@@ -157,7 +157,7 @@ pub fn download(
         "--only-binary=:all:",
         "--disable-pip-version-check",
     ];
-    // Nobody is there to answer a question, and a painted bar means nothing in a pipe.
+    // pip must not ask questions here, and a painted bar means nothing in a pipe.
     let bar = if with_progress { "raw" } else { "off" };
     let quiet = ["--no-input", "--progress-bar", bar, "-d"];
     Ok(ProcessSpec::new(python)

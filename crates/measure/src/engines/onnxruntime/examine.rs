@@ -116,7 +116,7 @@ fn watched(
     commit(builder, model)
 }
 
-/// Runs it a few times, and tells before each which one it is.
+/// Runs it a few times, and calls back with the number of each run before it.
 fn run(
     session: &mut Session,
     inputs: &[Tensor],

@@ -190,7 +190,7 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
     Ok((environment, start.elapsed().as_nanos() as u64))
 }
 
-/// A session that is told everything that its setup says, and what the user should know of that.
+/// A session with every option of its setup, and what the user should know of that.
 fn builder(
     environment: &Environment,
     request: &LoadRequest<'_>,
@@ -302,8 +302,8 @@ fn lacks() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Tells running out of memory and operators that are missing from other failures, by the words
-/// that ONNX Runtime uses; its codes do not tell them apart.
+/// Separates running out of memory and missing operators from other failures, by the words that ONNX
+/// Runtime uses; its codes are the same for all.
 fn explain<R>(error: &ort::Error<R>) -> EngineError {
     let text = error.to_string();
     let lower = text.to_lowercase();

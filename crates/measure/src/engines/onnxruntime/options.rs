@@ -1,4 +1,4 @@
-//! What a setup may tell ONNX Runtime, read once.
+//! The options of a setup for ONNX Runtime, read once.
 
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 
@@ -68,7 +68,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
 ];
 
-/// A setup as ONNX Runtime is told it.
+/// A setup as options of ONNX Runtime.
 #[derive(Debug)]
 pub(super) struct Options {
     level: GraphOptimizationLevel,

@@ -36,7 +36,7 @@ pub(super) struct Wanted {
     pub options: Vec<(String, String)>,
 }
 
-/// A provider that takes any option by its name, told its device by the option `$device`.
+/// A provider that takes any option by its name, and its device by the option `$device`.
 macro_rules! configurable {
     ($type:ident, $device:expr) => {
         |builder, wanted| {

@@ -18,10 +18,9 @@ use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPoo
 
 use self::values::{Outputs, from_rten, refused, to_rten};
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, PROFILE_RUNS,
-    PROFILE_WARM_UP, Runnable, Watched, check_cpu_alone, node_events, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, Watched,
+    check_cpu_alone, node_events, positive,
 };
-use powerband_core::base::clock;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
 use powerband_onnx::{file, proto};
@@ -54,11 +53,7 @@ impl Engine for Rten {
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
-        Ok(EngineInfo {
-            version: format!("rten {VERSION}"),
-            devices: vec!["cpu".to_owned()],
-            ..EngineInfo::default()
-        })
+        Ok(EngineInfo::on_cpu(format!("rten {VERSION}")))
     }
 
     fn profiles(&self) -> bool {
@@ -80,11 +75,7 @@ impl Engine for Rten {
         bound.options.verbose = true;
         let start = Instant::now();
         let mut events = Vec::new();
-        let mut began_ns = 0;
-        for run in 0..PROFILE_RUNS {
-            if run == PROFILE_WARM_UP {
-                began_ns = clock::monotonic_ns();
-            }
+        let began_ns = node_events::profile(|| {
             let began = start.elapsed();
             let report = printed(folder, || bound.run())?;
             let mut took = Duration::ZERO;
@@ -94,7 +85,8 @@ impl Engine for Rten {
                 took += node.took;
             }
             events.push(node_events::at(node_events::run(), began, took));
-        }
+            Ok(())
+        })?;
         Ok(Watched {
             files: vec![node_events::write(folder, events)?],
             began_ns,

@@ -63,7 +63,7 @@ pub struct Offer {
     pub path: PathBuf,
     /// The environment, as people write it: `~/miniconda3/envs/llm`.
     pub folder: String,
-    /// The engine's version, where a file's or folder's name tells.
+    /// The engine's version, where the name of a file or folder says it.
     pub version: Option<String>,
 }
 

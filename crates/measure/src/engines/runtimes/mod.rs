@@ -95,9 +95,9 @@ pub enum Origin {
 pub struct FoundRuntime {
     /// The library file, as an absolute path.
     pub path: PathBuf,
-    /// Its version, where a file's or folder's name tells.
+    /// Its version, where the name of a file or folder says it.
     pub version: Option<String>,
-    /// What it was built for (`cpu`, `cuda`), where a folder's name tells.
+    /// What it was built for (`cpu`, `cuda`), where a folder's name says it.
     pub flavor: Option<String>,
     /// Where it was found.
     pub origin: Origin,
@@ -431,7 +431,7 @@ fn resolve(path: &Path, system: &[PathBuf]) -> Option<PathBuf> {
         .find(|path| is_bare && path.is_file())
 }
 
-/// Version and flavor of the package that a library belongs to, where names tell.
+/// Version and flavor of the package that a library belongs to, where names say it.
 fn package_around(
     library: &Path,
     version_in_name: Option<&str>,
@@ -458,7 +458,7 @@ fn package_around(
         .into_iter()
         .filter_map(known);
     let (version, flavor) = installed.next()?;
-    // Two flavors over one another: which one the library is of cannot be told.
+    // Two flavors over one another: which one the library is of is not known.
     let sure = installed.next().is_none();
     Some((sure.then_some(version), sure.then_some(flavor)))
 }

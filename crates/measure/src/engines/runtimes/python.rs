@@ -1,7 +1,7 @@
 //! Python interpreters, and the folders in which their packages lie.
 //!
 //! Input is the environment and what an interpreter answers; the folders go to the search for
-//! libraries, the interpreters to the one who asks them or has their pip fetch a library.
+//! libraries, the interpreters to `worker::probe` and `worker::fetch`.
 
 use std::env;
 use std::ffi::OsString;

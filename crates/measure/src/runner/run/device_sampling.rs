@@ -13,7 +13,7 @@ use powerband_core::domain::event::RunEvent;
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Run<'_, '_> {
-    /// Begins to watch, and looks at the idle machine first where that tells something.
+    /// Begins to watch, and looks at the idle machine first where its power can be read.
     pub(super) fn begin_watching(&mut self) {
         let is_over = |case: &Case| case.outcome.is_final();
         let Some(request) = self.request.watch.take() else {

@@ -15,7 +15,7 @@ use powerband_core::domain::examination::Examination;
 
 impl Run<'_, '_> {
     /// Examines a setup that was not examined yet. What goes wrong here goes wrong again when the model
-    /// is loaded to be measured, and is told there; only what does not is worth a remark.
+    /// is loaded to be measured, and is reported there; only what does not is worth a remark.
     pub(super) fn examine(&mut self, setup: usize) -> Result<(), WorkerError> {
         if self.session.examinations.contains_key(&setup) || !self.unexamined.insert(setup) {
             return Ok(());
@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What is to be asked, at the smallest batch size; nothing for an engine that does not tell.
+    /// What is to be asked, at the smallest batch size; nothing for an engine that cannot be examined.
     fn examination_of(&self, setup: usize) -> Option<Request> {
         let plan = &self.request.beginning.plan;
         let spec = plan.setups.get(setup)?;

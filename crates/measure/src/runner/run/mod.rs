@@ -66,7 +66,7 @@ pub struct Earlier {
     pub created: String,
 }
 
-/// Who is told of each event as it happens.
+/// Called with each event as it happens.
 pub(crate) type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
 
 /// Carries the plan out. The journal, where there is one, has every event before the observer hears
@@ -155,7 +155,7 @@ struct Run<'a, 'o> {
     /// Whether a worker is ended before another one is started.
     alone: bool,
     workers: BTreeMap<usize, WorkerGroup>,
-    /// Setups that were looked at and told nothing.
+    /// Setups whose examination gave nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
     peaks: BTreeMap<usize, u64>,
@@ -401,8 +401,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs can be
-    /// told. What fails here is the outcome of the smaller batch size.
+    /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs is
+    /// known. What fails here is the outcome of the smaller batch size.
     fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
         if self.alone && self.session.plan.setups.len() > 1 {
             return Ok(());
@@ -459,7 +459,7 @@ impl Run<'_, '_> {
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
-                // What was told at the first opening stands.
+                // What the first opening reported stands.
                 let known = self
                     .session
                     .case(case)
@@ -503,7 +503,7 @@ impl Run<'_, '_> {
             self.close(case);
         }
         let outcome = error.into_outcome(phase);
-        // Whoever stopped the run, or left this case out, says later how the case ended.
+        // Stopping the run and leaving out a case set the outcome later.
         if outcome == Outcome::Cancelled {
             return;
         }

@@ -22,7 +22,7 @@ use powerband_import::reading::source::Limits;
 use powerband_import::records::summary;
 use powerband_store::trace_file;
 
-/// What was left by who watched.
+/// What the profiler left.
 pub(super) struct Seen {
     /// Files that importers know.
     pub(super) files: Vec<PathBuf>,
@@ -100,16 +100,8 @@ impl Run<'_, '_> {
             Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,
             None => self.watch_case(case, folder.path())?,
         };
-        let mut imported = Imported::default();
-        for file in &seen.files {
-            import::add(
-                file,
-                Limits::default(),
-                &ReadProgress::default(),
-                &mut imported,
-            )
-            .map_err(|error| error.to_string())?;
-        }
+        let read = import::read_all(&seen.files, Limits::default(), &ReadProgress::default());
+        let mut imported = read.map_err(|error| error.to_string())?;
         imported.runs = seen.runs.or(imported.runs);
         let anchor_ns = if let Some(measured) = seen.measured {
             keep_measured(&mut imported, measured)
@@ -209,7 +201,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Keeps the timeline until the session has a file, and tells where.
+    /// Keeps the timeline until the session has a file, and returns where.
     fn keep_trace(&mut self, case: CaseKey, imported: &Imported) -> Option<String> {
         let folder = self.request.traces.as_ref()?;
         let path = folder.join(format!("{}-{}.trace.json.gz", case.setup, case.batch));

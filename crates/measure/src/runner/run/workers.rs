@@ -1,4 +1,4 @@
-//! The workers of a run: who lives, what they need, and how they are asked.
+//! The workers of a run: which are alive, what they need, and how they are asked.
 
 use std::fs;
 use std::path::PathBuf;
@@ -196,7 +196,7 @@ impl Run<'_, '_> {
     pub(super) fn confused(&mut self, setup: usize, reply: &Reply) -> WorkerError {
         match self.workers.get_mut(&setup) {
             Some(worker) => worker.confused(reply),
-            None => WorkerError::Garbled("an answer from nobody".to_owned()),
+            None => WorkerError::Garbled("an answer without a worker".to_owned()),
         }
     }
 

@@ -6,7 +6,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, ComputeMode};
 
 use powerband_core::domain::telemetry::{DeviceKind, Setting, WatchedDevice};
 
-/// A card that cannot be had: reading it will tell why.
+/// A card that cannot be opened: reading it gives the reason.
 pub(super) fn unknown(source: &str, number: usize) -> WatchedDevice {
     let id = format!("nvidia-{number}");
     WatchedDevice::new(
@@ -53,10 +53,10 @@ pub(super) fn watts(milliwatts: u32) -> f64 {
     f64::from(milliwatts) / 1e3
 }
 
-/// A setting's value, and what `nvidia-smi` needs to be told to change it.
+/// A setting's value, and the options of `nvidia-smi` that change it.
 type Told = Option<(String, Option<&'static str>)>;
 
-/// What decides over a card's speed, as far as the card tells.
+/// What decides over a card's speed, as far as the card reports it.
 fn settings(card: &Device<'_>, number: usize) -> Vec<Setting> {
     let all = [
         ("Power limit", power_limit(card)),
@@ -86,7 +86,7 @@ fn power_limit(card: &Device<'_>) -> Told {
     Some((value, Some("-pl WATTS")))
 }
 
-/// No card tells of a lock itself. It shows in what slows the card down, once it computes.
+/// No card reports a lock. It shows in what slows the card down, once it computes.
 fn clocks(card: &Device<'_>) -> Told {
     let highest = card.max_clock_info(Clock::SM).ok()?;
     let asked = card.applications_clock(Clock::Graphics).ok();
@@ -124,7 +124,7 @@ fn ecc(card: &Device<'_>) -> Told {
     ))
 }
 
-/// Shown alone: whoever divided a card had reasons.
+/// Without a command that changes it: a card is divided on purpose.
 fn mig(card: &Device<'_>) -> Told {
     let mode = card.mig_mode().ok()?;
     Some((on_or_off([mode.current == 1, mode.pending == 1]), None))

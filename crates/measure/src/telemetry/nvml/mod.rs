@@ -1,7 +1,7 @@
 //! NVIDIA's cards, through the library that comes with their driver.
 //!
-//! The library is looked for when telemetry begins, so Powerband runs without it. It is only ever asked,
-//! and never told to set anything.
+//! The library is looked for when telemetry begins, so Powerband runs without it. It is only read,
+//! and never used to set anything.
 
 mod constants;
 mod readings;
@@ -16,8 +16,8 @@ use nvml_wrapper::Nvml as Library;
 use nvml_wrapper::error::NvmlError;
 
 use self::readings::{Asked, ENTRIES};
-use super::source::{Gone, Places, Source, Watch};
-use powerband_core::domain::telemetry::{MissingSource, Quantity, WatchedDevice};
+use super::source::{Gone, Places, Source, Values, Watch};
+use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 
 /// The library's name, as the driver installs it.
 const USUAL_NAME: &str = "libnvidia-ml.so.1";
@@ -169,12 +169,7 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(
-        &mut self,
-        device: usize,
-        worker: Option<u32>,
-        values: &mut Vec<(Quantity, f64)>,
-    ) -> Result<(), Gone> {
+    fn read(&mut self, device: usize, worker: Option<u32>) -> Result<Values, Gone> {
         let Some(due) = self.due.get_mut(device) else {
             return Err(Gone("there is no such card".to_owned()));
         };
@@ -202,8 +197,7 @@ impl Watch for Cards {
                 }
             }
         }
-        values.append(&mut asked.values);
-        Ok(())
+        Ok(asked.values)
     }
 }
 

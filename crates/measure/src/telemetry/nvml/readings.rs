@@ -16,6 +16,7 @@ use nvml_wrapper::sys_exports::field_id;
 
 use super::constants::watts;
 use super::lost;
+use crate::telemetry::source::Values;
 use powerband_core::domain::telemetry::{Quantity, Throttle};
 
 /// One reading of one card.
@@ -25,7 +26,7 @@ pub(super) struct Asked<'a> {
     /// Whether the driver's process numbers are other ones than ours.
     pub foreign: bool,
     /// What was found so far.
-    pub values: Vec<(Quantity, f64)>,
+    pub values: Values,
 }
 
 type Answer<T> = Result<T, NvmlError>;
@@ -161,7 +162,7 @@ fn field(card: &Device<'_>, id: u32) -> Answer<f64> {
     })
 }
 
-/// For cards that do not tell of this moment. From old ones this is it all the same, from new ones the
+/// For cards without a reading of this moment. From old ones this is it all the same, from new ones the
 /// mean of a second.
 fn power_of_the_last_second(asked: &mut Asked<'_>) -> Answer<()> {
     let known = |(quantity, _): &(Quantity, f64)| *quantity == Quantity::Power;
@@ -214,7 +215,7 @@ fn processes(asked: &mut Asked<'_>) -> Answer<()> {
         let bytes = memory(&own).map(|bytes| (Quantity::WorkerMemory, bytes as f64));
         asked.values.extend(bytes);
     }
-    // Whoever cannot tell the worker from the others cannot count the others.
+    // The other processes can be counted only where the worker is known among them.
     let count = comparable.then_some((Quantity::OtherProcesses, others.len() as f64));
     asked.values.extend(count);
     Ok(())
@@ -226,7 +227,7 @@ fn of(worker: u32, mut processes: Vec<ProcessInfo>) -> Vec<ProcessInfo> {
     processes
 }
 
-/// Processes that draw; none where a card does not tell.
+/// Processes that draw; none where a card does not report them.
 fn drawing(card: &Device<'_>) -> Answer<Vec<ProcessInfo>> {
     match card.running_graphics_processes() {
         Err(error) if lost(&error).is_none() => Ok(Vec::new()),

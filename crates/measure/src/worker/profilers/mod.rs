@@ -35,7 +35,7 @@ pub trait Wrapper: Sync {
     /// Which of the files that it left are to be read.
     fn wanted(&self, files: Vec<PathBuf>) -> Vec<PathBuf>;
 
-    /// Whether the times in its files are on the clock that workers tell theirs on.
+    /// Whether the times in its files are on the clock of the workers.
     fn shares_clock(&self) -> bool {
         false
     }

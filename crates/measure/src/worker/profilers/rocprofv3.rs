@@ -44,7 +44,7 @@ impl Wrapper for Rocprofv3 {
             .cloned()
             .collect();
         if tables.is_empty() {
-            // Releases that write databases whatever they are told.
+            // Some releases write databases whatever the options say.
             return files.into_iter().filter(|path| ends(path, ".db")).collect();
         }
         tables

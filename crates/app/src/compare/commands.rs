@@ -1,0 +1,28 @@
+//! Commands about the comparison.
+
+use crate::action::{Action, Compare, Kernels, Run};
+use crate::command::entry::{Command, command};
+use crate::screen::Screen;
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command(
+        "more-rounds",
+        "Compare: measure the rounds that are missing",
+        "",
+        |app| {
+            let missing = app.compare.rounds_to_settle(&app.sessions);
+            let (session, rounds) = missing.ok_or("more rounds would settle nothing here")?;
+            Ok(Action::Run(Run::More(session, rounds)))
+        },
+    ),
+    command(
+        "swap",
+        "Compare: swap before and after",
+        "Ctrl+Shift+X",
+        |app| match app.screen {
+            Screen::Kernels => Ok(Action::Kernels(Kernels::Swap)),
+            _ => Ok(Action::Compare(Compare::Swap)),
+        },
+    ),
+];

@@ -1,0 +1,408 @@
+//! What is compared with what.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
+
+use std::sync::Arc;
+
+use crate::reports::Subject;
+use crate::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
+use powerband_findings::analysis::comparison::{Comparison, Pair};
+use powerband_findings::analysis::flags::Weight;
+use powerband_findings::analysis::{conditions, remarks};
+use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
+use powerband_findings::chart::palette::colour;
+use powerband_findings::chart::ratios;
+use powerband_findings::chart::spec::ChartSpec;
+
+/// One side: a setup of an open session, at one batch size or at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick {
+    /// Which session.
+    pub session: SessionId,
+    /// Which of its setups.
+    pub setup: usize,
+    /// Which batch size; nothing for all.
+    pub batch: Option<usize>,
+    /// Whether every setup counts that the other side has as well. Both sides are whole, or none.
+    pub whole: bool,
+}
+
+/// The comparison screen.
+#[derive(Debug, Default)]
+pub struct CompareState {
+    /// The baseline.
+    pub before: Option<Pick>,
+    /// What is compared with it.
+    pub after: Option<Pick>,
+    /// Whether the user chose a side; until then the sides follow from what is open.
+    pub is_chosen: bool,
+    /// What came of it, with the sides that it is about.
+    pub result: Option<(Pick, Pick, Arc<Comparison>)>,
+    /// The charts of it.
+    pub drawn: Drawn,
+    /// The sides that are being compared now.
+    pub busy: Option<(Pick, Pick)>,
+}
+
+/// The charts of a comparison, made when there is something new and not for each frame.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// The curves of both sides, overlaid.
+    pub latency: ChartSpec,
+    /// How many times as fast each case became.
+    pub speed_ups: ChartSpec,
+    /// What is suspicious about the cases, each flag once.
+    pub flags: Vec<RaisedFlag>,
+}
+
+/// A flag, with how many of the compared cases have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaisedFlag {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it matters where it matters most.
+    pub weight: Weight,
+    /// Of how many cases.
+    pub cases: usize,
+    /// What it means for their numbers.
+    pub meaning: &'static str,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl CompareState {
+    /// Makes the charts anew.
+    pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions) {
+        let Some((before, after, comparison)) = &self.result else {
+            self.drawn = Drawn::default();
+            return;
+        };
+        let colour = |pick, setup| self.colour(open, pick, setup);
+        let overlays: Vec<Overlay<'_>> = [*before, *after]
+            .into_iter()
+            .filter_map(|pick| Some((pick, open.get(pick.session)?)))
+            .flat_map(|(pick, session)| {
+                let colour = &colour;
+                let curves = session.findings.curves.iter();
+                curves
+                    .filter(move |curve| pick.whole || curve.setup == pick.setup)
+                    .map(move |curve| Overlay {
+                        id: series(pick.session, curve.setup),
+                        name: open.series_name(pick.session, curve.setup),
+                        colour: colour(pick, curve.setup),
+                        curve,
+                    })
+            })
+            .collect();
+        let options = CurveOptions {
+            limit_ns: None,
+            ..options.clone()
+        };
+        self.drawn = Drawn {
+            latency: curves::latency(&overlays, &options),
+            speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
+            flags: raised(&comparison.pairs),
+        };
+    }
+
+    /// The palette index of a side's setup: its own, or the next where that would be the colour of the
+    /// other side's.
+    pub fn colour(&self, open: &OpenSessions, pick: Pick, setup: usize) -> usize {
+        let own = open.colour(pick.session, setup);
+        let before = self.before.filter(|before| *before != pick && !pick.whole);
+        let taken = before.map(|before| open.colour(before.session, before.setup));
+        if taken.map(colour) == Some(colour(own)) && self.after == Some(pick) {
+            own + 1
+        } else {
+            own
+        }
+    }
+
+    /// The session whose rounds would settle what is open, and how many: both sides must be of one file.
+    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, u32)> {
+        let (before, after, comparison) = self.result.as_ref()?;
+        let session = open.get(before.session)?;
+        let can_grow = before.session == after.session
+            && session.path.is_some()
+            && session.newer.is_none()
+            && session.on_disk == OnDisk::Same;
+        Some((before.session, comparison.more_rounds()?)).filter(|_| can_grow)
+    }
+
+    /// What a report of the comparison is about; a session alone where both sides are of it.
+    pub fn subject(&self) -> Option<Subject> {
+        let (before, after) = self.before.zip(self.after)?;
+        Some(Subject {
+            first: before.session,
+            second: (after.session != before.session).then_some(after.session),
+        })
+    }
+
+    /// Fills empty sides and drops sides that are no longer there. A single session is compared within
+    /// itself, its first setup with its last; of several of one network, the one measured first is the
+    /// baseline.
+    pub fn settle(&mut self, open: &OpenSessions) {
+        let exists = |pick: &Pick| {
+            open.get(pick.session).is_some_and(|open| {
+                is_comparable(open) && pick.setup < open.session.plan.setups.len()
+            })
+        };
+        self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
+        self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
+        self.is_chosen = self.before.is_some() || self.after.is_some();
+        (self.before, self.after) = match (self.before, self.after) {
+            (None, None) => proposed(open),
+            (None, Some(after)) => (beside(open, after, false), Some(after)),
+            (Some(before), None) => (Some(before), beside(open, before, true)),
+            both => both,
+        };
+        let current = self.before.zip(self.after);
+        if self
+            .result
+            .as_ref()
+            .map(|(before, after, _)| (*before, *after))
+            != current
+        {
+            self.result = None;
+        }
+    }
+
+    /// The sides that ought to be compared and are not yet.
+    pub fn wanted(&self) -> Option<(Pick, Pick)> {
+        let sides = self.before.zip(self.after)?;
+        (self.result.is_none() && self.busy != Some(sides)).then_some(sides)
+    }
+}
+
+impl CompareState {
+    /// Takes a side. Where it is a whole session the other is held to be one, of another session where
+    /// there is one, because a session against itself tells nothing.
+    pub fn choose(&mut self, is_before: bool, pick: Pick, open: &OpenSessions) {
+        let (side, other) = if is_before {
+            (&mut self.before, &mut self.after)
+        } else {
+            (&mut self.after, &mut self.before)
+        };
+        *side = Some(pick);
+        if let Some(other) = other {
+            other.whole = pick.whole;
+            if pick.whole {
+                other.batch = None;
+                let elsewhere = open
+                    .iter()
+                    .find(|open| open.id != pick.session && is_comparable(open));
+                if other.session == pick.session
+                    && let Some(elsewhere) = elsewhere
+                {
+                    other.session = elsewhere.id;
+                    other.setup = 0;
+                }
+            }
+        }
+    }
+}
+
+/// The flags of both sides' cases.
+fn raised(pairs: &[Pair]) -> Vec<RaisedFlag> {
+    let rows = pairs.iter().flat_map(|pair| [&pair.before, &pair.after]);
+    let flags = remarks::flags(rows).into_iter();
+    let mut raised: Vec<RaisedFlag> = flags
+        .map(|flag| RaisedFlag {
+            name: flag.name,
+            weight: flag.weight,
+            cases: flag.cases.len(),
+            meaning: flag.meaning(),
+            advice: flag.advice.to_owned(),
+        })
+        .collect();
+    raised.sort_by_key(|flag| std::cmp::Reverse(flag.weight));
+    raised
+}
+
+/// What a session is called where all its setups stand together.
+pub fn whole_name(sessions: &OpenSessions, open: &OpenSession) -> String {
+    format!("{}, all setups", sessions.name(open))
+}
+
+/// Whether a session can be a side: what was published cannot, nor what has no setup, as a trace has none.
+pub fn is_comparable(open: &OpenSession) -> bool {
+    !open.session.is_published_only() && !open.session.plan.setups.is_empty()
+}
+
+/// What can be a side, in the order in which it was measured.
+fn by_time(open: &OpenSessions) -> Vec<&OpenSession> {
+    let mut measured: Vec<&OpenSession> = open.iter().filter(|open| is_comparable(open)).collect();
+    measured.sort_by(|one, other| one.session.created.cmp(&other.session.created));
+    measured
+}
+
+fn is_akin(one: &OpenSession, other: &OpenSession) -> bool {
+    one.id != other.id
+        && conditions::is_one_network(&one.session.model, &other.session.model) == Some(true)
+}
+
+/// The sides where nobody chose: of sessions of one network the one measured first and the one measured
+/// last; without such the first and the last setup of a session; and only then sessions of different
+/// networks.
+fn proposed(open: &OpenSessions) -> (Option<Pick>, Option<Pick>) {
+    let measured = by_time(open);
+    let akin = measured.iter().find_map(|first| {
+        let last = measured.iter().rev().find(|last| is_akin(first, last))?;
+        Some((*first, *last))
+    });
+    let mut opened = open.iter().filter(|open| is_comparable(open));
+    let has_several = |open: &&OpenSession| open.session.plan.setups.len() > 1;
+    if let Some((first, last)) = akin {
+        return (Some(whole(first.id, 0)), Some(alike(first, 0, last)));
+    }
+    if let Some(one) = opened.find(has_several) {
+        let last = one.session.plan.setups.len() - 1;
+        return (Some(whole(one.id, 0)), Some(whole(one.id, last)));
+    }
+    let ends = measured.first().zip(measured.last());
+    let before = ends.map(|(first, _)| whole(first.id, 0));
+    let after = ends
+        .filter(|(first, last)| first.id != last.id)
+        .map(|(first, last)| alike(first, 0, last));
+    (before, after)
+}
+
+/// The side beside one that was chosen: of the session measured last, or first, of the same network where
+/// there is one; another setup of its own session where that is alone.
+fn beside(open: &OpenSessions, chosen: Pick, is_latest: bool) -> Option<Pick> {
+    let own = open.get(chosen.session)?;
+    let mut others = by_time(open);
+    others.retain(|other| other.id != own.id);
+    if is_latest {
+        others.reverse();
+    }
+    let akin = others.iter().find(|other| is_akin(own, other));
+    if let Some(other) = akin.or_else(|| others.first()) {
+        return Some(Pick {
+            whole: chosen.whole,
+            ..alike(own, chosen.setup, other)
+        });
+    }
+    let last = own.session.plan.setups.len().checked_sub(1)?;
+    let setup = if chosen.setup == last { 0 } else { last };
+    (setup != chosen.setup).then(|| whole(own.id, setup))
+}
+
+/// The same setup in another session, where it has one, else its first.
+fn alike(own: &OpenSession, setup: usize, other: &OpenSession) -> Pick {
+    let spec = own.session.plan.setups.get(setup);
+    let mut others = other.session.plan.setups.iter();
+    let same = others.position(|other| Some(other) == spec);
+    whole(other.id, same.unwrap_or(0))
+}
+
+fn whole(session: SessionId, setup: usize) -> Pick {
+    Pick {
+        session,
+        setup,
+        batch: None,
+        whole: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::plan::Look;
+    use powerband_core::domain::session::Session;
+    use powerband_findings::analysis::testing::session;
+
+    fn opened(id: u64, session: &Session) -> OpenSession {
+        OpenSession::of(SessionId(id), session.clone())
+    }
+
+    #[test]
+    fn the_sides_differ_in_colour() {
+        let mut open = OpenSessions::default();
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        session.plan.looks = vec![Look::default(), Look::default()];
+        for id in [1, 2] {
+            open.put(opened(id, &session));
+        }
+        let (before, after) = (whole(SessionId(1), 0), whole(SessionId(2), 1));
+        let mut state = CompareState {
+            before: Some(before),
+            after: Some(after),
+            ..CompareState::default()
+        };
+        let colours = |state: &CompareState, open: &OpenSessions| {
+            [before, after].map(|pick| colour(state.colour(open, pick, pick.setup)))
+        };
+        assert_eq!(colours(&state, &open), [0, 3]);
+        // The user gave both the same.
+        session.plan.looks[1].colour = Some(5);
+        open.put(opened(2, &session));
+        assert_eq!(colours(&state, &open), [0, 1]);
+        state.after = None;
+        assert_eq!(colours(&state, &open), [0, 0]);
+    }
+
+    #[test]
+    fn sides_of_one_network_are_proposed_first() {
+        let other_network = |session: &mut Session| {
+            session.model.name = "other".to_owned();
+            session.model.sha256 = "ff".to_owned();
+            session.model.parameters = 1_000;
+        };
+        let one = session(&["ort:cpu"], &[1]);
+        let mut later = one.clone();
+        later.created = "2031-01-01T00:00:00Z".to_owned();
+        let mut two = session(&["ort:cpu", "tract:cpu"], &[1]);
+        other_network(&mut two);
+        two.created = "2032-01-01T00:00:00Z".to_owned();
+        let sides = |sessions: &[&Session]| {
+            let mut open = OpenSessions::default();
+            for (id, session) in (1..).zip(sessions) {
+                open.put(opened(id, session));
+            }
+            let mut state = CompareState::default();
+            state.settle(&open);
+            [state.before, state.after].map(|pick| pick.map(|pick| (pick.session.0, pick.setup)))
+        };
+        // Two of one network, although another was measured last.
+        assert_eq!(sides(&[&one, &two, &later]), [Some((1, 0)), Some((3, 0))]);
+        // Two setups of one session rather than two networks.
+        assert_eq!(sides(&[&one, &two]), [Some((2, 0)), Some((2, 1))]);
+        // Two networks where there is nothing else.
+        let mut alone = later.clone();
+        other_network(&mut alone);
+        assert_eq!(sides(&[&one, &alone]), [Some((1, 0)), Some((2, 0))]);
+        // A trace has no setup, and is no side.
+        let trace = session(&[], &[1]);
+        assert_eq!(sides(&[&trace, &one])[1], None);
+        assert_eq!(sides(&[&trace, &one, &later])[0], Some((2, 0)));
+    }
+
+    #[test]
+    fn both_sides_are_whole_or_none() {
+        let open = OpenSessions::default();
+        let mut state = CompareState {
+            before: Some(whole(SessionId(1), 0)),
+            after: Some(Pick {
+                batch: Some(4),
+                ..whole(SessionId(2), 1)
+            }),
+            ..CompareState::default()
+        };
+        let all = Pick {
+            whole: true,
+            ..whole(SessionId(1), 0)
+        };
+        state.choose(true, all, &open);
+        let after = state.after.unwrap();
+        assert_eq!(
+            (after.whole, after.batch, after.session),
+            (true, None, SessionId(2))
+        );
+        state.choose(false, whole(SessionId(2), 1), &open);
+        assert!(!state.before.unwrap().whole);
+    }
+}

@@ -1,0 +1,87 @@
+//! In the command palette: what can be either side of the comparison.
+
+use super::{Pick, is_comparable, whole_name};
+use crate::App;
+use crate::action::{Action, Compare};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+use crate::sessions::OpenSession;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let comparable = app.sessions.iter().filter(|open| is_comparable(open));
+    comparable
+        .flat_map(|open| sides(app, open))
+        .chain(batches(app))
+        .collect()
+}
+
+fn offer(side: &str, name: &str, request: Compare) -> Offered {
+    seen_on(
+        Screen::Compare,
+        format!("Compare: {side} is {name}"),
+        Action::Compare(request),
+    )
+}
+
+fn both(name: &str, pick: Pick) -> [Offered; 2] {
+    [
+        offer("before", name, Compare::Before(pick)),
+        offer("after", name, Compare::After(pick)),
+    ]
+}
+
+/// Every setup of a session, and the session as a whole.
+fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
+    let pick = |setup, whole| Pick {
+        session: open.id,
+        setup,
+        batch: None,
+        whole,
+    };
+    let whole = (app.sessions.len() > 1)
+        .then(|| both(&whole_name(&app.sessions, open), pick(0, true)))
+        .into_iter()
+        .flatten();
+    let setups = (0..open.session.plan.setups.len()).flat_map(|setup| {
+        let name = app.sessions.series_name(open.id, setup);
+        both(&name, pick(setup, false))
+    });
+    whole.chain(setups).collect()
+}
+
+/// One batch size of the sides as they are, or all.
+fn batches(app: &App) -> Vec<Offered> {
+    let sides = [
+        (
+            "before",
+            app.compare.before,
+            Compare::Before as fn(Pick) -> _,
+        ),
+        ("after", app.compare.after, Compare::After),
+    ];
+    let mut offered = Vec::new();
+    for (side, pick, request) in sides {
+        let Some((pick, open)) =
+            pick.and_then(|pick| Some((pick, app.sessions.get(pick.session)?)))
+        else {
+            continue;
+        };
+        if pick.batch.is_some() {
+            offered.push(offer(
+                side,
+                "all its batches",
+                request(Pick {
+                    batch: None,
+                    ..pick
+                }),
+            ));
+        }
+        let batches = open.session.plan.batches.iter().copied().map(Some);
+        let others = batches.filter(|batch| !pick.whole && *batch != pick.batch);
+        for batch in others {
+            let name = format!("batch {}", batch.unwrap_or_default());
+            offered.push(offer(side, &name, request(Pick { batch, ..pick })));
+        }
+    }
+    offered
+}

@@ -1,0 +1,44 @@
+//! What can be asked for about the curves.
+
+use crate::sessions::Pin;
+use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
+use powerband_findings::analysis::energy::EnergyKind;
+use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::chart::spec::SeriesId;
+
+/// About the curves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Curves {
+    /// Which latency is drawn.
+    Statistic(Statistic),
+    /// Which efficiency is drawn.
+    Efficiency(Efficiency),
+    /// Which energy is drawn.
+    Energy(EnergyKind),
+    /// Which quality is drawn beside the speed.
+    Quality(Quality),
+    /// At which batch size the speed counts there.
+    At(At),
+    /// Whose graph is shown.
+    Examined(SeriesId),
+    /// Logarithmic or linear latency.
+    LogLatency(bool),
+    /// Logarithmic or linear throughput.
+    LogThroughput(bool),
+    /// The latency limit in nanoseconds.
+    Limit(Option<f64>),
+    /// The same while it is dragged: the axis stays as it is until a `Limit` comes.
+    DragLimit(f64),
+    /// Shows or hides a series.
+    ToggleSeries(SeriesId),
+    /// Shows one series alone, or all again.
+    OnlySeries(SeriesId),
+    /// Shows every series.
+    ShowAll,
+    /// Brings a series forward while the hand is on it.
+    Highlight(Option<SeriesId>),
+    /// Pins a case, or unpins it.
+    Pin(Option<Pin>),
+    /// Pins the next (above 0) or the previous case of the table.
+    PinStep(i8),
+}

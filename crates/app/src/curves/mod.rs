@@ -1,0 +1,281 @@
+//! The curves screen: what is drawn, what is hidden, what is pinned, and the table below.
+
+pub(crate) mod action;
+pub mod best;
+pub mod claims;
+pub(crate) mod commands;
+mod drawing;
+pub mod graph;
+pub(crate) mod palette;
+mod row_refs;
+mod tables;
+pub mod trade_off;
+mod update;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
+pub use drawing::{Drawn, Headroom};
+use powerband_core::domain::plan::Load;
+use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
+use powerband_findings::chart::lanes::Lanes;
+use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
+use powerband_findings::chart::{energy, memory};
+pub use row_refs::{CaseRef, SeriesRef};
+
+/// Why a series is not drawn that nobody hid.
+pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
+
+/// The samples of the pinned case.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    /// Which case.
+    pub pin: Pin,
+    /// How often each time came.
+    pub histogram: ChartSpec,
+    /// Each sample when it came.
+    pub strip: ChartSpec,
+    /// What there is to say in place of samples, where another program told figures alone.
+    pub told: Option<String>,
+    /// What is far from the others, in a sentence.
+    pub outliers: String,
+    /// What its runs consist of and what training came to, a line each; none where nobody told.
+    pub parts: Vec<String>,
+    /// What the devices did meanwhile, over the same time as the strip.
+    pub lanes: Lanes,
+}
+
+/// One series in the legend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LegendEntry {
+    /// Which.
+    pub id: SeriesId,
+    /// Its name.
+    pub name: String,
+    /// Its palette index.
+    pub colour: usize,
+    /// Whether it is drawn.
+    pub shown: bool,
+    /// Whether it was measured under another load, so that it cannot be drawn beside the others.
+    pub is_apart: bool,
+    /// Its fixed and per-item time, its knee and its limit, in a sentence.
+    pub explained: String,
+}
+
+/// The curves screen.
+#[derive(Debug, Default)]
+pub struct CurvesState {
+    /// What is drawn.
+    pub options: CurveOptions,
+    /// Series that are not drawn.
+    pub hidden: BTreeSet<SeriesId>,
+    /// The series under the hand.
+    pub highlighted: Option<SeriesId>,
+    /// The case whose samples are shown.
+    pub pin: Option<Pin>,
+    /// Its charts, once they are made.
+    pub pinned: Option<Arc<Pinned>>,
+    /// The quality that is drawn beside the speed; nothing for the first that is known.
+    pub quality: Option<Quality>,
+    /// At which batch size the speed counts there.
+    pub at: At,
+    /// The setup whose graph is shown; nothing for the first that has one.
+    pub examined: Option<SeriesId>,
+    /// What is drawn.
+    pub drawn: Arc<Drawn>,
+}
+
+impl CurvesState {
+    /// Makes anew everything that is drawn.
+    pub(crate) fn redraw(&mut self, open: &OpenSessions) {
+        self.redraw_charts(open);
+        self.redraw_resources(open);
+        self.redraw_cards(open);
+    }
+
+    /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
+    pub(crate) fn redraw_charts(&mut self, open: &OpenSessions) {
+        let mut legend = self.legend(open);
+        legend.extend(claims::legend(
+            open,
+            &self.hidden,
+            self.load(open).is_open(),
+        ));
+        let overlays: Vec<Overlay<'_>> = legend
+            .iter()
+            .filter(|entry| entry.shown)
+            .filter_map(|entry| overlay(open, entry))
+            .collect();
+        let options = &self.options;
+        let mut charts = [
+            curves::latency(&overlays, options),
+            curves::throughput(&overlays, options),
+            curves::efficiency(&overlays, options),
+        ];
+        let load = self.load(open);
+        if load.is_open() {
+            charts[0].title = format!("Response time, {load}");
+        }
+        if let Some(pin) = self.pin {
+            for chart in &mut charts {
+                ring(chart, pin);
+            }
+        }
+        let limit = options.limit_ns;
+        let best = limit.map(|limit| best::best_batches(&overlays, limit, options.statistic));
+        let best = best.unwrap_or_default();
+        let drawn = Arc::make_mut(&mut self.drawn);
+        [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
+        drawn.best = best;
+        drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
+        drawn.legend = legend;
+        claims::lay_under(drawn, open);
+    }
+
+    /// Makes anew the charts of memory and energy, which know no latency limit.
+    pub(crate) fn redraw_resources(&mut self, open: &OpenSessions) {
+        let legend = &self.drawn.legend;
+        let overlays: Vec<Overlay<'_>> = legend
+            .iter()
+            .filter(|entry| entry.shown)
+            .filter_map(|entry| overlay(open, entry))
+            .collect();
+        let mut charts = [
+            memory::peak(&overlays),
+            energy::per_item(&overlays, self.options.energy),
+        ];
+        if let Some(pin) = self.pin {
+            for chart in &mut charts {
+                ring(chart, pin);
+            }
+        }
+        let headroom = overlays.iter().filter_map(headroom).collect();
+        let no_energy = no_energy(open, legend);
+        let drawn = Arc::make_mut(&mut self.drawn);
+        [drawn.memory, drawn.energy] = charts;
+        drawn.headroom = headroom;
+        drawn.no_energy = no_energy;
+    }
+
+    /// Makes anew speed and accuracy, and what the engine made of the network.
+    pub(crate) fn redraw_cards(&mut self, open: &OpenSessions) {
+        let before = &self.drawn;
+        let mut trade_off = trade_off::draw(open, &before.legend, self.quality, self.at);
+        let graph = graph::draw(open, self.examined, &before.graph);
+        if let Some(pin) = self.pin {
+            ring(&mut trade_off.chart, pin);
+        }
+        let drawn = Arc::make_mut(&mut self.drawn);
+        drawn.trade_off = trade_off;
+        drawn.graph = graph;
+    }
+
+    /// The load of what is drawn: that of the first open session with a series that is not hidden. Times
+    /// under different loads are different things and never share a chart.
+    fn load(&self, open: &OpenSessions) -> Load {
+        let is_shown = |session: &&OpenSession| {
+            let curves = session.findings.curves.iter();
+            let mut ids = curves.map(|curve| sessions::series(session.id, curve.setup));
+            ids.any(|id| !self.hidden.contains(&id))
+        };
+        let first = open.iter().find(is_shown);
+        first.map_or(Load::Closed, |first| first.session.plan.load)
+    }
+
+    fn legend(&self, open: &OpenSessions) -> Vec<LegendEntry> {
+        let load = self.load(open);
+        open.iter()
+            .flat_map(|session| {
+                let is_apart = session.session.plan.load != load;
+                session.findings.curves.iter().map(move |curve| {
+                    let id = sessions::series(session.id, curve.setup);
+                    LegendEntry {
+                        id,
+                        name: open.series_name(session.id, curve.setup),
+                        colour: open.colour(session.id, curve.setup),
+                        shown: !is_apart && !self.hidden.contains(&id),
+                        is_apart,
+                        explained: if is_apart {
+                            APART.to_owned()
+                        } else {
+                            curve.explain()
+                        },
+                    }
+                })
+            })
+            .collect()
+    }
+
+    /// Forgets a session that is no longer open.
+    pub fn forget(&mut self, session: SessionId) {
+        self.hidden
+            .retain(|series| sessions::of_series(*series).0 != session);
+        self.examined = self
+            .examined
+            .filter(|series| sessions::of_series(*series).0 != session);
+        if self.pin.is_some_and(|pin| pin.session == session) {
+            self.pin = None;
+            self.pinned = None;
+        }
+    }
+}
+
+/// What a series says of batches that were not measured.
+fn headroom(overlay: &Overlay<'_>) -> Option<Headroom> {
+    let headroom = overlay.curve.headroom?;
+    let mut limit = headroom.limit();
+    if let Some(first) = limit.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Some(Headroom {
+        colour: overlay.colour,
+        limit,
+        sentence: format!("{}: {}", overlay.name, headroom.sentence()),
+    })
+}
+
+/// Why none of the shown series has energies: the reason of the first case.
+fn no_energy(open: &OpenSessions, legend: &[LegendEntry]) -> Option<String> {
+    let shown = legend.iter().filter(|entry| entry.shown);
+    let mut reason = None;
+    for entry in shown {
+        let (session, setup) = sessions::of_series(entry.id);
+        let open = open.get(session).into_iter();
+        let rows = open.flat_map(|open| open.findings.rows.iter());
+        for row in rows.filter(|row| row.setup == setup && row.samples > 0) {
+            match &row.energy {
+                Ok(_) => return None,
+                Err(why) => reason = reason.or_else(|| Some(why.clone())),
+            }
+        }
+    }
+    reason
+}
+
+fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a>> {
+    let (session, setup) = sessions::of_series(entry.id);
+    let curves = &open.get(session)?.findings.curves;
+    Some(Overlay {
+        id: entry.id,
+        name: entry.name.clone(),
+        colour: entry.colour,
+        curve: curves.iter().find(|curve| curve.setup == setup)?,
+    })
+}
+
+/// A ring around the pinned case, where the chart has it.
+fn ring(chart: &mut ChartSpec, pin: Pin) {
+    let id = sessions::series(pin.session, pin.case.setup);
+    let point = chart
+        .series
+        .iter()
+        .filter(|series| series.id == id)
+        .flat_map(|series| &series.points)
+        .find(|point| point.tag == pin.case.batch as u64)
+        .map(|point| (point.x, point.y));
+    if let Some(at) = point {
+        chart.marks.push(Mark::Pin { at, series: id });
+    }
+}

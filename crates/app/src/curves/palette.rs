@@ -1,0 +1,64 @@
+//! In the command palette: series, and what is drawn of them.
+
+use crate::App;
+use crate::action::{Action, Curves};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+use powerband_findings::analysis::trade_off::At;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    if app.sessions.is_empty() {
+        return Vec::new();
+    }
+    [series(app), cards(app)].concat()
+}
+
+fn offer(title: &str, curves: Curves) -> Offered {
+    seen_on(
+        Screen::Curves,
+        format!("Curves: {title}"),
+        Action::Curves(curves),
+    )
+}
+
+fn series(app: &App) -> Vec<Offered> {
+    let legend = app.curves.drawn.legend.iter();
+    legend
+        .flat_map(|entry| {
+            let doing = if entry.shown { "hide" } else { "show" };
+            [
+                offer(
+                    &format!("{doing} {}", entry.name),
+                    Curves::ToggleSeries(entry.id),
+                ),
+                offer(
+                    &format!("{} alone, or all again", entry.name),
+                    Curves::OnlySeries(entry.id),
+                ),
+            ]
+        })
+        .collect()
+}
+
+/// What else the cards below the charts can show.
+fn cards(app: &App) -> Vec<Offered> {
+    let drawn = &app.curves.drawn;
+    let trade_off = &drawn.trade_off;
+    let batches = trade_off.batches.iter().map(|batch| At::Batch(*batch));
+    let places = std::iter::once(At::Best)
+        .chain(batches)
+        .filter(|at| trade_off.is_known && *at != trade_off.at)
+        .map(|at| offer(&format!("speed and accuracy, {at}"), Curves::At(at)));
+    let qualities = trade_off
+        .known
+        .iter()
+        .filter(|quality| **quality != trade_off.quality)
+        .map(|quality| offer(&format!("accuracy by {quality}"), Curves::Quality(*quality)));
+    let graphs = drawn.graph.choices.iter().map(|choice| {
+        offer(
+            &format!("graph of {}", choice.name),
+            Curves::Examined(choice.id),
+        )
+    });
+    places.chain(qualities).chain(graphs).collect()
+}

@@ -1,0 +1,128 @@
+//! The tables of the curves screen: cases, shapes, speed and accuracy, and what an engine made of a network.
+
+use std::sync::Arc;
+
+use super::LegendEntry;
+use super::row_refs::{CaseRef, SeriesRef};
+use super::trade_off;
+use crate::App;
+use crate::sessions::{self, OpenSession, Pin};
+use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::tables::cases::{self, CaseLine, Drawn};
+use powerband_findings::tables::shapes::{self, ShapeLine};
+use powerband_findings::tables::{Table, graph};
+
+impl App {
+    /// Makes the table of cases anew, from the legend as it stands.
+    pub(super) fn cases_table(&mut self) {
+        let drawn = Drawn {
+            statistic: self.curves.options.statistic,
+            efficiency: self.curves.options.efficiency,
+        };
+        let mut refs = Vec::new();
+        let mut lines = Vec::new();
+        for (entry, open, row) in self.shown_cases() {
+            let curves = open.findings.curves.iter();
+            let curve = curves.into_iter().find(|curve| curve.setup == row.setup);
+            lines.push(CaseLine::new(&open.session, row, curve, &entry.name, drawn));
+            let case = CaseKey {
+                setup: row.setup,
+                batch: row.batch,
+            };
+            refs.push(CaseRef {
+                pin: Pin {
+                    session: open.id,
+                    case,
+                },
+                colour: entry.colour,
+            });
+        }
+        Arc::make_mut(&mut self.curves.drawn).cases = refs;
+        self.tables.put("cases", Table::new(cases::COLUMNS, lines));
+        self.shapes_table();
+    }
+
+    fn shown_cases(&self) -> impl Iterator<Item = (&LegendEntry, &OpenSession, &CaseRow)> {
+        let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
+        shown.flat_map(|entry| {
+            let (session, setup) = sessions::of_series(entry.id);
+            let open = self.sessions.get(session).into_iter();
+            open.flat_map(move |open| {
+                let rows = open.findings.rows.iter();
+                let own = rows.filter(move |row| row.setup == setup);
+                own.map(move |row| (entry, open, row))
+            })
+        })
+    }
+
+    /// A row for each curve of which anything was tried; no table where no shape can be read and no larger
+    /// batch failed.
+    fn shapes_table(&mut self) {
+        let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
+        let tried = shown.filter_map(|entry| {
+            let (session, setup) = sessions::of_series(entry.id);
+            let curves = self.sessions.get(session)?.findings.curves.iter();
+            let curve = curves.into_iter().find(|curve| curve.setup == setup)?;
+            shapes::is_tried(curve).then(|| (entry, curve.clone()))
+        });
+        let (mut refs, mut lines) = (Vec::new(), Vec::new());
+        for (entry, curve) in tried {
+            refs.push(SeriesRef {
+                id: entry.id,
+                colour: entry.colour,
+                pin: None,
+            });
+            lines.push(ShapeLine {
+                name: entry.name.clone(),
+                curve,
+            });
+        }
+        if lines.iter().any(|line| shapes::says_something(&line.curve)) {
+            self.tables.put("shapes", shapes::of_curves(lines));
+        } else {
+            refs.clear();
+            self.tables.remove("shapes");
+        }
+        Arc::make_mut(&mut self.curves.drawn).shapes = refs;
+    }
+
+    /// Makes the tables of the cards anew: speed and accuracy, and an engine's graph.
+    pub(super) fn card_tables(&mut self) {
+        let drawn = &self.curves.drawn;
+        match &drawn.trade_off {
+            card if card.rows.is_empty() => self.tables.remove("trade-off"),
+            card => self.tables.put("trade-off", trade_off::table(card)),
+        }
+        let graph = drawn.graph.shown.as_ref().map(|_| &drawn.graph.graph);
+        for (id, make) in [
+            ("patterns", graph::patterns as fn(&_) -> Table),
+            ("operators", graph::operators),
+            ("providers", graph::providers),
+            ("slowest", graph::slowest),
+        ] {
+            match graph
+                .map(|graph| make(graph))
+                .filter(|table| !table.is_empty())
+            {
+                Some(table) => self.tables.put(id, table),
+                None => self.tables.remove(id),
+            }
+        }
+    }
+
+    /// The case before (`by` below 0) or after the pinned one in the table; the first where none is pinned.
+    pub(super) fn next_pin(&self, by: i8) -> Option<Pin> {
+        let view = self.tables.view("cases")?;
+        let cases = &self.curves.drawn.cases;
+        let pinned = self.curves.pin;
+        let source = pinned.and_then(|pin| cases.iter().position(|case| case.pin == pin));
+        let next = match source.and_then(|source| view.shown(source)) {
+            None => 0,
+            Some(place) => place
+                .saturating_add_signed(isize::from(by))
+                .min(view.len().saturating_sub(1)),
+        };
+        Some(cases.get(view.source(next)?)?.pin)
+    }
+}

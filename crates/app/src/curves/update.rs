@@ -1,0 +1,153 @@
+//! What actions about the curves do, and what was found for the pinned case.
+
+use std::sync::Arc;
+
+use super::Pinned;
+use crate::App;
+use crate::action::Curves;
+use crate::inbox::{FindingMessage, Message};
+use crate::sessions::Pin;
+use powerband_findings::analysis::{case_outliers, reported_stats, run_phases};
+use powerband_findings::chart::limit::within_reach;
+use powerband_findings::chart::{lanes, samples};
+
+/// Buckets of a strip: more than any screen has columns for it.
+const STRIP_BUCKETS: usize = 1_000;
+
+/// What of the curves screen has to be made anew.
+enum Part {
+    /// The charts that know the latency limit.
+    Charts,
+    /// The same, on the latency axis as it is.
+    HeldCharts,
+    AllCharts,
+    Cards,
+    All,
+}
+
+impl App {
+    pub(crate) fn curves(&mut self, change: Curves) {
+        let part = match change {
+            Curves::Limit(_) => Part::Charts,
+            Curves::DragLimit(_) => Part::HeldCharts,
+            Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
+            Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
+            _ => Part::All,
+        };
+        let state = &mut self.curves;
+        match change {
+            Curves::Highlight(series) => {
+                state.highlighted = series;
+                return;
+            }
+            Curves::Statistic(statistic) => state.options.statistic = statistic,
+            Curves::Efficiency(efficiency) => state.options.efficiency = efficiency,
+            Curves::Energy(energy) => state.options.energy = energy,
+            Curves::Quality(quality) => state.quality = Some(quality),
+            Curves::At(at) => state.at = at,
+            Curves::Examined(series) => state.examined = Some(series),
+            Curves::LogLatency(log) => state.options.log_y = log,
+            Curves::LogThroughput(log) => state.options.log_throughput = log,
+            Curves::Limit(limit) => {
+                let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
+                state.options.limit_ns =
+                    limit.map(|limit| within_reach(&state.drawn.latency, limit));
+            }
+            Curves::DragLimit(limit) => {
+                let limit = Some(within_reach(&state.drawn.latency, limit));
+                let limit = limit.filter(|limit| *limit > 0.0);
+                state.options.limit_ns = limit.or(state.options.limit_ns);
+            }
+            Curves::ToggleSeries(series) => {
+                if !state.hidden.remove(&series) {
+                    state.hidden.insert(series);
+                }
+            }
+            Curves::OnlySeries(series) => {
+                let others = state
+                    .drawn
+                    .legend
+                    .iter()
+                    .map(|entry| entry.id)
+                    .filter(|id| *id != series);
+                let others = others.collect();
+                state.hidden = if state.hidden == others {
+                    Default::default()
+                } else {
+                    others
+                };
+            }
+            Curves::ShowAll => state.hidden.clear(),
+            Curves::Pin(pin) => self.pin(pin),
+            Curves::PinStep(by) => {
+                let pin = self.next_pin(by);
+                self.pin(pin);
+            }
+        }
+        self.redraw_curves(&part);
+    }
+
+    fn redraw_curves(&mut self, part: &Part) {
+        // The overlaid curves of a comparison look as the curves do.
+        self.compare.redraw(&self.sessions, &self.curves.options);
+        match part {
+            Part::Charts => self.curves.redraw_charts(&self.sessions),
+            Part::HeldCharts => {
+                // Where the axis grew with the limit, the place under the hand would mean ever more.
+                let held = self.curves.drawn.latency.y.clone();
+                self.curves.redraw_charts(&self.sessions);
+                Arc::make_mut(&mut self.curves.drawn).latency.y = held;
+            }
+            Part::AllCharts => {
+                self.curves.redraw_charts(&self.sessions);
+                self.curves.redraw_resources(&self.sessions);
+                self.curves.redraw_cards(&self.sessions);
+            }
+            Part::Cards => self.curves.redraw_cards(&self.sessions),
+            Part::All => return self.redraw_all_curves(),
+        }
+        self.card_tables();
+    }
+
+    /// Makes anew everything that the screen draws.
+    pub(crate) fn redraw_all_curves(&mut self) {
+        self.curves.redraw(&self.sessions);
+        self.cases_table();
+        self.card_tables();
+    }
+
+    fn pin(&mut self, pin: Option<Pin>) {
+        self.curves.pin = pin;
+        self.curves.pinned = None;
+        let Some((pin, open)) = pin.and_then(|pin| Some((pin, self.sessions.get(pin.session)?)))
+        else {
+            return;
+        };
+        let session = Arc::clone(&open.session);
+        let colour = self.sessions.colour(pin.session, pin.case.setup);
+        self.jobs.spawn("pin", move |outlet| {
+            if let Some(case) = session.case(pin.case) {
+                let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
+                outlet.send(Message::Finding(FindingMessage::Pinned(Box::new(Pinned {
+                    pin,
+                    histogram: samples::histogram(&values, colour),
+                    strip: samples::strip(case, colour, STRIP_BUCKETS),
+                    told: reported_stats::in_words(&session, case),
+                    outliers: case_outliers::sentence(case),
+                    parts: [run_phases::in_short(case), run_phases::learned(case)]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    lanes: lanes::of_case(&session, case),
+                }))));
+            }
+        });
+    }
+
+    /// The samples of a case were made into charts.
+    pub(crate) fn pinned(&mut self, pinned: Box<Pinned>) {
+        if self.curves.pin == Some(pinned.pin) {
+            self.curves.pinned = Some(Arc::from(pinned));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Commands about tables and charts, wherever they are.
+
+use crate::App;
+use crate::action::{Action, Figures};
+use crate::command::entry::{Command, command};
+use crate::tables::{self, action::Change};
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("copy-table", "Copy the table", "Ctrl+Shift+C", |app| {
+        table(app, Change::Copy)
+    }),
+    command("export-table", "Export the table…", "", |app| {
+        table(app, Change::Export(None))
+    }),
+    command(
+        "copy-picture",
+        "Copy the picture of a chart",
+        "Ctrl+I",
+        |app| figure(app, Figures::CopyNear),
+    ),
+    command("save-figure", "Save a chart as…", "Ctrl+Shift+I", |app| {
+        figure(app, Figures::SaveNear)
+    }),
+];
+
+/// A request about the first table of the screen.
+fn table(app: &App, change: Change) -> Result<Action, &'static str> {
+    let here = tables::ALL.iter().filter(|kind| kind.screen == app.screen);
+    let mut shown = here.filter(|kind| app.tables.view(kind.id).is_some());
+    let kind = shown.next().ok_or("there is no table on this screen")?;
+    Ok(Action::Table(kind.id, change))
+}
+
+/// A request about the figures of a screen that has some.
+fn figure(app: &App, request: Figures) -> Result<Action, &'static str> {
+    if app.has_figure {
+        Ok(Action::Figures(request))
+    } else {
+        Err("there is no chart on this screen")
+    }
+}

@@ -1,0 +1,112 @@
+//! Figures as they are shown, to be copied and saved as pictures.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+mod update;
+
+use crate::kernels::{self, Found, KernelsState, Shape};
+use crate::screen::Screen;
+use crate::sessions::SessionId;
+use crate::timeline::{OpenTrace, Viewed};
+use crate::{App, compare};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::provenance;
+use powerband_findings::chart::breakdown as drawn;
+use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
+use powerband_findings::chart::timeline_figure::Traced;
+
+/// A figure as somebody sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The figure, with the options that were chosen.
+    pub drawing: Drawing,
+    /// Whether the window is dark.
+    pub is_dark: bool,
+    /// Where its numbers come from; the application fills that in.
+    pub about: String,
+}
+
+/// A picture for the clipboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels from left to right.
+    pub width: usize,
+    /// Pixels from top to bottom.
+    pub height: usize,
+    /// Red, green, blue and opacity of each, row by row.
+    pub rgba: Vec<u8>,
+}
+
+/// Where the numbers of the figures on the screen come from; empty where the figures say it themselves.
+pub fn about(app: &App) -> String {
+    let of = |ids: &[Option<SessionId>]| {
+        let open = ids.iter().filter_map(|id| app.sessions.get((*id)?));
+        let sessions: Vec<&Session> = open.map(|open| &*open.session).collect();
+        provenance::provenance_text(&sessions)
+    };
+    match app.screen {
+        Screen::Curves => {
+            let sessions: Vec<&Session> = app.sessions.iter().map(|open| &*open.session).collect();
+            provenance::provenance_text(&sessions)
+        }
+        Screen::Run => {
+            let run = app.run.as_ref().and_then(|run| run.session.as_ref());
+            run.map_or_else(String::new, |session| {
+                provenance::provenance_text(&[session])
+            })
+        }
+        Screen::Compare => {
+            let side = |pick: Option<compare::Pick>| pick.map(|pick| pick.session);
+            of(&[side(app.compare.before), side(app.compare.after)])
+        }
+        Screen::Kernels => {
+            let side = |pick: Option<kernels::Pick>| pick.map(|pick| pick.session);
+            of(&[side(app.kernels.before), side(app.kernels.looking)])
+        }
+        Screen::Journey => of(&[app.journey.looking.map(|looking| looking.session)]),
+        // The sessions stand along its axis.
+        Screen::History => {
+            let following = app.history.following.as_ref();
+            let open = following.and_then(|following| app.sessions.get(following.session));
+            open.map_or_else(String::new, |open| open.session.model.name.clone())
+        }
+        _ => String::new(),
+    }
+}
+
+/// What is seen of a timeline, with all of its tracks.
+pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
+    let title = format!("Timeline of {}", open.name);
+    let ready = (&*open.trace, &*open.timeline);
+    let mut traced = Traced::of(title, ready, view.stretch, &view.folded);
+    traced.lanes.clone_from(&open.lanes);
+    traced
+}
+
+/// What the screen of kernels draws now.
+pub fn of_kernels(state: &KernelsState, found: &Found) -> Drawing {
+    let name = |profile: Option<&powerband_core::domain::profile::Profile>| {
+        profile.map_or_else(String::new, |profile| profile.name.clone())
+    };
+    let after = name(found.profile());
+    if found.comparison.is_some() {
+        let place = found.wanted.before.map(|pick| pick.profile);
+        let session = found.before.as_ref();
+        let before = session.and_then(|session| session.profiles.get(place?));
+        return Drawing::Changes(Box::new(Changes {
+            title: format!("{} → {after}", name(before)),
+            steps: state.drawn.changes.clone(),
+        }));
+    }
+    let title = format!("Time by {}, {after}", state.level.title());
+    match state.shape {
+        Shape::Bars => Drawing::Bars(Box::new(Bars {
+            title,
+            bars: state.drawn.bars.clone(),
+        })),
+        Shape::Treemap => Drawing::Treemap(Box::new(Treemap {
+            title,
+            tiles: drawn::tiles(found.at(state.level), &state.drawn.shown),
+        })),
+    }
+}

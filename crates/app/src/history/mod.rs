@@ -1,0 +1,125 @@
+//! One case through the sessions of the library.
+
+pub(crate) mod action;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use powerband_findings::analysis::history::History;
+use powerband_findings::chart::spec::ChartSpec;
+
+/// The case that is followed: one of an open session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Following {
+    /// Which session.
+    pub session: SessionId,
+    /// Which of its setups.
+    pub setup: usize,
+    /// Which batch size.
+    pub batch: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Followed {
+    /// Whose case.
+    pub following: Following,
+    /// The case over time.
+    pub history: History,
+    /// The file of each point's session; nothing for one that has none.
+    pub files: Vec<Option<PathBuf>>,
+    /// The chart of it.
+    pub chart: ChartSpec,
+    /// Sessions that could not be read, a sentence each.
+    pub troubles: Vec<String>,
+}
+
+/// The history screen.
+#[derive(Debug, Default)]
+pub struct HistoryState {
+    /// The case that is followed.
+    pub following: Option<Following>,
+    /// What was found, once it was.
+    pub result: Option<Arc<Followed>>,
+    /// The case that is looked for now.
+    pub busy: Option<Following>,
+    /// Whether there are other sessions now than when it was looked for.
+    pub is_stale: bool,
+}
+
+/// What to do where nothing that is open can be followed.
+pub fn what_helps(open: &OpenSessions) -> &'static str {
+    if open.is_empty() {
+        "Open a session: each of its cases can be followed through the library, with a verdict at every step."
+    } else if open.iter().all(|open| open.id == LIVE) {
+        "The run that goes on can be followed through the library once it is saved."
+    } else {
+        "Nothing that is open was measured here, case by case. Open a session that was: each of its cases can be followed through the library."
+    }
+}
+
+/// The same batch size where the session has it, else its first.
+pub fn nearest(open: &OpenSession, batch: usize) -> usize {
+    let batches = &open.session.plan.batches;
+    if batches.contains(&batch) {
+        return batch;
+    }
+    batches.first().copied().unwrap_or(batch)
+}
+
+impl HistoryState {
+    /// Keeps to a case that is there: the one chosen, or the first one of the first open session.
+    pub fn settle(&mut self, open: &OpenSessions) {
+        let exists = |following: &Following| {
+            open.get(following.session).is_some_and(|open| {
+                let plan = &open.session.plan;
+                following.setup < plan.setups.len() && plan.batches.contains(&following.batch)
+            })
+        };
+        self.following = self.following.filter(exists).or_else(|| {
+            let mut saved = open.iter().filter(|open| open.id != LIVE);
+            let (first, case) = saved.find_map(|open| Some((open, open.session.cases.first()?)))?;
+            Some(Following {
+                session: first.id,
+                setup: case.setup,
+                batch: case.batch,
+            })
+        });
+        if self.result.as_ref().map(|found| found.following) != self.following {
+            self.result = None;
+        }
+    }
+
+    /// The case that ought to be looked for and is not yet.
+    pub fn wanted(&self) -> Option<Following> {
+        let following = self.following?;
+        let is_missing = self.result.is_none() || self.is_stale;
+        (is_missing && self.busy != Some(following)).then_some(following)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sessions::OpenSession;
+    use powerband_findings::analysis::testing::session;
+
+    fn put(open: &mut OpenSessions, id: SessionId) {
+        let session = session(&[], &[]);
+        open.put(OpenSession::of(id, session));
+    }
+
+    #[test]
+    fn what_is_open_decides_what_helps() {
+        let mut open = OpenSessions::default();
+        assert!(what_helps(&open).starts_with("Open a session"));
+        put(&mut open, LIVE);
+        assert!(what_helps(&open).contains("once it is saved"));
+        put(&mut open, SessionId(1));
+        assert!(what_helps(&open).starts_with("Nothing that is open"));
+    }
+}

@@ -1,0 +1,51 @@
+//! In the command palette: cases that can be followed through the library.
+
+use super::{Following, nearest};
+use crate::App;
+use crate::action::{Action, History};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+use crate::sessions::LIVE;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let Some(following) = app.history.following else {
+        return Vec::new();
+    };
+    setups(app, following)
+        .into_iter()
+        .chain(batches(app, following))
+        .collect()
+}
+
+fn offer(title: &str, following: Following) -> Offered {
+    seen_on(
+        Screen::History,
+        format!("History: {title}"),
+        Action::History(History::Follow(following)),
+    )
+}
+
+fn setups(app: &App, following: Following) -> Vec<Offered> {
+    let mut offered = Vec::new();
+    for open in app.sessions.iter().filter(|open| open.id != LIVE) {
+        for setup in 0..open.session.plan.setups.len() {
+            let name = app.sessions.series_name(open.id, setup);
+            let other = Following {
+                session: open.id,
+                setup,
+                batch: nearest(open, following.batch),
+            };
+            offered.push(offer(&format!("follow {name}"), other));
+        }
+    }
+    offered
+}
+
+fn batches(app: &App, following: Following) -> Vec<Offered> {
+    let open = app.sessions.get(following.session);
+    let batches = open.map_or(&[][..], |open| &open.session.plan.batches);
+    let others = batches.iter().filter(|batch| **batch != following.batch);
+    others
+        .map(|&batch| offer(&format!("batch {batch}"), Following { batch, ..following }))
+        .collect()
+}

@@ -1,0 +1,70 @@
+//! What actions about the history of a case do, and what was found for it.
+
+use std::sync::Arc;
+
+use super::{Followed, work};
+use crate::App;
+use crate::action::History;
+use crate::screen::Screen;
+use crate::sessions::LIVE;
+use powerband_findings::tables::history::of_history;
+
+impl App {
+    pub(crate) fn history(&mut self, change: &History) {
+        match change {
+            History::Follow(following) => {
+                self.history.following = Some(*following);
+                self.follow_if_wanted();
+            }
+        }
+    }
+
+    /// A case is followed while its screen is shown: that means to read many files.
+    pub(crate) fn follow_if_wanted(&mut self) {
+        self.history.settle(&self.sessions);
+        self.history_table();
+        if self.screen != Screen::History {
+            return;
+        }
+        let Some(following) = self.history.wanted() else {
+            return;
+        };
+        let (followed, others): (Vec<_>, Vec<_>) = self
+            .sessions
+            .iter()
+            .filter(|open| open.id != LIVE)
+            .partition(|open| open.id == following.session);
+        let search = work::Search {
+            following,
+            folder: self.place.paths.library.clone(),
+            known: self.library.found.clone(),
+            colour: self.sessions.colour(following.session, following.setup),
+            open: followed
+                .into_iter()
+                .chain(others)
+                .map(|open| (Arc::clone(&open.session), open.path.clone()))
+                .collect(),
+        };
+        self.history.busy = Some(following);
+        self.history.is_stale = false;
+        self.jobs
+            .spawn("history", move |outlet| work::follow(&search, outlet));
+    }
+
+    fn history_table(&mut self) {
+        match &self.history.result {
+            Some(found) => self.tables.put("history", of_history(&found.history)),
+            None => self.tables.remove("history"),
+        }
+    }
+
+    pub(crate) fn followed(&mut self, found: Box<Followed>) {
+        if self.history.busy == Some(found.following) {
+            self.history.busy = None;
+        }
+        if self.history.following == Some(found.following) {
+            self.history.result = Some(Arc::from(found));
+        }
+        self.follow_if_wanted();
+    }
+}

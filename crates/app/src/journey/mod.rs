@@ -1,0 +1,222 @@
+//! The steps of an open session, and what each one gained.
+
+pub(crate) mod action;
+pub(crate) mod palette;
+mod update;
+
+use std::sync::Arc;
+
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::journey::Journey;
+use powerband_findings::chart::journey as chart;
+use powerband_findings::chart::spec::ChartSpec;
+
+/// Whose steps are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looking {
+    /// Which session.
+    pub session: SessionId,
+    /// At which batch size; for a plan with a ladder its first, and of no account.
+    pub batch: usize,
+}
+
+/// What was found, with the session as it was then.
+#[derive(Clone, Debug)]
+pub struct ComparedSteps {
+    /// Whose steps.
+    pub looking: Looking,
+    /// The session that they were found in.
+    pub session: Arc<Session>,
+    /// The steps.
+    pub journey: Arc<Journey>,
+}
+
+/// The journey screen.
+#[derive(Debug, Default)]
+pub struct JourneyState {
+    /// Whose steps are shown.
+    pub looking: Option<Looking>,
+    /// Whether the user chose that; until then it follows from what is open.
+    pub is_chosen: bool,
+    /// What was found, once it was.
+    pub result: Option<ComparedSteps>,
+    /// What is looked for now.
+    pub busy: Option<Looking>,
+    /// The charts of it.
+    pub drawn: Drawn,
+}
+
+/// The charts of a journey, made when there is something new and not for each frame.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// How many times as fast each step is as the one before.
+    pub over_before: ChartSpec,
+    /// How many times as fast each step is as the start.
+    pub over_start: ChartSpec,
+}
+
+/// Whether a session has steps: a ladder, or setups that can stand for one.
+pub fn has_steps(open: &OpenSession) -> bool {
+    has_ladder(open) || open.session.plan.setups.len() > 1
+}
+
+/// Whether the session's plan says which its steps are.
+pub fn has_ladder(open: &OpenSession) -> bool {
+    !open.session.plan.ladder.is_empty()
+}
+
+/// What to do where nothing that is open has steps.
+pub fn what_helps(open: &OpenSessions) -> &'static str {
+    if open.is_empty() {
+        "Open a session with several setups, or begin with one of these plans."
+    } else if open.iter().all(|open| open.session.plan.setups.is_empty()) {
+        "What is open has no setups: its numbers were published or taken over from elsewhere. Open a session with several setups, or begin with one of these plans."
+    } else {
+        "What is open has one setup. Open a session with several, or begin with one of these plans."
+    }
+}
+
+impl Looking {
+    /// The steps of a session, at its first batch size.
+    pub fn at(open: &OpenSession) -> Self {
+        Self {
+            session: open.id,
+            batch: open.session.plan.batches.first().copied().unwrap_or(1),
+        }
+    }
+
+    fn exists(self, open: &OpenSessions) -> bool {
+        open.get(self.session)
+            .is_some_and(|open| has_steps(open) && open.session.plan.batches.contains(&self.batch))
+    }
+}
+
+impl JourneyState {
+    /// Keeps to a session that is there: the one chosen, or the run that goes on and the first one with a
+    /// ladder, or the first one with several setups.
+    pub fn settle(&mut self, open: &OpenSessions) {
+        let chosen = self.looking.filter(|looking| looking.exists(open));
+        self.is_chosen &= chosen.is_some();
+        self.looking = chosen.filter(|_| self.is_chosen).or_else(|| {
+            let live = open.get(LIVE).into_iter();
+            let mut of_ladders = live.chain(open.iter()).filter(|open| has_ladder(open));
+            let first = of_ladders.next();
+            let first = first.or_else(|| open.iter().find(|open| has_steps(open)));
+            first.map(Looking::at)
+        });
+        if self.result.as_ref().map(|found| found.looking) != self.looking {
+            self.result = None;
+        }
+    }
+
+    /// What ought to be looked for and is not yet: the session may be another one by now.
+    pub fn wanted(&self, open: &OpenSessions) -> Option<Looking> {
+        let looking = self.looking?;
+        let session = &open.get(looking.session)?.session;
+        let found = self.result.as_ref();
+        let is_found = found.is_some_and(|found| Arc::ptr_eq(&found.session, session));
+        (!is_found && self.busy != Some(looking)).then_some(looking)
+    }
+
+    /// Whoever looked at the run goes on to look at the session that it became.
+    pub(crate) fn run_is_over(&mut self, id: SessionId) {
+        if let Some(looking) = self.looking.as_mut().filter(|l| l.session == LIVE) {
+            looking.session = id;
+            self.is_chosen = true;
+            self.result = None;
+        }
+    }
+
+    /// Makes the charts anew.
+    pub(crate) fn redraw(&mut self, open: &OpenSessions) {
+        self.drawn = self.result.as_ref().map_or_else(Drawn::default, |found| {
+            let colour = |setup| open.colour(found.looking.session, setup);
+            Drawn {
+                over_before: chart::over_before(&found.journey, colour),
+                over_start: chart::over_start(&found.journey, colour),
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::case::CaseKey;
+    use powerband_core::domain::plan::Step;
+    use powerband_findings::analysis::testing::{measure_near, session};
+
+    fn open(sessions: &mut OpenSessions, id: SessionId, session: Session) {
+        sessions.put(OpenSession::of(id, session));
+    }
+
+    fn of_ladder() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
+        let title = "start".to_owned();
+        let case = CaseKey { setup: 0, batch: 1 };
+        session.plan.ladder = vec![Step { title, case }];
+        session
+    }
+
+    #[test]
+    fn a_ladder_comes_before_setups_and_the_run_before_others() {
+        let mut sessions = OpenSessions::default();
+        let mut state = JourneyState::default();
+        let looked_at = |state: &mut JourneyState, sessions: &OpenSessions| {
+            state.settle(sessions);
+            state.looking.map(|looking| looking.session.0)
+        };
+        assert!(what_helps(&sessions).starts_with("Open a session"));
+        open(&mut sessions, SessionId(9), session(&[], &[]));
+        assert!(what_helps(&sessions).contains("has no setups"));
+        sessions.close(SessionId(9));
+        open(&mut sessions, SessionId(1), session(&["ort:cpu"], &[1]));
+        assert!(what_helps(&sessions).contains("has one setup"));
+        assert_eq!(looked_at(&mut state, &sessions), None, "one setup only");
+        let two = session(&["ort:cpu", "tract:cpu"], &[4, 8]);
+        open(&mut sessions, SessionId(2), two);
+        assert_eq!(looked_at(&mut state, &sessions), Some(2));
+        assert_eq!(state.looking.map(|looking| looking.batch), Some(4));
+        open(&mut sessions, SessionId(3), of_ladder());
+        assert_eq!(looked_at(&mut state, &sessions), Some(3));
+        open(&mut sessions, LIVE, of_ladder());
+        assert_eq!(looked_at(&mut state, &sessions), Some(0));
+        state.is_chosen = true;
+        state.looking = sessions.get(SessionId(2)).map(Looking::at);
+        assert_eq!(looked_at(&mut state, &sessions), Some(2), "as chosen");
+        sessions.close(SessionId(2));
+        assert_eq!(looked_at(&mut state, &sessions), Some(0));
+        assert!(!state.is_chosen);
+    }
+
+    #[test]
+    fn a_session_that_was_read_again_is_looked_at_again() {
+        let mut sessions = OpenSessions::default();
+        let mut two = session(&["ort:cpu", "tract:cpu"], &[1]);
+        measure_near(&mut two, 0, 1, 4_000);
+        measure_near(&mut two, 1, 1, 1_000);
+        open(&mut sessions, SessionId(1), two.clone());
+        let mut state = JourneyState::default();
+        state.settle(&sessions);
+        let looking = state.wanted(&sessions).unwrap();
+        let opened = sessions.get(SessionId(1)).unwrap();
+        let rows = &opened.findings.rows;
+        state.result = Some(ComparedSteps {
+            looking,
+            session: Arc::clone(&opened.session),
+            journey: Arc::new(powerband_findings::analysis::journey::compare_steps(
+                &opened.session,
+                rows,
+                1,
+            )),
+        });
+        assert_eq!(state.wanted(&sessions), None);
+        state.redraw(&sessions);
+        assert!(!state.drawn.over_start.is_empty());
+        open(&mut sessions, SessionId(1), two);
+        assert_eq!(state.wanted(&sessions), Some(looking));
+        state.busy = Some(looking);
+        assert_eq!(state.wanted(&sessions), None);
+    }
+}

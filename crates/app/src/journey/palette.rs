@@ -1,0 +1,39 @@
+//! In the command palette: sessions whose steps can be shown.
+
+use super::{Looking, has_ladder, has_steps};
+use crate::App;
+use crate::action::{Action, Journey};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+use crate::sessions::LIVE;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let with_steps = app.sessions.iter().filter(|open| has_steps(open));
+    let mut offered: Vec<Offered> = with_steps
+        .map(|open| {
+            let name = app.sessions.name(open);
+            offer(&format!("steps of {name}"), Looking::at(open))
+        })
+        .collect();
+    let looking = app.journey.looking;
+    let shown = looking.and_then(|looking| Some((looking, app.sessions.get(looking.session)?)));
+    if let Some((looking, open)) = shown
+        && !has_ladder(open)
+        && open.id != LIVE
+    {
+        let batches = open.session.plan.batches.iter();
+        let others = batches.filter(|batch| **batch != looking.batch);
+        offered.extend(
+            others.map(|&batch| offer(&format!("batch {batch}"), Looking { batch, ..looking })),
+        );
+    }
+    offered
+}
+
+fn offer(title: &str, looking: Looking) -> Offered {
+    seen_on(
+        Screen::Journey,
+        format!("Journey: {title}"),
+        Action::Journey(Journey::Look(looking)),
+    )
+}

@@ -1,0 +1,34 @@
+//! What can be asked for about where the time of a profile went.
+
+use super::{Pick, Shape};
+use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::category::Category;
+
+/// About where the time of a profile went.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kernels {
+    /// Which profile is shown.
+    Look(Pick),
+    /// Which one it is compared with; nothing for none.
+    Before(Option<Pick>),
+    /// Before becomes after, and after before.
+    Swap,
+    /// What a row stands for.
+    Level(Level),
+    /// How the time is drawn.
+    Shape(Shape),
+    /// Shows rows with these words only, of the profile that is shown.
+    Filter(String),
+    /// Shows rows of at least this share only, from 0 to 1, of the profile that is shown.
+    Over(f64),
+    /// Shows all rows of the profile that is shown.
+    AllRows,
+    /// Another pattern for a category, before all others.
+    Categorise(Category, String),
+    /// Takes one of the user's patterns away, by its place.
+    Forget(usize),
+    /// Shows the timeline of the profile that is shown.
+    Timeline,
+    /// Shows a pause on it: its start, counted from the first slice, and its length, in nanoseconds.
+    Gap(u64, u64),
+}

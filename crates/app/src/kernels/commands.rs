@@ -1,0 +1,51 @@
+//! Commands about where the time of a profile went.
+
+use super::Shape;
+use crate::action::{Action, Kernels};
+use crate::command::entry::{Command, command};
+use crate::{App, kernels};
+use powerband_findings::analysis::breakdown::Level;
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("kernels-category", "Kernels: by category", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Category)))
+    }),
+    command("kernels-operator", "Kernels: by operator", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Operator)))
+    }),
+    command("kernels-kernel", "Kernels: by kernel", "", |_| {
+        Ok(Action::Kernels(Kernels::Level(Level::Kernel)))
+    }),
+    command("kernels-shape", "Kernels: bars or treemap", "", |app| {
+        let next = match app.kernels.shape {
+            Shape::Bars => Shape::Treemap,
+            Shape::Treemap => Shape::Bars,
+        };
+        Ok(Action::Kernels(Kernels::Shape(next)))
+    }),
+    command("kernels-alone", "Kernels: compare with nothing", "", |_| {
+        Ok(Action::Kernels(Kernels::Before(None)))
+    }),
+    command(
+        "kernels-timeline",
+        "Kernels: the timeline of this profile",
+        "",
+        timeline_of_profile,
+    ),
+];
+
+/// The timeline of the profile that the kernels screen shows.
+pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
+    let pick = app.kernels.looking.ok_or("no profile is open")?;
+    let owner = Some((pick.session, pick.profile));
+    let is_open = app
+        .timeline
+        .traces
+        .iter()
+        .any(|(_, open)| open.owner == owner);
+    if !is_open {
+        kernels::trace_path(&app.sessions, pick)?;
+    }
+    Ok(Action::Kernels(Kernels::Timeline))
+}

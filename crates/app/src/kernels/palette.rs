@@ -1,0 +1,91 @@
+//! In the command palette: profiles, and what is shown of the one that is looked at.
+
+use super::commands;
+use super::picks;
+use super::words::{THRESHOLDS, least_share, name};
+use crate::App;
+use crate::action::{Action, Kernels};
+use crate::palette_entries::entry::{Offered, seen_on, typed_on};
+use crate::screen::Screen;
+use powerband_core::base::humanize;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    if app.kernels.looking.is_none() {
+        return Vec::new();
+    }
+    [profiles(app), rows(app), pauses(app), rules(app)].concat()
+}
+
+fn offer(title: &str, kernels: Kernels) -> Offered {
+    seen_on(
+        Screen::Kernels,
+        format!("Kernels: {title}"),
+        Action::Kernels(kernels),
+    )
+}
+
+fn profiles(app: &App) -> Vec<Offered> {
+    let looking = app.kernels.looking;
+    let others = picks(&app.sessions)
+        .into_iter()
+        .filter(|pick| Some(*pick) != looking);
+    others
+        .flat_map(|pick| {
+            let name = name(&app.sessions, pick);
+            [
+                offer(&format!("look at {name}"), Kernels::Look(pick)),
+                offer(&format!("against {name}"), Kernels::Before(Some(pick))),
+            ]
+        })
+        .collect()
+}
+
+/// Which rows are shown, in which order.
+fn rows(app: &App) -> Vec<Offered> {
+    let state = &app.kernels;
+    let filter = typed_on(Screen::Kernels, "Kernels: filter the rows", "Filter");
+    let all = offer("show all rows", Kernels::AllRows);
+    let shares = THRESHOLDS
+        .iter()
+        .map(|percent| percent / 100.0)
+        .filter(|share| *share != state.filter().over)
+        .map(|share| {
+            let words = least_share(share).to_lowercase();
+            offer(&format!("rows of {words}"), Kernels::Over(share))
+        });
+    [filter, all].into_iter().chain(shares).collect()
+}
+
+/// The longest pauses of the profile, on the timeline.
+fn pauses(app: &App) -> Vec<Offered> {
+    let Some(found) = &app.kernels.result else {
+        return Vec::new();
+    };
+    if found.comparison.is_some() || commands::timeline_of_profile(app).is_err() {
+        return Vec::new();
+    }
+    let pauses = found.at(app.kernels.level).gaps.iter();
+    pauses
+        .map(|gap| {
+            let length = humanize::duration_ns(gap.length_ns as f64);
+            let start = humanize::duration_ns(gap.start_ns as f64);
+            let title = format!("pause of {length} at {start} on the timeline");
+            offer(&title, Kernels::Gap(gap.start_ns, gap.length_ns))
+        })
+        .collect()
+}
+
+/// The user's own patterns of categories.
+fn rules(app: &App) -> Vec<Offered> {
+    let own = app.kernels.result.iter().flat_map(|found| &found.own);
+    let forget = own.enumerate().map(|(place, (pattern, _))| {
+        let title = format!("take the rule {} away, {pattern}", place + 1);
+        offer(&title, Kernels::Forget(place))
+    });
+    let add = typed_on(
+        Screen::Kernels,
+        "Kernels: add a rule of category",
+        "Pattern",
+    );
+    std::iter::once(add).chain(forget).collect()
+}

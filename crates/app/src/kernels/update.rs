@@ -1,0 +1,134 @@
+//! What actions about kernels do, and what was added up for them.
+
+use std::sync::Arc;
+
+use super::Found;
+use super::work::{self, RuleChange};
+use crate::App;
+use crate::action::Kernels;
+use crate::notices::Weight;
+use crate::screen::Screen;
+use powerband_core::domain::profile::Counter;
+use powerband_findings::analysis::breakdown::{Filter, Level};
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::tables::{counters, kernel_changes, kernels};
+
+impl App {
+    pub(crate) fn kernels(&mut self, change: Kernels) {
+        let state = &mut self.kernels;
+        match change {
+            Kernels::Look(pick) => {
+                state.looking = Some(pick);
+                state.is_chosen = true;
+            }
+            Kernels::Before(pick) => {
+                state.before = pick;
+                // What was shown stays, also where nobody chose it.
+                state.is_chosen = true;
+            }
+            Kernels::Swap => state.swap(),
+            Kernels::Level(level) => state.level = level,
+            Kernels::Shape(shape) => state.shape = shape,
+            Kernels::Filter(words) => {
+                let filter = state.filter().clone();
+                state.set_filter(Filter { words, ..filter });
+            }
+            Kernels::Over(share) if share.is_finite() => {
+                let filter = state.filter().clone();
+                let over = share.clamp(0.0, 1.0);
+                state.set_filter(Filter { over, ..filter });
+            }
+            Kernels::Over(_) => {}
+            Kernels::AllRows => state.set_filter(Filter::NONE),
+            Kernels::Categorise(category, pattern) => {
+                self.change_rules(RuleChange::Add(category, pattern));
+            }
+            Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place)),
+            Kernels::Timeline => return self.show_timeline_of_profile(None),
+            Kernels::Gap(start_ns, length_ns) => {
+                let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);
+                return self.show_timeline_of_profile(Some(gap));
+            }
+        }
+        self.add_up_if_wanted();
+    }
+
+    fn change_rules(&self, change: RuleChange) {
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("categories", move |outlet| {
+            work::change_rules(&paths, change, outlet);
+        });
+    }
+
+    pub(crate) fn rules_changed(&mut self, changed: Result<(), String>) {
+        match changed {
+            Ok(()) => {
+                self.kernels.rules += 1;
+                self.add_up_if_wanted();
+            }
+            Err(reason) => self.say(Weight::Trouble, reason),
+        }
+    }
+
+    /// Profiles are added up while their screen is shown.
+    pub(crate) fn add_up_if_wanted(&mut self) {
+        self.kernels.settle(&self.sessions);
+        let wanted = self.kernels.wanted(&self.sessions);
+        if let Some(wanted) = wanted.filter(|_| self.screen == Screen::Kernels) {
+            let session = |id| self.sessions.get(id).map(|open| Arc::clone(&open.session));
+            let after = session(wanted.after.session);
+            let before = wanted.before.and_then(|pick| session(pick.session));
+            if let Some(after) = after {
+                self.kernels.busy = Some(wanted);
+                let paths = self.place.paths.clone();
+                self.jobs.spawn("kernels", move |outlet| {
+                    work::add_up(wanted, after, before, &paths, outlet);
+                });
+            }
+        }
+        self.kernels.redraw();
+        self.kernel_tables();
+    }
+
+    fn kernel_tables(&mut self) {
+        for id in ["kernels", "categories", "changes", "counters"] {
+            self.tables.remove(id);
+        }
+        let state = &self.kernels;
+        let Some(found) = &state.result else {
+            return;
+        };
+        let rows = &state.drawn.rows;
+        if let Some(comparison) = &found.comparison {
+            let table = kernel_changes::of_comparison(comparison, rows);
+            return self.tables.put("changes", table);
+        }
+        let id = match state.level {
+            Level::Category => "categories",
+            Level::Operator | Level::Kernel => "kernels",
+        };
+        let table = kernels::of_breakdown(found.at(state.level), rows);
+        self.tables.put(id, table);
+        let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
+        let places = state.drawn.counters.iter();
+        let shown: Vec<Counter> = places
+            .filter_map(|place| counters.get(*place).cloned())
+            .collect();
+        if !shown.is_empty() {
+            self.tables.put("counters", counters::of_counters(&shown));
+        }
+    }
+
+    /// A profile was added up.
+    pub(crate) fn added_up(&mut self, found: Found) {
+        if self.kernels.busy == Some(found.wanted) {
+            self.kernels.busy = None;
+        }
+        let is_shown = self.kernels.looking == Some(found.wanted.after)
+            && self.kernels.before == found.wanted.before;
+        if is_shown {
+            self.kernels.result = Some(found);
+        }
+        self.add_up_if_wanted();
+    }
+}

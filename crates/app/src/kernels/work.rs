@@ -1,0 +1,68 @@
+//! What background threads do for kernels: add profiles up, and change the rules for categories.
+
+use std::sync::Arc;
+
+use super::{Found, Wanted};
+use crate::inbox::{FindingMessage, Message};
+use crate::jobs::Outlet;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::breakdown::{self, Level};
+use powerband_findings::analysis::category::{Category, Rules};
+use powerband_findings::analysis::kernel_comparison;
+use powerband_store::settings;
+
+/// A change of the user's rules for categories.
+pub(crate) enum RuleChange {
+    /// One more, before the others.
+    Add(Category, String),
+    /// Without the one at a place.
+    Forget(usize),
+}
+
+/// Adds a profile up, and compares it with another one where that is wanted.
+pub(crate) fn add_up(
+    wanted: Wanted,
+    session: Arc<Session>,
+    before: Option<Arc<Session>>,
+    paths: &Paths,
+    outlet: &Outlet,
+) {
+    let own = settings::read(&paths.settings);
+    let own = own.map(|settings| settings.categories).unwrap_or_default();
+    let rules = Rules::with(&own);
+    let Some(profile) = session.profiles.get(wanted.after.profile) else {
+        return;
+    };
+    let breakdowns = Level::ALL.map(|level| breakdown::add_up(profile, &rules, level));
+    let other = wanted.before.zip(before.as_ref());
+    let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
+    let comparison = other.map(|other| kernel_comparison::compare_profiles(other, profile, &rules));
+    outlet.send(Message::Finding(FindingMessage::AddedUp(Box::new(Found {
+        wanted,
+        breakdowns,
+        comparison,
+        own,
+        objections: rules.objections,
+        session,
+        before,
+    }))));
+}
+
+/// Changes the user's rules in the settings.
+pub(crate) fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
+    let changed = settings::read(&paths.settings).and_then(|mut settings| {
+        match change {
+            RuleChange::Add(category, pattern) => {
+                let rule = (category.id().to_owned(), pattern);
+                settings.categories.insert(0, rule);
+            }
+            RuleChange::Forget(place) if place < settings.categories.len() => {
+                settings.categories.remove(place);
+            }
+            RuleChange::Forget(_) => {}
+        }
+        settings::write(&paths.settings, &settings)
+    });
+    outlet.send(Message::Finding(FindingMessage::RulesChanged(changed)));
+}

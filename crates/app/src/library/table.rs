@@ -1,0 +1,84 @@
+//! The table of the library: a row for each session that has the words of the search.
+
+use std::path::PathBuf;
+
+use super::{Entry, LibraryState, Scanned};
+use powerband_findings::tables::cell::{Cell, Tone};
+use powerband_findings::tables::{Column, Table};
+
+/// A row: a file of the library, and what is in it or why it cannot be read.
+type Line = (PathBuf, Scanned);
+
+type Of = Column<Line>;
+
+/// The columns of sessions.
+const COLUMNS: &[Of] = &[
+    Of::words("name", "Session", |(path, scanned)| {
+        Some(match &scanned.entry {
+            Ok(entry) => Cell::words(&entry.name),
+            Err(reason) => {
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                Cell::words(format!("{file}, cannot be read"))
+                    .toned(Tone::Bad)
+                    .noted(reason)
+            }
+        })
+    }),
+    Of::words("model", "Model", |line| {
+        Some(Cell::words(&entry(line)?.model))
+    }),
+    Of::number("setups", "Setups", "", |line| {
+        planned(line, |entry| entry.setups.len())
+    })
+    .why(why_not_planned),
+    Of::number("batches", "Batches", "", |line| {
+        planned(line, |entry| entry.batches.len())
+    })
+    .why(why_not_planned),
+    Of::words("measured", "Measured", |line| {
+        Some(Cell::moment(entry(line)?.measured()?))
+    })
+    .why(|_| "its numbers were published or imported".to_owned()),
+    Of::words("tags", "Tags", |line| {
+        let tags: Vec<String> = entry(line)?
+            .tags
+            .iter()
+            .map(|tag| format!("#{tag}"))
+            .collect();
+        Some(Cell::words(tags.join(" ")))
+    }),
+    Of::words("notes", "Notes", |line| {
+        Some(Cell::words(&entry(line)?.notes))
+    })
+    .hidden(),
+    Of::words("file", "File", |(path, _)| {
+        Some(Cell::words(path.display().to_string()))
+    })
+    .hidden(),
+];
+
+fn entry(line: &Line) -> Option<&Entry> {
+    line.1.entry.as_ref().ok()
+}
+
+fn planned(line: &Line, count: fn(&Entry) -> usize) -> Option<Cell> {
+    let entry = entry(line).filter(|entry| !entry.is_published_only())?;
+    Some(Cell::count(count(entry) as u64))
+}
+
+fn why_not_planned(line: &Line) -> String {
+    match &line.1.entry {
+        Ok(_) => "its numbers were published: there is no plan".to_owned(),
+        Err(reason) => reason.clone(),
+    }
+}
+
+impl LibraryState {
+    /// The sessions that have the words of the search, in the order of [`LibraryState::listed`].
+    pub(crate) fn table(&self) -> Table {
+        let lines = self
+            .listed()
+            .map(|(path, scanned)| (path.clone(), scanned.clone()));
+        Table::new(COLUMNS, lines.collect())
+    }
+}

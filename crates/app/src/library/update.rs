@@ -1,0 +1,190 @@
+//! What actions about the library do, and what becomes of what was changed in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{SEARCH, SEARCH_BESIDE, work};
+use crate::action::{Action, Library, Sessions};
+use crate::inbox::Message;
+use crate::notices::Weight;
+use crate::screen::Screen;
+use crate::{App, Output};
+use powerband_core::domain::session::Session;
+use powerband_measure::worker::process;
+use powerband_store::library::{Scanned, Stamp, unique_tags};
+use powerband_store::trash::Discarded;
+
+impl App {
+    pub(crate) fn library(&mut self, change: Library) {
+        match change {
+            Library::Search(words) => {
+                self.library.search(words);
+                self.sessions_table();
+            }
+            Library::FocusSearch => {
+                let field = if self.screen == Screen::Library {
+                    SEARCH
+                } else {
+                    self.show_library(true);
+                    SEARCH_BESIDE
+                };
+                self.outputs.push(Output::Cursor(field.to_owned()));
+            }
+            Library::Select(path) => self.library.selected = path,
+            Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
+            Library::Tags(path, tags) => {
+                self.edit(path, move |session| session.tags = unique_tags(&tags));
+            }
+            Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
+            Library::Duplicate(path) => {
+                self.jobs
+                    .spawn("duplicate", move |outlet| work::duplicate(&path, outlet));
+            }
+            Library::Discard(path) => {
+                let name = self.library.entry(&path).map(|entry| entry.name.clone());
+                let name = name.unwrap_or_else(|| path.display().to_string());
+                let paths = self.place.paths.clone();
+                self.jobs.spawn("discard", move |outlet| {
+                    work::discard(&paths, path, name, outlet);
+                });
+            }
+            Library::Restore => {
+                let last = self.library.discarded.len().checked_sub(1);
+                self.restore(last);
+            }
+            Library::RestoreThis(path) => {
+                let was_there = |(discarded, _): &(Discarded, String)| discarded.original() == path;
+                let newest = self.library.discarded.iter().rposition(was_there);
+                self.restore(newest);
+            }
+            Library::Reveal(path) => {
+                self.jobs.spawn("reveal", move |outlet| {
+                    if let Err(error) = process::open_outside(&path) {
+                        let path = path.display();
+                        outlet.send(Message::Failed(format!("{path} cannot be shown: {error}")));
+                    }
+                });
+            }
+        }
+    }
+
+    fn sessions_table(&mut self) {
+        self.tables.put("sessions", self.library.table());
+    }
+
+    /// Brings back what was discarded, by its place among what was.
+    fn restore(&mut self, place: Option<usize>) {
+        if let Some(place) = place {
+            let (discarded, name) = self.library.discarded.remove(place);
+            self.jobs.spawn("restore", move |outlet| {
+                work::restore(discarded, name, outlet);
+            });
+        }
+    }
+
+    fn edit(&self, path: PathBuf, change: impl FnOnce(&mut Session) + Send + 'static) {
+        let expected = self.library.found.get(&path).map(|scanned| scanned.stamp);
+        self.jobs.spawn("edit", move |outlet| {
+            work::edit(path, expected, change, outlet);
+        });
+    }
+
+    /// The library was looked through.
+    pub(crate) fn library_scanned(&mut self, found: Result<BTreeMap<PathBuf, Scanned>, String>) {
+        match found {
+            Ok(found) => {
+                self.library.trouble = None;
+                self.library.take(found);
+                self.sessions_table();
+                self.learn_if_wanted();
+            }
+            Err(trouble) => {
+                self.library.trouble = Some(trouble.clone());
+                self.library.take(BTreeMap::new());
+                self.sessions_table();
+                self.say(Weight::Trouble, trouble);
+            }
+        }
+    }
+
+    /// A session's file was changed, or was not.
+    pub(crate) fn edited(&mut self, path: &Path, edited: Result<Stamp, String>) {
+        let stamp = match edited {
+            Ok(stamp) => stamp,
+            Err(reason) => {
+                let text = format!("{} was not changed: {reason}", path.display());
+                return self.say(Weight::Trouble, text);
+            }
+        };
+        if let Some(scanned) = self.library.found.get_mut(path) {
+            scanned.stamp = stamp;
+        }
+        if let Some(open) = self.sessions.by_path(path) {
+            let id = open.id;
+            self.act(Action::Sessions(Sessions::Reload(id)));
+            if let Some(open) = self.sessions.get_mut(id) {
+                open.stamp = Some(stamp);
+            }
+        }
+        self.jobs.rescan_library();
+    }
+
+    /// A session went to the trash, or did not.
+    pub(crate) fn discarded(
+        &mut self,
+        path: &Path,
+        name: String,
+        discarded: Result<Discarded, String>,
+    ) {
+        let discarded = match discarded {
+            Ok(discarded) => discarded,
+            Err(reason) => {
+                let text = format!("{name} was not moved to the trash: {reason}");
+                return self.say(Weight::Trouble, text);
+            }
+        };
+        let undo = Library::RestoreThis(discarded.original().to_path_buf());
+        let done = in_trash(&name);
+        self.library.discarded.push((discarded, name));
+        self.library.found.remove(path);
+        let left = std::mem::take(&mut self.library.found);
+        self.library.take(left);
+        self.sessions_table();
+        if let Some(id) = self.sessions.by_path(path).map(|open| open.id) {
+            self.act(Action::Sessions(Sessions::Close(id)));
+        }
+        self.offer(Weight::Done, done, "Undo", Action::Library(undo));
+        self.jobs.rescan_library();
+    }
+
+    /// A session came back from the trash, or did not.
+    pub(crate) fn restored(
+        &mut self,
+        name: String,
+        restored: Result<Option<String>, (Discarded, String)>,
+    ) {
+        let left = match restored {
+            Ok(left) => left,
+            Err((discarded, reason)) => {
+                let text = format!("{name} was not brought back: {reason}");
+                self.library.discarded.push((discarded, name));
+                return self.say(Weight::Trouble, text);
+            }
+        };
+        self.notices.withdraw(&in_trash(&name));
+        self.list_plans();
+        match left {
+            None => self.say(Weight::Done, format!("{name} is back")),
+            Some(why) => {
+                let words = format!("{name} is back without a timeline: {why}");
+                self.say(Weight::Trouble, words);
+            }
+        }
+        self.jobs.rescan_library();
+    }
+}
+
+/// What is said of a session that went to the trash, until it is back.
+fn in_trash(name: &str) -> String {
+    format!("{name} is in the trash")
+}

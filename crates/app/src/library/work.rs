@@ -1,0 +1,43 @@
+//! What background threads do for the library: change, copy, discard and restore files of sessions.
+
+use std::path::{Path, PathBuf};
+
+use crate::inbox::{Message, SessionMessage};
+use crate::jobs::Outlet;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
+use powerband_store::library::{self, Stamp};
+use powerband_store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
+
+/// Changes a session's file.
+pub(crate) fn edit(
+    path: PathBuf,
+    expected: Option<Stamp>,
+    change: impl FnOnce(&mut Session),
+    outlet: &Outlet,
+) {
+    let edited = library::edit(&path, expected, change).map_err(|error| error.to_string());
+    outlet.send(Message::Session(SessionMessage::Edited(path, edited)));
+}
+
+/// Makes a copy of a session beside it.
+pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
+    outlet.send(match library::duplicate(path) {
+        Ok(copy) => Message::Done(format!("Copied to {}", copy.display())),
+        Err(error) => Message::Failed(format!("{} was not copied: {error}", path.display())),
+    });
+}
+
+/// To the trash.
+pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
+    let discarded = move_to_trash(paths, &path);
+    outlet.send(Message::Session(SessionMessage::Discarded(
+        path, name, discarded,
+    )));
+}
+
+/// Back from the trash.
+pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
+    let restored = bring_back(&discarded).map_err(|error| (discarded, error));
+    outlet.send(Message::Session(SessionMessage::Restored(name, restored)));
+}

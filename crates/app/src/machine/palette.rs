@@ -1,0 +1,33 @@
+//! In the command palette: environments that have what engines need, and what is found in place of what was
+//! chosen.
+
+use super::Pointed;
+use crate::App;
+use crate::action::{Action, Machine};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+use powerband_measure::engines::runtimes::Offer;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let chosen = Pointed::ALL
+        .into_iter()
+        .filter(|pointed| pointed.chosen(&app.place).is_some());
+    let found_again = chosen.map(|pointed| {
+        let title = format!("Settings: use the {} that is found", pointed.title());
+        seen_on(
+            Screen::Settings,
+            title,
+            Action::Machine(Machine::Point(pointed, None)),
+        )
+    });
+    let engines = app.machine.engines.iter().flatten();
+    let environments = engines.flat_map(|engine| {
+        let use_it = move |offer: &Offer| {
+            let point = Machine::Point(engine.pointed()?, Some(offer.path.clone()));
+            let title = engine.use_title(offer);
+            Some(seen_on(Screen::Home, title, Action::Machine(point)))
+        };
+        engine.offers.iter().filter_map(use_it)
+    });
+    found_again.chain(environments).collect()
+}

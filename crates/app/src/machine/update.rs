@@ -1,0 +1,130 @@
+//! What actions about this machine do: looking for engines, fetching one, and saying where one is. What was found
+//! and fetched arrives here too.
+
+use std::path::PathBuf;
+
+use super::{Installing, Pointed, work};
+use crate::action::{Action, Machine};
+use crate::inbox::{MachineMessage, Message};
+use crate::notices::Weight;
+use crate::{App, Ask, Output};
+use powerband_core::base::cancel::CancelToken;
+
+impl App {
+    pub(crate) fn machine(&mut self, machine: Machine) {
+        match machine {
+            Machine::Rescan => self.look_for_engines(),
+            Machine::InstallOnnxRuntime => self.install(),
+            Machine::StopInstall => {
+                if let Some(installing) = &self.machine.installing {
+                    installing.cancel.cancel();
+                }
+            }
+            Machine::Choose(pointed) => self.outputs.push(Output::Ask(Ask::Point(pointed))),
+            Machine::Point(pointed, path) => self.point(pointed, path),
+        }
+    }
+
+    fn install(&mut self) {
+        if self.machine.installing.is_some() {
+            return;
+        }
+        let cancel = CancelToken::default();
+        self.machine.installing = Some(Installing {
+            step: "Looking for pip".to_owned(),
+            share: None,
+            cancel: cancel.clone(),
+        });
+        let (place, flavor) = (self.place.clone(), self.machine.flavor());
+        let broken = |why| Message::Machine(MachineMessage::Installed(Err(why)));
+        self.jobs.spawn_or("install", broken, move |outlet| {
+            work::install(&place, flavor, &cancel, outlet);
+        });
+    }
+
+    /// Looks for engines; once more after that where they are being looked for in another place.
+    pub(crate) fn look_for_engines(&mut self) {
+        if self.machine.is_looking {
+            self.machine.looks_again = true;
+            return;
+        }
+        self.machine.is_looking = true;
+        let place = self.place.clone();
+        self.jobs.spawn_or(
+            "survey",
+            |why| Message::Machine(MachineMessage::NotSurveyed(why)),
+            move |outlet| {
+                work::survey(&place, outlet);
+            },
+        );
+    }
+
+    /// What is to be used from now on, and at later starts; nothing for what is found.
+    fn point(&mut self, pointed: Pointed, path: Option<PathBuf>) {
+        if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
+            let words = format!(
+                "There is no {}; what was used is used on",
+                missing.display()
+            );
+            self.say(Weight::Trouble, words);
+            return;
+        }
+        pointed.of_place(&mut self.place).clone_from(&path);
+        let file = self.place.paths.settings.clone();
+        self.jobs.spawn("settings", move |outlet| {
+            work::keep_pointed(&file, pointed, path, outlet);
+        });
+        self.look_for_engines();
+    }
+
+    pub(crate) fn machine_message(&mut self, message: MachineMessage) {
+        match message {
+            MachineMessage::Devices(devices, missing) => {
+                self.machine.devices = Some((devices, missing));
+            }
+            MachineMessage::Environment(environment) => {
+                self.machine.environment = Some(*environment);
+                self.learn_if_wanted();
+            }
+            MachineMessage::Engines(engines) => {
+                self.machine.engines = Some(engines);
+                self.survey_is_over();
+            }
+            MachineMessage::NotSurveyed(why) => {
+                self.survey_is_over();
+                self.say(Weight::Trouble, why);
+            }
+            MachineMessage::MissingProfilers(missing) => self.machine.missing_profilers = missing,
+            MachineMessage::InstallStep(step, share) => {
+                if let Some(installing) = &mut self.machine.installing {
+                    installing.step = step;
+                    installing.share = share;
+                }
+            }
+            MachineMessage::Installed(result) => self.installed(result),
+        }
+    }
+
+    fn survey_is_over(&mut self) {
+        self.machine.is_looking = false;
+        if std::mem::take(&mut self.machine.looks_again) {
+            self.look_for_engines();
+        }
+    }
+
+    fn installed(&mut self, result: Result<String, String>) {
+        self.machine.installing = None;
+        match result {
+            Ok(version) => {
+                self.say(Weight::Done, format!("{version} is installed and loads"));
+                self.look_for_engines();
+            }
+            Err(reason) => self.offer(
+                Weight::Trouble,
+                format!("ONNX Runtime was not installed: {reason}"),
+                "Try again",
+                Action::Machine(Machine::InstallOnnxRuntime),
+            ),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What background threads do for this machine: look it up, and fetch what it lacks.
+
+use std::path::{Path, PathBuf};
+
+use super::{EVERYWHERE, Pointed, describe};
+use crate::inbox::{MachineMessage, Message};
+use crate::jobs::Outlet;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
+use powerband_measure::engines::install::InstallRequest;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::telemetry::{machine, survey};
+use powerband_measure::worker::fetch::{self, FetchStep};
+use powerband_measure::worker::{probe, profilers};
+use powerband_store::settings;
+
+/// Looks up what this machine has.
+pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
+    outlet.send(Message::Machine(MachineMessage::Environment(Box::new(
+        machine::environment(),
+    ))));
+    if let Some(watch) = &place.watch {
+        let found = survey::survey(&watch.places);
+        outlet.send(Message::Machine(MachineMessage::Devices(
+            found.devices,
+            found.missing,
+        )));
+    }
+    let found = probe::survey(
+        &place.paths,
+        place.onnxruntime.clone(),
+        place.python.as_deref(),
+        &place.program,
+        &place.environment_roots,
+    );
+    outlet.send(Message::Machine(MachineMessage::MissingProfilers(
+        profilers::missing_profilers(),
+    )));
+    outlet.send(Message::Machine(MachineMessage::Engines(describe(&found))));
+}
+
+/// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
+pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, outlet: &Outlet) {
+    let fetch = |flavor: &str| {
+        let request = InstallRequest {
+            flavor: flavor.to_owned(),
+            version: None,
+        };
+        let mut tell = |step: FetchStep| {
+            let (words, share) = step_words(&step);
+            outlet.send(Message::Machine(MachineMessage::InstallStep(words, share)));
+        };
+        let python = place.python.clone();
+        fetch::install(
+            &place.paths,
+            &place.program,
+            python,
+            &request,
+            cancel,
+            &mut tell,
+        )
+    };
+    let mut installed = fetch(flavor);
+    if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
+        outlet.send(Message::Failed(format!(
+            "The ONNX Runtime for this card was not fetched: {reason}. The one for processors is fetched in its place."
+        )));
+        installed = fetch(EVERYWHERE);
+    }
+    outlet.send(Message::Machine(MachineMessage::Installed(
+        installed.map(|installed| installed.version),
+    )));
+}
+
+fn step_words(step: &FetchStep) -> (String, Option<f32>) {
+    match step {
+        FetchStep::Downloading { .. } => ("Fetching with pip…".to_owned(), None),
+        FetchStep::Downloaded { bytes, total } => {
+            let of = total
+                .map(|total| format!(" of {}", humanize::bytes(total)))
+                .unwrap_or_default();
+            let share = total.map(|total| *bytes as f32 / total.max(1) as f32);
+            (format!("Fetching, {}{of}", humanize::bytes(*bytes)), share)
+        }
+        FetchStep::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
+        FetchStep::Checking => ("Loading it once…".to_owned(), Some(1.0)),
+    }
+}
+
+/// Keeps in the settings where something is that engines need.
+pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
+    let kept = settings::read(file).and_then(|mut settings| {
+        *pointed.of_settings(&mut settings) = path;
+        settings::write(file, &settings)
+    });
+    if let Err(reason) = kept {
+        outlet.send(Message::Failed(format!(
+            "{} is used until Powerband is closed: {reason}",
+            pointed.title()
+        )));
+    }
+}

@@ -1,0 +1,73 @@
+//! Commands about the plan.
+
+use super::PlanEdit;
+use crate::action::{Action, Library};
+use crate::command::entry::{Command, command};
+use crate::screen::Screen;
+use powerband_core::domain::plan::PresetName;
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    // What is changed has to be seen: a plan that changes behind another screen is measured unnoticed.
+    command("undo", "Undo", "Ctrl+Z", |app| match app.screen {
+        Screen::Plan if app.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
+        Screen::Library if !app.library.discarded.is_empty() => {
+            Ok(Action::Library(Library::Restore))
+        }
+        Screen::Plan | Screen::Library => Err("nothing to undo"),
+        _ => Err("changes of the plan are undone on Plan, and the trash on Library"),
+    }),
+    command(
+        "redo",
+        "Redo in the plan",
+        "Ctrl+Shift+Z",
+        |app| match app.screen {
+            Screen::Plan if app.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
+            Screen::Plan => Err("nothing to redo"),
+            _ => Err("changes of the plan are done again on Plan"),
+        },
+    ),
+    command("choose-model", "Choose an ONNX file…", "Ctrl+M", |_| {
+        Ok(plan(PlanEdit::ChooseModel))
+    }),
+    command("add-setup", "Add a setup", "Ctrl+N", |app| {
+        Ok(plan(PlanEdit::Add(app.next_setup())))
+    }),
+    command("preset-quick", "Preset: quick", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Quick)))
+    }),
+    command("preset-standard", "Preset: standard", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Standard)))
+    }),
+    command("preset-publish", "Preset: publish", "", |_| {
+        Ok(plan(PlanEdit::Preset(PresetName::Publish)))
+    }),
+    command("keep-plan", "Keep this plan", "Ctrl+S", |_| {
+        Ok(plan(PlanEdit::Keep))
+    }),
+    command("clear-plan", "Begin a new plan", "Ctrl+Shift+N", |_| {
+        Ok(plan(PlanEdit::Clear))
+    }),
+    command(
+        "plan-resnet50-case-study",
+        "Plan: ResNet-50 case study",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("resnet50-case-study"))),
+    ),
+    command(
+        "plan-densenet121-suite",
+        "Plan: DenseNet-121 suite",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("densenet121-suite"))),
+    ),
+    command(
+        "plan-everything",
+        "Plan: Everything this machine can do",
+        "",
+        |_| Ok(plan(PlanEdit::Ladder("everything"))),
+    ),
+];
+
+fn plan(edit: PlanEdit) -> Action {
+    Action::Plan(edit)
+}

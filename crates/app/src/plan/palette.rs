@@ -1,0 +1,196 @@
+//! In the command palette: setups, care and plans at hand.
+
+use crate::App;
+use crate::action::Action;
+use crate::palette_entries::entry::{Offered, seen_on, typed_on};
+use crate::plan::{self, PlanEdit, Requests, fields, saved};
+use crate::screen::Screen;
+use powerband_core::domain::plan::Profiler;
+use powerband_findings::chart::palette;
+
+/// Batch sizes that are put in or taken out.
+const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    [
+        networks(app),
+        typed(app),
+        setups(app),
+        care(app),
+        plans_at_hand(app),
+    ]
+    .concat()
+}
+
+/// A change of the plan, and the screen on which it is seen.
+fn planned(title: &str, edit: PlanEdit) -> Offered {
+    seen_on(Screen::Plan, format!("Plan: {title}"), Action::Plan(edit))
+}
+
+/// Other networks than the one that is planned.
+fn networks(app: &App) -> Vec<Offered> {
+    let others = plan::built_in().filter(|(id, _)| *id != app.planner.draft.model);
+    let offer = |(id, title): (&str, &str)| {
+        planned(&format!("measure {title}"), PlanEdit::Model(id.to_owned()))
+    };
+    others.map(offer).collect()
+}
+
+/// What is typed, where its field is shown.
+fn typed(app: &App) -> Vec<Offered> {
+    let draft = &app.planner.draft;
+    let fields = [
+        (true, "type the path of a network", "Model"),
+        (true, "type the batch sizes", "Batch sizes"),
+        (true, "type the rounds", "Rounds"),
+        (true, "type the session's name", "Name"),
+        (
+            draft.requests != Requests::OneByOne,
+            "type how many requests arrive in a second",
+            "Rate",
+        ),
+        (draft.accuracy, "type the path of own inputs", "Samples"),
+        (
+            app.planner.has_shapes(),
+            "type the shapes of the inputs",
+            "Shapes",
+        ),
+        (
+            app.planner.has_shapes(),
+            "type which dimension is the batch",
+            "Batch axis",
+        ),
+    ];
+    let shown = fields.into_iter().filter(|(is_shown, _, _)| *is_shown);
+    shown
+        .map(|(_, title, field)| typed_on(Screen::Plan, &format!("Plan: {title}"), field))
+        .collect()
+}
+
+fn setups(app: &App) -> Vec<Offered> {
+    let mut offered: Vec<Offered> = plan::engine_ids()
+        .map(|id| planned(&format!("add {id}"), PlanEdit::Add(id.to_owned())))
+        .collect();
+    let setups = &app.planner.draft.setups;
+    for (place, setup) in setups.iter().enumerate() {
+        let name = match setup.label.trim() {
+            "" => &setup.spec,
+            label => label,
+        };
+        let number = place + 1;
+        let mut offer = |doing: &str, edit| {
+            offered.push(planned(&format!("{doing} setup {number}, {name}"), edit));
+        };
+        offer("duplicate", PlanEdit::Duplicate(place));
+        offer("remove", PlanEdit::Remove(place));
+        if place > 0 {
+            offer("move up", PlanEdit::Move(place, place - 1));
+        }
+        if place + 1 < setups.len() {
+            offer("move down", PlanEdit::Move(place, place + 1));
+        }
+        if setup.colour.is_some() {
+            offer("next colour in turn for", PlanEdit::Colour(place, None));
+        }
+        let others = (0..palette::COLOURS).filter(|colour| Some(*colour) != setup.colour);
+        for colour in others {
+            let doing = format!("colour {} for", colour + 1);
+            offer(&doing, PlanEdit::Colour(place, Some(colour)));
+        }
+        for (what, field) in [
+            ("spelling", fields::of_setup(place)),
+            ("name", fields::of_name(place)),
+        ] {
+            let title = format!("Plan: type the {what} of setup {number}, {name}");
+            offered.push(typed_on(Screen::Plan, &title, &field));
+        }
+    }
+    offered
+}
+
+/// How carefully, and at which batch sizes: what is not so yet.
+fn care(app: &App) -> Vec<Offered> {
+    let draft = &app.planner.draft;
+    let choose = |is_on: bool, on: &str, off: &str, edit: fn(bool) -> PlanEdit| {
+        planned(if is_on { off } else { on }, edit(!is_on))
+    };
+    let mut offered = vec![
+        choose(
+            draft.journey,
+            "each setup is a step on the one before",
+            "setups stand by themselves",
+            PlanEdit::Journey,
+        ),
+        choose(
+            draft.energy,
+            "measure long enough for energy",
+            "energy only where it fits",
+            PlanEdit::Energy,
+        ),
+        choose(
+            draft.accuracy,
+            "compare outputs",
+            "do not compare outputs",
+            PlanEdit::Accuracy,
+        ),
+    ];
+    let requests = [
+        (Requests::OneByOne, "requests in turn"),
+        (Requests::AtRandom, "requests at random"),
+        (Requests::Evenly, "requests at even distances"),
+    ];
+    for (value, title) in requests {
+        if value != draft.requests {
+            offered.push(planned(title, PlanEdit::Requests(value)));
+        }
+    }
+    let profilers = Profiler::ALL.into_iter().map(Some);
+    for choice in std::iter::once(None).chain(profilers) {
+        let is_here = choice.is_none_or(|one| app.machine.missing_profiler(one).is_none());
+        if choice != draft.profile && is_here {
+            let by = choice.map_or_else(
+                || "no profile".to_owned(),
+                |profiler| format!("profile by {}", profiler.name()),
+            );
+            offered.push(planned(&by, PlanEdit::Profile(choice)));
+        }
+    }
+    let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
+    offered.extend(BATCHES.map(|batch| {
+        let doing = if chosen.contains(&batch) {
+            "without"
+        } else {
+            "with"
+        };
+        planned(
+            &format!("{doing} batch {batch}"),
+            PlanEdit::ToggleBatch(batch),
+        )
+    }));
+    offered
+}
+
+/// Plans that are kept, and those that come ready.
+fn plans_at_hand(app: &App) -> Vec<Offered> {
+    let kept = app.planner.kept.iter().flat_map(|(path, draft)| {
+        let title = saved::title(draft);
+        [
+            planned(&format!("use {title}"), PlanEdit::Use(path.clone())),
+            planned(
+                &format!("throw {title} away"),
+                PlanEdit::Forget(path.clone()),
+            ),
+        ]
+    });
+    let first = planned(
+        "what Benchmark ResNet-50 measures, to be changed",
+        PlanEdit::First,
+    );
+    let ready = plan::ladders().map(|ladder| {
+        planned(
+            &format!("use {}", ladder.title),
+            PlanEdit::Ladder(ladder.id),
+        )
+    });
+    kept.chain(ready).chain([first]).collect()
+}

@@ -1,0 +1,68 @@
+//! How long plans will take, by what earlier sessions of this machine took.
+
+use std::collections::BTreeSet;
+
+use super::{Sources, work};
+use crate::App;
+use crate::inbox::{FindingMessage, Message};
+use powerband_core::domain::plan::Plan;
+use powerband_findings::analysis::past_durations::PastDurations;
+use powerband_findings::analysis::plan_estimate::{self, Estimate};
+
+/// So many sessions of a network are looked into, the newest ones.
+const SESSIONS: usize = 3;
+
+/// What was learned, and from what.
+#[derive(Debug, Default)]
+pub(crate) struct Learned {
+    from: Sources,
+    known: PastDurations,
+}
+
+impl App {
+    /// How long a plan will take where some setups, by their places, cannot run.
+    pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> Estimate {
+        plan_estimate::estimate(plan, refused, &self.learned.known)
+    }
+
+    /// Looks into the newest sessions of what may be measured next, where they are others than before. Never
+    /// during a run: reading takes something from what is measured.
+    pub(crate) fn learn_if_wanted(&mut self) {
+        let Some(environment) = self.machine.environment.as_ref() else {
+            return;
+        };
+        let from = self.worth_reading();
+        if self.is_running() || from == self.learned.from {
+            return;
+        }
+        self.learned.from.clone_from(&from);
+        let cpu = environment.cpu.clone();
+        self.jobs.spawn("estimate", move |outlet| {
+            let known = work::experience(&from, &cpu);
+            outlet.send(Message::Finding(FindingMessage::Learned(
+                from,
+                Box::new(known),
+            )));
+        });
+    }
+
+    pub(crate) fn learned(&mut self, from: &Sources, known: PastDurations) {
+        if *from == self.learned.from {
+            self.learned.known = known;
+        }
+    }
+
+    /// Sessions of the plan's network and of the large button's, newest first.
+    fn worth_reading(&self) -> Sources {
+        let first = self.first_request().model;
+        let models: BTreeSet<&str> = [self.planner.draft.model.trim(), &first].into();
+        let of_model = |model: &str| {
+            let entries = self.library.newest();
+            let entries = entries.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());
+            let entries = entries.filter(|entry| entry.may_be_of(model) && entry.is_quickly_read());
+            let sources = entries.map(|entry| (entry.path.clone(), entry.stamp));
+            sources.take(SESSIONS).collect::<Sources>()
+        };
+        models.into_iter().flat_map(of_model).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! Plans as this machine would run them: which engines, rules and batch sizes fill what the user left open.
+
+use super::ModelFacts;
+use crate::App;
+use powerband_core::domain::plan::Plan;
+use powerband_core::domain::telemetry::DeviceKind;
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::{default_benchmark, planning};
+use powerband_measure::telemetry::sampler::USUAL_HZ;
+
+impl App {
+    /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
+    pub fn planned(&self) -> Option<Plan> {
+        Some(self.planned_of(self.planner.draft.request().ok()?))
+    }
+
+    /// A request as it would be run here, for an estimate.
+    pub fn planned_of(&self, request: RunRequest) -> Plan {
+        let names_none = request.setups.is_empty();
+        let setups = planning::candidates(&request)
+            .into_iter()
+            .filter(|(_, engine)| !names_none || self.machine.has_engine(engine.id()))
+            .map(|(setup, _)| setup);
+        let inputs = match &self.planner.facts {
+            ModelFacts::Known(summary) if self.planner.draft.model.trim() == request.model => {
+                summary.inputs.as_slice()
+            }
+            _ => &[],
+        };
+        let rate_hz = self.remembered.watching.rate_hz().unwrap_or(USUAL_HZ);
+        planning::plan(request, setups.collect(), inputs, rate_hz)
+    }
+
+    /// What the large button measures, as far as it is known yet what this machine has.
+    pub fn first_request(&self) -> RunRequest {
+        let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
+        let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
+        default_benchmark::request(&self.machine.here(), &kinds)
+    }
+
+    /// The setup that "add a setup" adds: the best engine that the plan does not have yet.
+    pub fn next_setup(&self) -> String {
+        let planned = self.planner.draft.setups.iter();
+        self.machine
+            .next_setup(planned.map(|setup| setup.spec.as_str()))
+    }
+}

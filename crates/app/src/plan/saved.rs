@@ -1,0 +1,141 @@
+//! Plans that are kept for another time: one small RON file each, in a folder beside the library.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Draft;
+use powerband_core::base::paths::Paths;
+use powerband_core::base::{atomic_file, regular_file};
+use powerband_store::library;
+use powerband_store::ron_keys;
+use powerband_store::trash::discard;
+
+/// Where plans are kept.
+pub fn folder(paths: &Paths) -> PathBuf {
+    paths.library.join("plans")
+}
+
+/// What a draft is called when it is kept.
+pub fn title(draft: &Draft) -> String {
+    if draft.name.trim().is_empty() {
+        draft.model.clone()
+    } else {
+        draft.name.trim().to_owned()
+    }
+}
+
+/// The file that a draft is kept in.
+fn file(paths: &Paths, draft: &Draft) -> PathBuf {
+    folder(paths).join(format!("{}.ron", library::safe(&title(draft))))
+}
+
+/// Keeps a draft in place of one of the same name, which goes to the trash where it is another plan. What was
+/// done, in words.
+pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
+    let path = file(paths, draft);
+    let earlier = read(&path);
+    // What cannot be read whole, a later version wrote; it is not lost either.
+    let is_whole =
+        regular_file::read_to_string(&path).map_or(true, |text| has_no_more(&text, draft));
+    if !is_whole || earlier.as_ref().is_some_and(|earlier| earlier != draft) {
+        discard(paths, &path)?;
+    }
+    keep(paths, draft)?;
+    let title = title(draft);
+    Ok(match earlier.filter(|earlier| earlier != draft) {
+        _ if !is_whole => format!(
+            "The plan is kept as {title}; the earlier one, of another version of Powerband, is in the trash"
+        ),
+        Some(earlier) => {
+            let name = self::title(&earlier);
+            format!("The plan is kept as {title}; the earlier {name} is in the trash")
+        }
+        None => format!("The plan is kept as {title}"),
+    })
+}
+
+fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
+    let (folder, path) = (folder(paths), file(paths, draft));
+    let text = ron::ser::to_string_pretty(draft, ron::ser::PrettyConfig::default())
+        .map_err(|error| error.to_string())?;
+    fs::create_dir_all(&folder)
+        .and_then(|()| atomic_file::write_bytes(&path, text.as_bytes()))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(path)
+}
+
+/// Whether the text of a plan's file has nothing but what this program can read.
+fn has_no_more(text: &str, draft: &Draft) -> bool {
+    let known = ron::to_string(draft).unwrap_or_default();
+    let known = ron_keys::entries(&known).unwrap_or_default();
+    let is_known = |(key, _): &ron_keys::Entry| known.iter().any(|(known, _)| known == key);
+    ron::from_str::<Draft>(text).is_ok()
+        && ron_keys::entries(text).is_ok_and(|entries| entries.iter().all(is_known))
+}
+
+fn read(path: &Path) -> Option<Draft> {
+    ron::from_str(&regular_file::read_to_string(path).ok()?).ok()
+}
+
+/// Every plan that is kept and can be read, by name.
+pub fn list(folder: &Path) -> Vec<(PathBuf, Draft)> {
+    let mut plans: Vec<(PathBuf, Draft)> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+        .filter_map(|path| Some((path.clone(), read(&path)?)))
+        .collect();
+    plans.sort_by(|(a, _), (b, _)| a.cmp(b));
+    plans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_kept_under_its_name() {
+        let folder_of_all = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder_of_all.path());
+        let draft = Draft {
+            name: "Two engines".to_owned(),
+            batches: "1, 3".to_owned(),
+            ..Draft::default()
+        };
+        let path = keep(&paths, &draft).unwrap();
+        assert_eq!(keep(&paths, &draft).unwrap(), path, "in place of itself");
+        assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
+        let same = keep_instead(&paths, &draft).unwrap();
+        assert!(!same.contains("trash"), "{same}");
+        let other = Draft {
+            batches: "8".to_owned(),
+            ..draft
+        };
+        let said = keep_instead(&paths, &other).unwrap();
+        assert!(
+            said.contains("the earlier Two engines is in the trash"),
+            "{said}"
+        );
+        assert_eq!(list(&folder(&paths)), [(path, other)]);
+    }
+
+    #[test]
+    fn a_plan_of_another_version_is_never_lost() {
+        let folder_of_all = tempfile::tempdir().unwrap();
+        let paths = Paths::under(folder_of_all.path());
+        let draft = Draft {
+            name: "One".to_owned(),
+            ..Draft::default()
+        };
+        let path = keep(&paths, &draft).unwrap();
+        let known = fs::read_to_string(&path).unwrap();
+        let more = known.replacen('(', "(later: Thing(3), ", 1);
+        for text in [more.as_str(), "(name: \"One\", requests: Bursts(3))"] {
+            fs::write(&path, text).unwrap();
+            let said = keep_instead(&paths, &draft).unwrap();
+            assert!(said.contains("of another version"), "{said}");
+            assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
+        }
+    }
+}

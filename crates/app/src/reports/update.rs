@@ -1,0 +1,36 @@
+//! What actions for reports do.
+
+use std::path::PathBuf;
+
+use super::Subject;
+use super::work::{self, Part};
+use crate::{App, Ask, Output};
+use powerband_store::library;
+
+impl App {
+    /// Writes a report to a file; asks which one where nobody said.
+    pub(crate) fn report(&mut self, subject: Subject, path: Option<PathBuf>) {
+        let Some(first) = self.sessions.get(subject.first) else {
+            return;
+        };
+        let second = subject.second.and_then(|id| self.sessions.get(id));
+        let Some(path) = path else {
+            let last = second.unwrap_or(first);
+            let name = format!("{}.html", library::safe(&last.session.name));
+            let ask = Ask::SaveReport(subject, self.export_path(&name));
+            self.outputs.push(Output::Ask(ask));
+            return;
+        };
+        let path = if path.extension().is_none() {
+            path.with_extension("html")
+        } else {
+            path
+        };
+        let (first, second) = (Part::of(first), second.map(Part::of));
+        self.exports_to(&path);
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("report", move |outlet| {
+            work::write(&first, second.as_ref(), &paths, &path, outlet);
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! Reports of open sessions, written in the background.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::inbox::Message;
+use crate::jobs::Outlet;
+use crate::sessions::OpenSession;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::export::report as files;
+use powerband_findings::report::Layout;
+use powerband_findings::report::material::{Material, Source};
+use powerband_store::{session_file, settings};
+
+/// A session with its file.
+pub(crate) struct Part {
+    session: Arc<Session>,
+    path: Option<PathBuf>,
+}
+
+impl Part {
+    /// What a thread needs of an open session.
+    pub(crate) fn of(open: &OpenSession) -> Self {
+        Self {
+            session: Arc::clone(&open.session),
+            path: open.path.clone(),
+        }
+    }
+
+    fn source(&self) -> Source<'_> {
+        let name = self.path.as_deref().and_then(Path::file_name);
+        let plan = session_file::plan_text(&self.session.plan).ok();
+        let name = name.map(|name| name.to_string_lossy().into_owned());
+        Source::of(&self.session, name, plan)
+    }
+}
+
+/// Writes a report with the usual layout.
+pub(crate) fn write(
+    first: &Part,
+    second: Option<&Part>,
+    paths: &Paths,
+    path: &Path,
+    outlet: &Outlet,
+) {
+    let written = Layout::choose(None, second.is_some()).and_then(|layout| {
+        let own = settings::read(&paths.settings);
+        let rules = Rules::with(&own.map(|own| own.categories).unwrap_or_default());
+        let document = layout.write(&Material {
+            first: first.source(),
+            second: second.map(Part::source),
+            rules: &rules,
+            title: None,
+        });
+        files::write(&document, path).map_err(|error| error.to_string())
+    });
+    outlet.send(match written {
+        Ok(None) => Message::Done(format!("The report is in {}", path.display())),
+        Ok(Some(folder)) => Message::Done(format!(
+            "The report is in {}, its pictures in {}",
+            path.display(),
+            folder.display()
+        )),
+        Err(reason) => Message::Failed(format!("The report was not written: {reason}")),
+    });
+}

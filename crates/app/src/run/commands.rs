@@ -1,0 +1,51 @@
+//! Commands about the run.
+
+use crate::App;
+use crate::action::{Action, Run};
+use crate::command::entry::{Command, command};
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("start", "Start the run", "Ctrl+Enter", |app| {
+        match idle(app) {
+            Ok(()) => Ok(Action::Run(Run::Start)),
+            Err(reason) => Err(reason),
+        }
+    }),
+    command("start-first", "Benchmark ResNet-50", "", |app| {
+        idle(app).map(|()| Action::Run(Run::StartFirst))
+    }),
+    command("pause", "Pause or go on", "Ctrl+Shift+P", |app| {
+        running(app)?;
+        let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
+        Ok(Action::Run(if paused { Run::Resume } else { Run::Pause }))
+    }),
+    command(
+        "skip",
+        "Skip the case being measured",
+        "Ctrl+Shift+K",
+        |app| running(app).map(|()| Action::Run(Run::SkipCurrent)),
+    ),
+    command("stop", "Stop the run", "Ctrl+Period", |app| {
+        running(app).map(|()| Action::Run(Run::Stop))
+    }),
+    command("recover", "Recover interrupted runs", "", |_| {
+        Ok(Action::Run(Run::Recover))
+    }),
+];
+
+fn idle(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Err("a run is going on")
+    } else {
+        Ok(())
+    }
+}
+
+fn running(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        Ok(())
+    } else {
+        Err("no run is going on")
+    }
+}

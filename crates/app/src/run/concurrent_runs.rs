@@ -1,0 +1,65 @@
+//! Runs that other programs measure with this library: both would spoil each other's numbers.
+
+use super::work;
+use crate::App;
+use crate::action::{Action, Run};
+use crate::notices::Weight;
+use powerband_core::base::clock;
+use powerband_store::journal::{Living, in_words};
+
+impl App {
+    /// What other programs measure now, in words; nothing where nobody measures.
+    pub fn elsewhere_words(&self) -> Option<String> {
+        in_words(&self.elsewhere)
+    }
+
+    /// Takes in which runs go on.
+    pub(crate) fn living(&mut self, living: Vec<Living>) {
+        let own = self.run.as_ref().and_then(|run| run.session.as_ref());
+        let is_other = |run: &Living| own.is_none_or(|session| !run.is_of(session));
+        let now: Vec<Living> = living.into_iter().filter(is_other).collect();
+        let is_over = self.elsewhere.iter().any(|run| !now.contains(run));
+        let begun: Vec<Living> = now
+            .iter()
+            .filter(|run| !self.elsewhere.contains(run))
+            .cloned()
+            .collect();
+        self.elsewhere = now;
+        if let Some(words) = in_words(&begun).filter(|_| self.is_running()) {
+            let text = format!("{words}. The numbers of both runs suffer.");
+            self.say(Weight::Trouble, text);
+        }
+        if self.elsewhere.is_empty() {
+            self.notices
+                .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
+        }
+        if is_over {
+            self.jobs.rescan_library();
+            // It may have been cut off.
+            self.look_for_journals();
+        }
+    }
+
+    /// Looks for what interrupted runs left behind.
+    pub(crate) fn look_for_journals(&self) {
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("journals", move |outlet| {
+            work::look_for_journals(&paths, outlet);
+        });
+    }
+
+    /// Asks before a run begins beside that of another program; tells whether it had to.
+    pub(crate) fn asks_first(&mut self, request: &Run) -> bool {
+        let Some(words) = self.elsewhere_words().filter(|_| !self.is_running()) else {
+            return false;
+        };
+        let anyway = Action::Run(Run::Anyway(Box::new(request.clone())));
+        let offer = Some(("Measure anyway".to_owned(), anyway));
+        let text = format!(
+            "{words}. A second run beside it would spoil the numbers of both, so it was not begun."
+        );
+        self.notices
+            .add(Weight::Question, text, offer, clock::monotonic_ns());
+        true
+    }
+}

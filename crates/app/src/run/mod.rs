@@ -1,0 +1,554 @@
+//! The run that is going on, as the window sees it: the session so far, and where the run stands.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+mod concurrent_runs;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::sessions::{Findings, LIVE, SessionId, series};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::{Lost, Span};
+use powerband_findings::analysis::progress::{self, Meter, Progress, Tally};
+use powerband_findings::analysis::{accuracy, examined, profiled};
+use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
+use powerband_findings::chart::lanes::{self, Lanes};
+use powerband_findings::chart::samples;
+use powerband_findings::chart::spec::ChartSpec;
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::visit::{Doing, Step, Visits};
+
+/// Newest samples that the strip shows.
+const STRIP_SAMPLES: usize = 400;
+/// The lanes of a run that goes on show so much of it.
+const LANES_NS: u64 = 120_000_000_000;
+/// Lines of the log that are kept.
+const LOG_KEPT: usize = 2_000;
+
+/// A step that has been going on for so long says for how long.
+const WORTH_TELLING_NS: u64 = 5_000_000_000;
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The model is being opened and the engines are looked up.
+    Preparing,
+    /// Workers are measuring.
+    Measuring,
+    /// Resting until told to go on.
+    Paused,
+    /// Asked to stop; the workers are being ended.
+    Stopping,
+    /// Over and saved.
+    Saved(PathBuf),
+    /// Over, and why it could not be saved.
+    NotSaved(String),
+    /// Never began, and why.
+    Refused(String),
+}
+
+impl Stage {
+    /// Whether workers may still be at it.
+    pub fn is_going_on(&self) -> bool {
+        matches!(
+            self,
+            Self::Preparing | Self::Measuring | Self::Paused | Self::Stopping
+        )
+    }
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// Nanoseconds since the run began.
+    pub at_ns: u64,
+    /// What happened.
+    pub text: String,
+    /// Whether it is bad news.
+    pub is_trouble: bool,
+}
+
+/// A run, while it goes on and after it.
+#[derive(Debug)]
+pub struct LiveRun {
+    /// What it is called until its session begins.
+    pub title: String,
+    /// Where it stands.
+    pub stage: Stage,
+    /// Pause, skip, stop.
+    pub control: Control,
+    /// The session so far.
+    pub session: Option<Arc<Session>>,
+    /// What was found in it so far.
+    pub findings: Findings,
+    /// The curves of it, made when something was found and not for each frame.
+    pub throughput: ChartSpec,
+    /// When the first event came, on the monotonic clock.
+    pub began_ns: u64,
+    /// The case that is being visited and what is done with it.
+    pub current: Option<(CaseKey, String)>,
+    /// Cases that the user left out.
+    pub skipped: Vec<CaseKey>,
+    /// What happened, oldest first.
+    pub log: VecDeque<LogLine>,
+    /// The newest samples of the case that is being measured.
+    pub strip: ChartSpec,
+    /// What the devices do: the last two minutes, or all of it once the run is over.
+    pub lanes: Lanes,
+    /// How far it is; made at every event and every second.
+    pub progress: Option<Progress>,
+    /// The session that it became, once it is over.
+    pub became: Option<SessionId>,
+    /// Whether the program ends once the run is over.
+    pub close_after: bool,
+    /// What is done outside visits: comparing outputs, profiling.
+    pub aside: Option<String>,
+    /// Since when the step of now is waited for, in nanoseconds since the run began; nothing in a round.
+    waits_since_ns: Option<u64>,
+    meter: Meter,
+    visits: Visits,
+}
+
+impl LiveRun {
+    /// A run of which only the request is known.
+    pub fn new(title: String, control: Control) -> Self {
+        Self {
+            title,
+            stage: Stage::Preparing,
+            control,
+            session: None,
+            findings: Findings::default(),
+            throughput: ChartSpec::default(),
+            began_ns: 0,
+            current: None,
+            skipped: Vec::new(),
+            log: VecDeque::new(),
+            strip: ChartSpec::default(),
+            lanes: Lanes::default(),
+            progress: None,
+            became: None,
+            close_after: false,
+            aside: None,
+            waits_since_ns: None,
+            meter: Meter::default(),
+            visits: Visits::default(),
+        }
+    }
+
+    /// The plan is prepared and the first worker is about to start.
+    pub fn begin(&mut self, beginning: Beginning, now_ns: u64) {
+        self.began_ns = now_ns;
+        self.stage = Stage::Measuring;
+        for warning in &beginning.warnings {
+            self.note(0, warning.clone(), false);
+        }
+        self.title.clone_from(&beginning.name);
+        self.session = Some(Arc::new(Session::begin(beginning)));
+    }
+
+    /// A session gets so many more rounds.
+    pub(crate) fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
+        self.meter = Meter::new(Some(rounds));
+        self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
+        self.stage = Stage::Measuring;
+        self.title.clone_from(&session.name);
+        self.session = Some(Arc::new(session));
+    }
+
+    /// Takes one event in, with the findings that follow from it where there are new ones.
+    pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
+        self.log_event(&stamped);
+        self.follow(&stamped.event, stamped.at_ns);
+        let is_of_devices = matches!(
+            stamped.event,
+            RunEvent::Read { .. } | RunEvent::DeviceLost { .. } | RunEvent::Idled { .. }
+        );
+        if let Some(session) = &mut self.session
+            && !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. })
+        {
+            // Nobody else has it while the run goes on, so nothing is copied.
+            Arc::make_mut(session).apply(stamped);
+        }
+        if is_of_devices {
+            self.redraw_lanes();
+        }
+        if let Some(findings) = findings {
+            self.find(findings);
+            self.redraw_strip();
+        }
+    }
+
+    /// Draws what the devices did.
+    pub fn redraw_lanes(&mut self) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        let from_ns = if self.stage.is_going_on() {
+            session.elapsed_ns.saturating_sub(LANES_NS)
+        } else {
+            0
+        };
+        let window = Span {
+            from_ns,
+            to_ns: session.elapsed_ns,
+        };
+        self.lanes = lanes::of_run(session, window, |setup| self.colour(setup));
+    }
+
+    /// How far it is now.
+    pub fn tick(&mut self, now_ns: u64) {
+        let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
+            return;
+        };
+        if self.stage != Stage::Measuring {
+            self.meter.rest();
+        }
+        let passed_ns = now_ns.saturating_sub(self.began_ns);
+        self.progress = Some(self.meter.read(session, passed_ns));
+    }
+
+    /// How its cases ended so far.
+    pub fn tally(&self) -> Option<Tally> {
+        self.session.as_deref().map(Tally::of)
+    }
+
+    /// Whether it is to rest and is still in the visit before that.
+    pub fn is_pausing(&self) -> bool {
+        self.stage == Stage::Measuring && self.control.is_paused()
+    }
+
+    /// Seconds until its end, where it is on its way there.
+    pub fn remaining_s(&self) -> Option<f64> {
+        let progress = self.progress.as_ref()?;
+        let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
+        progress.remaining_s.filter(|_| is_moving)
+    }
+
+    /// The time until its end in words, or why it is not told.
+    pub fn left_words(&self) -> Option<String> {
+        let note = self.progress.as_ref()?.note.as_deref();
+        let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
+        progress::left_words(self.remaining_s(), note.filter(|_| is_moving))
+    }
+
+    /// Nanoseconds since it began.
+    pub fn elapsed_ns(&self, now_ns: u64) -> u64 {
+        match (&self.session, self.stage.is_going_on()) {
+            (Some(_), true) => now_ns.saturating_sub(self.began_ns),
+            (Some(session), false) => session.elapsed_ns,
+            (None, _) => 0,
+        }
+    }
+
+    fn follow(&mut self, event: &RunEvent, at_ns: u64) {
+        let step = self.visits.follow(event);
+        if step.is_some() || Visits::is_pause(event) {
+            self.aside = None;
+            // A round ends by its rule; everything else takes as long as it takes.
+            let is_round = |step: &Step| matches!(step.doing, Doing::Round(_));
+            self.waits_since_ns = step.filter(|step| !is_round(step)).map(|_| at_ns);
+        }
+        if let Some(step) = step {
+            let doing = self.words(step.doing);
+            match step.case {
+                Some(case) => self.attend(case, doing),
+                None => self.aside = Some(self.with_setup(step.doing, doing)),
+            }
+        }
+        match event {
+            RunEvent::CaseEnded { case, .. }
+                if self
+                    .current
+                    .as_ref()
+                    .is_some_and(|(current, _)| current == case) =>
+            {
+                self.current = None;
+            }
+            RunEvent::Paused => self.stage = Stage::Paused,
+            RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
+            RunEvent::Turned { .. } if self.aside.is_some() => self.current = None,
+            RunEvent::Ended { .. } => self.current = None,
+            _ => {}
+        }
+    }
+
+    /// What is done, and for how long at most where that is known.
+    fn words(&self, doing: Doing) -> String {
+        match (doing, &self.session) {
+            (Doing::Phase(Phase::WarmUp), Some(session)) => {
+                let most_ms = session.plan.warm_up.max_time_ms;
+                let most = humanize::clock_time(most_ms as f64 / 1e3);
+                format!("{doing}, for {most} at most")
+            }
+            _ => doing.to_string(),
+        }
+    }
+
+    /// The same with the setup that it is about, where it belongs to no visit.
+    fn with_setup(&self, doing: Doing, words: String) -> String {
+        match (doing.setup(), &self.session) {
+            (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
+            _ => words,
+        }
+    }
+
+    /// For how long the step of now has been going on, where that is long enough to be told.
+    pub fn waited(&self, now_ns: u64) -> Option<String> {
+        let since_ns = self.waits_since_ns?;
+        let waited_ns = self.elapsed_ns(now_ns).saturating_sub(since_ns);
+        let is_long = waited_ns >= WORTH_TELLING_NS && self.stage == Stage::Measuring;
+        is_long.then(|| humanize::clock_time(waited_ns as f64 / 1e9))
+    }
+
+    /// Takes in what was found, and draws it.
+    pub fn find(&mut self, findings: Findings) {
+        self.findings = findings;
+        let overlays: Vec<Overlay<'_>> = self
+            .findings
+            .curves
+            .iter()
+            .map(|curve| Overlay {
+                id: series(LIVE, curve.setup),
+                name: curve.label.clone(),
+                colour: self.colour(curve.setup),
+                curve,
+            })
+            .collect();
+        self.throughput = curves::throughput(&overlays, &CurveOptions::default());
+    }
+
+    /// The palette index of a setup.
+    pub fn colour(&self, setup: usize) -> usize {
+        let looks = self.session.as_ref().map(|session| &session.plan.looks);
+        looks
+            .and_then(|looks| looks.get(setup)?.colour)
+            .unwrap_or(setup)
+    }
+
+    /// Another case is being visited, or something else is done with it.
+    fn attend(&mut self, case: CaseKey, doing: String) {
+        let before = self.current.replace((case, doing));
+        if before.is_none_or(|(before, _)| before != case) {
+            self.redraw_strip();
+        }
+    }
+
+    /// The samples of the current case; none where it has none yet.
+    fn redraw_strip(&mut self) {
+        let Some((session, (key, _))) = self.session.as_ref().zip(self.current.as_ref()) else {
+            return;
+        };
+        let case = session.case(*key).filter(|case| !case.rounds.is_empty());
+        self.strip = case.map_or_else(ChartSpec::default, |case| {
+            samples::strip(case, self.colour(key.setup), STRIP_SAMPLES)
+        });
+    }
+
+    fn log_event(&mut self, stamped: &Stamped) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        let label = |setup: usize| session.setup_label(setup);
+        let name = |case: &CaseKey| format!("{} batch {}", label(case.setup), case.batch);
+        let of = |setup, words: &str| format!("{}: {words}", label(setup));
+        let (text, is_trouble) = match &stamped.event {
+            RunEvent::WorkerStarted { setup, pid } => (
+                format!("{}: worker started, process {pid}", label(*setup)),
+                false,
+            ),
+            RunEvent::SetupReady { setup, report } => (
+                format!(
+                    "{}: {} loaded the model in {}",
+                    label(*setup),
+                    report.engine,
+                    humanize::duration_ns(report.load_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::Examined { setup, examination } => {
+                (of(*setup, &examined::in_short(examination)), false)
+            }
+            RunEvent::Profiled { profile } => (profiled::told(profile), false),
+            RunEvent::Judged { setup, accuracy } => {
+                let is_trouble = accuracy.trouble.is_some();
+                (of(*setup, &accuracy::in_short(accuracy)), is_trouble)
+            }
+            RunEvent::CaseOpened { case, opening } => (
+                format!(
+                    "{}: first run took {}",
+                    name(case),
+                    humanize::duration_ns(opening.first_run_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::WarmedUp { case, warm_up } => (
+                format!(
+                    "{}: {} after {}",
+                    name(case),
+                    how_warm(warm_up.settled),
+                    humanize::of_many(warm_up.runs, "run")
+                ),
+                !warm_up.settled,
+            ),
+            RunEvent::RoundFinished { case, round } => (
+                format!(
+                    "{}: round {}, {} in {}",
+                    name(case),
+                    round.round + 1,
+                    humanize::of_many(round.samples_ns.len() as u64, "sample"),
+                    humanize::duration_ns(round.spent_ns as f64)
+                ),
+                false,
+            ),
+            RunEvent::CaseEnded { case, outcome } => (
+                match outcome.sentence() {
+                    Some(sentence) => format!("{}: {sentence}", name(case)),
+                    None => format!("{}: {}", name(case), outcome.name()),
+                },
+                outcome.is_trouble(),
+            ),
+            RunEvent::Warned { text } => (text.clone(), true),
+            RunEvent::DeviceLost { device, lost } => (loss(session, *device, lost), true),
+            RunEvent::Paused => ("Paused".to_owned(), false),
+            RunEvent::Resumed => ("Resumed".to_owned(), false),
+            RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
+            RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
+            RunEvent::Began(_)
+            | RunEvent::WentOn { .. }
+            | RunEvent::VisitBegan { .. }
+            | RunEvent::Turned { .. }
+            | RunEvent::RoundStarted { .. }
+            | RunEvent::Watched { .. }
+            | RunEvent::Idled { .. }
+            | RunEvent::Read { .. } => return,
+        };
+        self.note(stamped.at_ns, text, is_trouble);
+    }
+
+    fn note(&mut self, at_ns: u64, text: String, is_trouble: bool) {
+        if self.log.len() == LOG_KEPT {
+            self.log.pop_front();
+        }
+        self.log.push_back(LogLine {
+            at_ns,
+            text,
+            is_trouble,
+        });
+    }
+}
+
+/// Which device stopped to answer, and why.
+fn loss(session: &Session, device: usize, lost: &Lost) -> String {
+    let track = session.telemetry.tracks.get(device);
+    let name = track.map_or_else(String::new, |track| track.device.short_name());
+    format!("{name}: {}", lost.why)
+}
+/// In a word.
+fn how_warm(settled: bool) -> &'static str {
+    if settled { "warm" } else { "not settled" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::case::{Opening, Round};
+    use powerband_core::domain::event::Activity;
+    use powerband_findings::analysis::testing;
+
+    fn measuring() -> LiveRun {
+        let mut run = LiveRun::new("test".to_owned(), Control::default());
+        run.session = Some(Arc::new(testing::session(&["ort:cpu"], &[1, 2, 16])));
+        run.stage = Stage::Measuring;
+        run
+    }
+
+    fn doing(run: &mut LiveRun, event: RunEvent) -> String {
+        run.take(Stamped { at_ns: 0, event }, None);
+        let current = run.current.as_ref();
+        current.map_or_else(String::new, |(_, doing)| doing.clone())
+    }
+
+    fn case(batch: usize) -> CaseKey {
+        CaseKey { setup: 0, batch }
+    }
+
+    fn opened(batch: usize) -> RunEvent {
+        RunEvent::CaseOpened {
+            case: case(batch),
+            opening: Opening::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_opened_on_the_way_is_named() {
+        let mut run = measuring();
+        let begins = Some(Phase::Start);
+        let visit = RunEvent::VisitBegan {
+            case: case(16),
+            begins,
+        };
+        assert_eq!(doing(&mut run, visit), "starting");
+        let report = powerband_core::domain::setup_report::SetupReport::default();
+        let ready = RunEvent::SetupReady { setup: 0, report };
+        let first = Phase::Open.to_string();
+        let smaller = |batch| RunEvent::Turned {
+            activity: Activity::OpeningSmaller { case: case(batch) },
+        };
+        assert_eq!(doing(&mut run, ready), first);
+        assert_eq!(doing(&mut run, smaller(1)), "opening batch 1 on the way");
+        assert_eq!(doing(&mut run, opened(1)), first);
+        assert_eq!(doing(&mut run, smaller(2)), "opening batch 2 on the way");
+        assert_eq!(doing(&mut run, opened(2)), first);
+        assert!(doing(&mut run, opened(16)).starts_with("warming up"));
+        assert_eq!(run.current.map(|(case, _)| case), Some(case(16)));
+    }
+
+    #[test]
+    fn what_takes_long_says_for_how_long() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut run = measuring();
+        let tell = |run: &mut LiveRun, at_ns, event| run.take(Stamped { at_ns, event }, None);
+        let begins = Some(Phase::Open);
+        let visit = RunEvent::VisitBegan {
+            case: case(1),
+            begins,
+        };
+        tell(&mut run, SECOND, visit);
+        assert_eq!(run.waited(3 * SECOND), None);
+        assert_eq!(run.waited(91 * SECOND).as_deref(), Some("1 min 30 s"));
+        tell(&mut run, 91 * SECOND, opened(1));
+        assert_eq!(run.waited(92 * SECOND), None);
+        let activity = Activity::Profiling { case: case(2) };
+        let over = RunEvent::RoundFinished {
+            case: case(1),
+            round: Round::default(),
+        };
+        tell(&mut run, 100 * SECOND, over);
+        tell(&mut run, 100 * SECOND, RunEvent::Turned { activity });
+        assert_eq!(run.aside.as_deref(), Some("ort:cpu, profiling batch 2"));
+        assert_eq!(run.current, None);
+        assert_eq!(run.waited(107 * SECOND).as_deref(), Some("7 s"));
+    }
+
+    #[test]
+    fn a_rest_that_is_to_come_is_known_and_no_end_is_promised() {
+        let mut run = measuring();
+        let mut progress = Meter::default().read(&testing::session(&["ort:cpu"], &[1]), 0);
+        progress.remaining_s = Some(60.0);
+        run.progress = Some(progress);
+        assert_eq!((run.is_pausing(), run.remaining_s()), (false, Some(60.0)));
+        run.control.pause();
+        assert_eq!((run.is_pausing(), run.remaining_s()), (true, None));
+        run.stage = Stage::Paused;
+        assert_eq!((run.is_pausing(), run.remaining_s()), (false, None));
+    }
+}

@@ -1,0 +1,352 @@
+//! What actions about a run do, and what becomes of what the run reported.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{LiveRun, Stage, work};
+use crate::action::{Action, Run, Sessions};
+use crate::inbox::{Message, RunMessage, RunOver};
+use crate::jobs::Outlet;
+use crate::notices::Weight;
+use crate::plan::ModelFacts;
+use crate::screen::Screen;
+use crate::sessions::{Findings, LIVE, OpenSession, SessionId};
+use crate::{App, Output};
+use powerband_core::base::clock;
+use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::session::Completion;
+use powerband_findings::analysis::progress::Tally;
+use powerband_measure::runner::control::Control;
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::watching::WatchRequest;
+
+impl App {
+    pub(crate) fn run(&mut self, run: &Run) {
+        match run {
+            Run::Start | Run::StartFirst | Run::More(..) => {
+                let is_refused = *run == Run::Start && self.refuses_plan();
+                if !is_refused && !self.asks_first(run) {
+                    self.begin(run);
+                }
+            }
+            Run::Anyway(request) => {
+                self.notices
+                    .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
+                self.begin(request);
+            }
+            Run::Recover => {
+                self.notices
+                    .settle(|action| *action == Action::Run(Run::Recover));
+                let paths = self.place.paths.clone();
+                self.jobs
+                    .spawn("recover", move |outlet| work::recover(&paths, outlet));
+            }
+            run => self.steer(run),
+        }
+    }
+
+    /// Says why the plan cannot be run, if it cannot.
+    fn refuses_plan(&mut self) -> bool {
+        let Some(reason) = self.planner.obstacle().filter(|_| !self.is_running()) else {
+            return false;
+        };
+        self.say(
+            Weight::Trouble,
+            format!("The plan cannot be run yet: {reason}"),
+        );
+        self.screen = Screen::Plan;
+        if matches!(self.planner.facts, ModelFacts::Refused(_)) {
+            // Its file may have been mended meanwhile.
+            self.inspect_model();
+        }
+        true
+    }
+
+    fn begin(&mut self, request: &Run) {
+        match request {
+            Run::Start => {
+                if let Ok(request) = self.planner.draft.request() {
+                    self.start(request);
+                }
+            }
+            Run::StartFirst => self.start(self.first_request()),
+            Run::More(id, rounds) => self.add_rounds(*id, *rounds),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, request: RunRequest) {
+        let title = request
+            .name
+            .clone()
+            .unwrap_or_else(|| request.model.clone());
+        let place = self.place_of_run();
+        self.begin_run(title, move |control, outlet| {
+            work::run(&place, &request, control, outlet);
+        });
+    }
+
+    /// More rounds for a session, in its own file.
+    fn add_rounds(&mut self, id: SessionId, rounds: u32) {
+        let Some(open) = self.sessions.get(id) else {
+            return;
+        };
+        let (Some(path), Some(stamp), None) = (open.path.clone(), open.stamp, open.newer) else {
+            let text = format!(
+                "{} has no file of its own that could get more rounds.",
+                open.session.name
+            );
+            return self.say(Weight::Info, text);
+        };
+        let title = open.session.name.clone();
+        let place = self.place_of_run();
+        self.begin_run(title, move |control, outlet| {
+            work::add_rounds(&place, (path, stamp), rounds, control, outlet);
+        });
+    }
+
+    /// Where runs happen, with the devices watched as the settings say.
+    fn place_of_run(&self) -> Installation {
+        let rate_hz = self.remembered.watching.rate_hz();
+        let watch = self.place.watch.clone();
+        Installation {
+            watch: watch
+                .zip(rate_hz)
+                .map(|(watch, rate_hz)| WatchRequest { rate_hz, ..watch }),
+            ..self.place.clone()
+        }
+    }
+
+    fn begin_run(&mut self, title: String, work: impl FnOnce(&Control, &Outlet) + Send + 'static) {
+        if self.is_running() {
+            self.say(
+                Weight::Info,
+                "A run is going on; stop it first, or wait for its end.",
+            );
+            return;
+        }
+        let control = Control::default();
+        self.sessions.close(LIVE);
+        self.n_runs += 1;
+        self.run = Some(LiveRun::new(title, control.clone()));
+        self.screen = Screen::Run;
+        self.jobs.spawn_or(
+            "run",
+            |why| Message::Run(RunMessage::Broke(why)),
+            move |outlet| {
+                work(&control, outlet);
+            },
+        );
+    }
+
+    fn steer(&mut self, request: &Run) {
+        let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
+            return;
+        };
+        match request {
+            Run::Pause => run.control.pause(),
+            Run::Resume => run.control.resume(),
+            Run::Stop => {
+                run.stage = Stage::Stopping;
+                run.control.cancel();
+            }
+            Run::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
+            Run::Skip(case) => {
+                run.skipped.push(*case);
+                run.control.skip(*case);
+            }
+            Run::SkipCurrent => {
+                if let Some((case, _)) = run.current {
+                    self.steer(&Run::Skip(case));
+                }
+            }
+            Run::Start | Run::StartFirst | Run::More(..) | Run::Recover | Run::Anyway(_) => {}
+        }
+    }
+
+    pub(crate) fn run_message(&mut self, message: RunMessage) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        match message {
+            RunMessage::Began(beginning) => run.begin(*beginning, clock::monotonic_ns()),
+            RunMessage::WentOn(session, rounds) => {
+                run.go_on(*session, rounds, clock::monotonic_ns());
+            }
+            RunMessage::Refused(reason) => {
+                run.stage = Stage::Refused(reason.clone());
+                let close = run.close_after;
+                self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
+                if close {
+                    self.outputs.push(Output::Close);
+                }
+            }
+            RunMessage::Broke(why) => {
+                // Its journal is free from now on: what was measured is there.
+                run.stage = Stage::NotSaved(why.clone());
+                run.current = None;
+                self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
+            }
+            RunMessage::Event(event) => {
+                let (stamped, findings) = *event;
+                self.run_event(stamped, findings);
+            }
+            RunMessage::Over(over) => self.run_over(*over),
+        }
+    }
+
+    /// The run's session is an open session from the first round on, so that its curve is seen growing.
+    fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        let has_news = findings.is_some();
+        let is_measured = matches!(stamped.event, RunEvent::RoundFinished { .. });
+        run.take(stamped, findings);
+        let Some(session) = run.session.as_ref().filter(|_| has_news) else {
+            return;
+        };
+        let is_open = self.sessions.get(LIVE).is_some();
+        if !is_open && !is_measured {
+            return;
+        }
+        // Samples stay with the run while it goes on; the curves need none of them.
+        let seen = Arc::new(session.without_samples());
+        self.sessions
+            .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
+        self.redraw_all_curves();
+        self.compare_steps_if_wanted();
+    }
+
+    fn run_over(&mut self, over: RunOver) {
+        let Some(run) = &mut self.run else {
+            return;
+        };
+        run.find(over.findings.clone());
+        run.session = Some(Arc::clone(&over.session));
+        run.current = None;
+        let close = run.close_after;
+        let name = over.session.name.clone();
+        let (path, stamp) = match &over.saved {
+            Ok((path, stamp)) => (Some(path.clone()), *stamp),
+            Err(_) => (None, None),
+        };
+        run.stage = match over.saved {
+            Ok((path, _)) => Stage::Saved(path),
+            Err(reason) => Stage::NotSaved(reason),
+        };
+        run.redraw_lanes();
+        let stage = run.stage.clone();
+        self.sessions.close(LIVE);
+        self.curves.forget(LIVE);
+        // A session that got more rounds stays the one that it was.
+        let grown = path.as_deref().and_then(|path| self.sessions.by_path(path));
+        let grown = grown.map(|open| open.id);
+        let id = grown.unwrap_or_else(|| self.sessions.new_id());
+        run.became = Some(id);
+        self.compare.result = None;
+        self.journey.run_is_over(id);
+        self.sessions.put(OpenSession {
+            path,
+            stamp,
+            ..OpenSession::unsaved(id, over.session, over.findings)
+        });
+        self.sessions_changed();
+        self.jobs.rescan_library();
+        for note in over.notes {
+            self.say(Weight::Info, note);
+        }
+        if let Stage::NotSaved(reason) = &stage {
+            if close {
+                self.outputs.push(Output::Show);
+            }
+            let save = Action::Sessions(Sessions::SaveAs(id, None));
+            self.offer(
+                Weight::Trouble,
+                format!("{name} was not saved: {reason}"),
+                "Save as…",
+                save,
+            );
+        } else {
+            let session = self.sessions.get(id).map(|open| &open.session);
+            let whole = session.filter(|session| session.completion == Completion::Complete);
+            let text = match whole {
+                Some(session) => format!("{name} is done: {}", Tally::of(session)),
+                None => format!("{name} was stopped; what was measured is saved"),
+            };
+            self.offer(
+                Weight::Done,
+                text,
+                "Show curves",
+                Action::Go(Screen::Curves),
+            );
+            if close {
+                self.outputs.push(Output::Close);
+            }
+        }
+    }
+
+    /// Offers to recover what interrupted runs measured, until that is done or dismissed.
+    pub(crate) fn abandoned(&mut self, runs: &[String]) {
+        let text = match runs {
+            [one] => format!(
+                "A run was interrupted before it was saved: {one}. What was measured can be kept."
+            ),
+            several => format!(
+                "{} runs were interrupted before they were saved: {}. What was measured can be kept.",
+                several.len(),
+                several.join("; ")
+            ),
+        };
+        let recover = Action::Run(Run::Recover);
+        self.notices.settle(|action| *action == recover);
+        self.offer(Weight::Question, text, "Recover", recover);
+    }
+
+    /// What an interrupted run had measured was saved.
+    pub(crate) fn recovered(&mut self, name: &str, path: PathBuf) {
+        let open = Action::Sessions(Sessions::Open(vec![path]));
+        self.offer(Weight::Done, format!("Recovered {name}"), "Open it", open);
+        self.jobs.rescan_library();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use powerband_core::base::paths::Paths;
+    use powerband_store::settings::Settings;
+
+    #[test]
+    fn a_run_that_breaks_off_is_over_and_can_be_recovered() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Installation::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            "/none".into(),
+        );
+        let mut app = App::new(place, Arc::new(|_| {}));
+        app.begin_run("Odd".to_owned(), |_, _| panic!("on purpose"));
+        assert!(app.is_running());
+        let begun = std::time::Instant::now();
+        while app.is_running() && begun.elapsed() < Duration::from_mins(1) {
+            app.receive(Duration::from_millis(5));
+        }
+        let stage = app.run.as_ref().map(|run| run.stage.clone());
+        assert!(
+            matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("on purpose")),
+            "{stage:?}"
+        );
+        let recover = Action::Run(Run::Recover);
+        let mut offers = app
+            .notices
+            .all()
+            .iter()
+            .filter_map(|notice| notice.offer.as_ref());
+        assert!(offers.any(|(_, offered)| *offered == recover));
+    }
+}

@@ -1,0 +1,293 @@
+//! The sessions that are open, with what was found in them. Everything here is shared and never changed
+//! in place, so that a view may hold it while the next version is being made.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod published;
+mod update;
+mod work;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::batch_curve::{self, BatchCurve};
+use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::journey::Journey;
+use powerband_findings::chart::spec::SeriesId;
+use powerband_store::library::Stamp;
+pub use published::Claims;
+
+/// An open session, for as long as the window is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u64);
+
+/// The run that is going on has this number.
+pub const LIVE: SessionId = SessionId(0);
+
+/// Bits of a series' number that say which setup.
+const SETUP_BITS: u32 = 20;
+
+/// The series of one setup of one session.
+pub fn series(session: SessionId, setup: usize) -> SeriesId {
+    SeriesId((session.0 << SETUP_BITS) | setup as u64)
+}
+
+/// The session and the setup of a series.
+pub fn of_series(series: SeriesId) -> (SessionId, usize) {
+    (
+        SessionId(series.0 >> SETUP_BITS),
+        (series.0 & ((1 << SETUP_BITS) - 1)) as usize,
+    )
+}
+
+/// A case of an open session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// Whose.
+    pub session: SessionId,
+    /// Which.
+    pub case: CaseKey,
+}
+
+/// What was found in a session.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Every case in numbers.
+    pub rows: Arc<Vec<CaseRow>>,
+    /// A curve for each setup.
+    pub curves: Arc<Vec<BatchCurve>>,
+    /// The steps of a run while it goes on; those of other sessions are found when they are looked at.
+    pub journey: Option<Arc<Journey>>,
+    /// What the session publishes, and what does not add up in it; nothing of a run that goes on.
+    pub claims: Arc<Claims>,
+}
+
+impl Findings {
+    /// Finds everything. Takes a while, so it belongs on a thread that may.
+    pub fn of(session: &Session) -> Self {
+        Self {
+            claims: Arc::new(Claims::of(session)),
+            ..Self::of_rows(case_rows::case_rows(session))
+        }
+    }
+
+    /// Finds what follows from the rows.
+    pub fn of_rows(rows: Vec<CaseRow>) -> Self {
+        Self {
+            curves: Arc::new(batch_curve::batch_curves(&rows)),
+            rows: Arc::new(rows),
+            journey: None,
+            claims: Arc::default(),
+        }
+    }
+}
+
+/// A session that is open.
+#[derive(Clone, Debug)]
+pub struct OpenSession {
+    /// Which.
+    pub id: SessionId,
+    /// Its file; nothing for one that has none yet.
+    pub path: Option<PathBuf>,
+    /// The session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// The file as it was when it was read.
+    pub stamp: Option<Stamp>,
+    /// The version of a file that is newer than this program, and so is not written to.
+    pub newer: Option<u32>,
+    /// What became of the file since.
+    pub on_disk: OnDisk,
+}
+
+impl OpenSession {
+    /// One that no file holds.
+    pub(crate) fn unsaved(id: SessionId, session: Arc<Session>, findings: Findings) -> Self {
+        Self {
+            id,
+            path: None,
+            session,
+            findings,
+            stamp: None,
+            newer: None,
+            on_disk: OnDisk::Same,
+        }
+    }
+
+    /// One that no file holds, looked through.
+    #[cfg(test)]
+    pub fn of(id: SessionId, session: Session) -> Self {
+        let findings = Findings::of(&session);
+        Self::unsaved(id, Arc::new(session), findings)
+    }
+
+    /// How many palette indices it takes: one for each curve, and one for its place in a list where it has
+    /// none.
+    fn colours(&self) -> usize {
+        let published = self.findings.claims.curves.len();
+        (self.session.plan.setups.len() + published).max(1)
+    }
+
+    /// Whether the first series, by which it is known in lists, is published and not measured.
+    pub fn is_hollow(&self) -> bool {
+        self.session.plan.setups.is_empty() && self.session.is_published_only()
+    }
+}
+
+/// What became of an open session's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDisk {
+    /// It is as it was read.
+    Same,
+    /// Something else wrote to it.
+    Changed,
+    /// It is gone.
+    Gone,
+}
+
+/// All open sessions, in the order in which they were opened.
+#[derive(Debug, Default)]
+pub struct OpenSessions {
+    list: Vec<OpenSession>,
+    next: u64,
+}
+
+impl OpenSessions {
+    /// In the order in which they were opened.
+    pub fn iter(&self) -> impl Iterator<Item = &OpenSession> {
+        self.list.iter()
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many are open.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// One by its number.
+    pub fn get(&self, id: SessionId) -> Option<&OpenSession> {
+        self.list.iter().find(|open| open.id == id)
+    }
+
+    /// One by its number, to change.
+    pub fn get_mut(&mut self, id: SessionId) -> Option<&mut OpenSession> {
+        self.list.iter_mut().find(|open| open.id == id)
+    }
+
+    /// One by its file.
+    pub fn by_path(&self, path: &std::path::Path) -> Option<&OpenSession> {
+        self.list
+            .iter()
+            .find(|open| open.path.as_deref() == Some(path))
+    }
+
+    /// A number for a session that is about to be opened.
+    pub fn new_id(&mut self) -> SessionId {
+        self.next += 1;
+        SessionId(self.next)
+    }
+
+    /// Adds one, or puts it where the one of its number was.
+    pub fn put(&mut self, open: OpenSession) {
+        if let Some(old) = self.get_mut(open.id) {
+            *old = open;
+            return;
+        }
+        // Files are read side by side; what is open stands in the order in which it was asked for.
+        let order = |id: SessionId| if id == LIVE { u64::MAX } else { id.0 };
+        let place = self
+            .list
+            .partition_point(|other| order(other.id) <= order(open.id));
+        self.list.insert(place, open);
+    }
+
+    /// Closes one.
+    pub fn close(&mut self, id: SessionId) {
+        self.list.retain(|open| open.id != id);
+    }
+
+    /// The palette index of a setup: what the user chose, else the next one in turn over all that is open.
+    /// The first one is also the session's own, which one has that measured nothing.
+    pub fn colour(&self, id: SessionId, setup: usize) -> usize {
+        let chosen = self
+            .get(id)
+            .and_then(|open| open.session.plan.looks.get(setup))
+            .and_then(|look| look.colour);
+        chosen.unwrap_or_else(|| self.before(id) + setup)
+    }
+
+    /// The palette index of a published curve, which is counted on from the session's measured ones.
+    pub(crate) fn colour_of_published(&self, open: &OpenSession, curve: usize) -> usize {
+        self.before(open.id) + open.session.plan.setups.len() + curve
+    }
+
+    /// How many palette indices are taken by what was opened before a session.
+    fn before(&self, id: SessionId) -> usize {
+        let earlier = self.list.iter().take_while(|open| open.id != id);
+        earlier.map(OpenSession::colours).sum()
+    }
+
+    /// What an open session is called: its name, with its time where another one is called the same.
+    pub fn name(&self, open: &OpenSession) -> String {
+        if open.id == LIVE {
+            format!("{}, being measured", open.session.name)
+        } else {
+            self.apart(open)
+        }
+    }
+
+    fn apart(&self, open: &OpenSession) -> String {
+        let name = &open.session.name;
+        let mut twins = self.list.iter().filter(|one| one.session.name == *name);
+        if twins.nth(1).is_none() {
+            return name.clone();
+        }
+        format!("{name}, {}", humanize::short_moment(&open.session.created))
+    }
+
+    /// What a series is called: the setup's name, with the session's where several are open.
+    pub fn series_name(&self, id: SessionId, setup: usize) -> String {
+        let Some(open) = self.get(id) else {
+            return String::new();
+        };
+        let label = open.session.setup_label(setup);
+        if self.list.len() == 1 {
+            return label;
+        }
+        format!("{label} · {}", self.apart(open))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_findings::analysis::testing::session;
+
+    #[test]
+    fn no_two_open_sessions_have_one_mark() {
+        let mut open = OpenSessions::default();
+        // A trace alone has no setups.
+        for setups in [&["ort:cpu", "tract:cpu"][..], &[], &[], &["ort:cpu"]] {
+            let id = open.new_id();
+            let session = session(setups, &[1]);
+            open.put(OpenSession::of(id, session));
+        }
+        let marks: Vec<usize> = open.iter().map(|one| open.colour(one.id, 0)).collect();
+        assert_eq!(marks, [0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_series_knows_its_session_and_setup() {
+        let id = series(SessionId(7), 12);
+        assert_eq!(of_series(id), (SessionId(7), 12));
+    }
+}

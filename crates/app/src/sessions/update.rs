@@ -1,0 +1,275 @@
+//! What actions about open sessions do, and what becomes of what was read and saved.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{LIVE, OnDisk, OpenSession, SessionId, work};
+use crate::action::{Action, Sessions};
+use crate::inbox::{Message, Opened, SessionMessage};
+use crate::notices::Weight;
+use crate::plan::{Draft, PlanEdit};
+use crate::screen::Screen;
+use crate::{App, Ask, Output, plan};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::Trace;
+use powerband_store::examples;
+use powerband_store::library::{self, Stamp};
+
+impl App {
+    pub(crate) fn sessions(&mut self, sessions: Sessions) {
+        let opens = matches!(
+            sessions,
+            Sessions::Open(_)
+                | Sessions::OpenExample(_)
+                | Sessions::OpenOnly(_)
+                | Sessions::Toggle(_)
+        );
+        self.shows_opened = opens;
+        match sessions {
+            Sessions::Choose => self.outputs.push(Output::Ask(Ask::Open)),
+            Sessions::Open(paths) => self.open_files(paths),
+            Sessions::OpenExample(place) => self.open_example(place),
+            Sessions::OpenOnly(path) => {
+                self.sessions(Sessions::CloseAll);
+                self.open_session(path);
+            }
+            Sessions::Toggle(path) => match self.sessions.by_path(&path).map(|open| open.id) {
+                Some(id) => self.close_session(id),
+                None => self.open_session(path),
+            },
+            Sessions::Close(id) => self.close_session(id),
+            Sessions::CloseAll => {
+                let ids: Vec<SessionId> = self
+                    .sessions
+                    .iter()
+                    .map(|open| open.id)
+                    .filter(|id| *id != LIVE)
+                    .collect();
+                for id in ids {
+                    self.close_session(id);
+                }
+            }
+            Sessions::Reload(id) => {
+                if let Some(path) = self.sessions.get(id).and_then(|open| open.path.clone()) {
+                    self.read_session(id, path);
+                }
+            }
+            Sessions::RunAgain(id) => {
+                if let Some(open) = self.sessions.get(id) {
+                    let found = Draft::again(&open.session);
+                    self.plan_found(found);
+                }
+            }
+            Sessions::RunFileAgain(path) => {
+                self.jobs
+                    .spawn("plan", move |outlet| plan::work::plan_of(&path, outlet));
+            }
+            Sessions::SaveAs(id, path) => self.save_as(id, path),
+        }
+    }
+
+    /// Sessions are opened; an ONNX file becomes the plan's model, and any other file is one of another
+    /// tool.
+    fn open_files(&mut self, paths: Vec<PathBuf>) {
+        let mut traces = Vec::new();
+        for path in paths {
+            let ends_with = |wanted: &str| {
+                path.extension()
+                    .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+            };
+            if ends_with("onnx") {
+                self.screen = Screen::Plan;
+                self.plan(PlanEdit::Model(path.display().to_string()));
+            } else if ends_with("ron") {
+                self.open_session(path);
+            } else {
+                traces.push(path);
+            }
+        }
+        if !traces.is_empty() {
+            self.open_traces(traces);
+        }
+    }
+
+    pub(crate) fn open_session(&mut self, path: PathBuf) {
+        if self.sessions.by_path(&path).is_some() {
+            return self.go_to_opened();
+        }
+        if self.opening.values().any(|opening| *opening == path) {
+            return;
+        }
+        let id = self.sessions.new_id();
+        self.opening.insert(id, path.clone());
+        self.read_session(id, path);
+    }
+
+    fn read_session(&self, id: SessionId, path: PathBuf) {
+        let file = path.clone();
+        let broken = move |why| Message::Session(SessionMessage::NotOpened(file.clone(), why));
+        self.jobs.spawn_or("open", broken, move |outlet| {
+            work::open(id, path, outlet);
+        });
+    }
+
+    fn close_session(&mut self, id: SessionId) {
+        self.sessions.close(id);
+        self.examples.remove(&id);
+        self.curves.forget(id);
+        self.close_traces_of(id);
+        self.sessions_changed();
+    }
+
+    pub(crate) fn opened(&mut self, opened: Opened) {
+        self.opening.remove(&opened.id);
+        if let Some(version) = opened.newer {
+            let text = format!(
+                "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",
+                opened.session.name
+            );
+            self.say(Weight::Info, text);
+        }
+        self.sessions.put(OpenSession {
+            path: opened.path,
+            stamp: opened.stamp,
+            newer: opened.newer,
+            ..OpenSession::unsaved(opened.id, opened.session, opened.findings)
+        });
+        self.compare.result = None;
+        self.sessions_changed();
+        self.go_to_opened();
+    }
+
+    /// A file could not be opened.
+    pub(crate) fn not_opened(&mut self, path: &Path, reason: &str) {
+        self.opening.retain(|_, opening| opening != path);
+        let path = path.display().to_string();
+        let which = if reason.contains(&path) {
+            String::new()
+        } else {
+            format!("{path}: ")
+        };
+        self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
+    }
+
+    /// A file was written, and is the session's own from now on.
+    pub(crate) fn saved_as(
+        &mut self,
+        id: SessionId,
+        path: PathBuf,
+        stamp: Stamp,
+        session: Arc<Session>,
+    ) {
+        let text = format!("Saved to {}", path.display());
+        if let Some(open) = self.sessions.get_mut(id) {
+            open.session = session;
+            open.path = Some(path);
+            open.stamp = Some(stamp);
+            open.on_disk = OnDisk::Same;
+        }
+        self.say(Weight::Done, text);
+        self.sessions_changed();
+        self.jobs.rescan_library();
+    }
+
+    pub(crate) fn on_disk(&mut self, path: &Path, stamp: Option<Stamp>) {
+        let Some(open) = self.sessions.by_path(path) else {
+            return;
+        };
+        let (id, name) = (open.id, open.session.name.clone());
+        let on_disk = match &stamp {
+            None => OnDisk::Gone,
+            Some(_) if stamp == open.stamp => OnDisk::Same,
+            Some(_) => OnDisk::Changed,
+        };
+        let is_news = open.on_disk != on_disk;
+        if let Some(open) = self.sessions.get_mut(id) {
+            open.on_disk = on_disk;
+        }
+        match on_disk {
+            OnDisk::Changed if is_news => {
+                let again = Action::Sessions(Sessions::Reload(id));
+                let text = format!("The file of {name} was changed by something else.");
+                self.offer(Weight::Info, text, "Read it again", again);
+            }
+            OnDisk::Gone if is_news => {
+                let save = Action::Sessions(Sessions::SaveAs(id, None));
+                let text = format!("The file of {name} is gone; what is shown is in memory alone.");
+                self.offer(Weight::Trouble, text, "Save as…", save);
+            }
+            _ => {}
+        }
+    }
+
+    /// Saves a session; asks where if nobody said: beside its file, else in the library.
+    pub(crate) fn save_as(&mut self, id: SessionId, path: Option<PathBuf>) {
+        let Some(open) = self.sessions.get(id) else {
+            return;
+        };
+        let Some(path) = path else {
+            let name = format!("{}.ron", library::safe(&open.session.name));
+            let beside = open.path.as_deref().and_then(Path::parent);
+            let beside = beside.filter(|folder| folder.is_absolute());
+            let path = beside.unwrap_or(&self.place.paths.library).join(name);
+            self.outputs.push(Output::Ask(Ask::SaveSession(id, path)));
+            return;
+        };
+        if let Some(version) = open.newer {
+            let text = format!(
+                "{} was written by a newer Powerband (session version {version}) and is not written to.",
+                open.session.name
+            );
+            return self.say(Weight::Trouble, text);
+        }
+        let session = Arc::clone(&open.session);
+        let from = open.path.clone();
+        let traces = self.timeline.traces.iter();
+        let own = traces.filter_map(|(_, open)| {
+            let (session, profile) = open.owner?;
+            (session == id).then(|| (profile, Arc::clone(&open.trace)))
+        });
+        let own: Vec<(usize, Arc<Trace>)> = own.collect();
+        self.jobs.spawn("save", move |outlet| {
+            work::save_as(id, &session, (&own, from.as_deref()), path, outlet);
+        });
+    }
+
+    /// Leaves a screen that shows nothing of the sessions that are open, where somebody opened one there.
+    /// A run that goes on is a click away.
+    pub(crate) fn go_to_opened(&mut self) {
+        let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
+        if std::mem::take(&mut self.shows_opened) && leaves {
+            self.screen = Screen::Curves;
+        }
+    }
+
+    /// Opens one of the built-in examples by its place.
+    pub(crate) fn open_example(&mut self, place: usize) {
+        let id = self.sessions.new_id();
+        self.examples.insert(id, place);
+        self.jobs
+            .spawn("open", move |outlet| work::open_example(id, place, outlet));
+    }
+
+    /// Opens the examples that were open last time, by their files.
+    pub(crate) fn open_examples_again(&mut self, files: &[String]) {
+        for file in files {
+            let place = examples::ALL
+                .iter()
+                .position(|example| example.file == *file);
+            if let Some(place) = place {
+                self.open_example(place);
+            }
+        }
+    }
+
+    /// Files of the examples that are open, but for those that were saved and so have a file of their own.
+    pub(crate) fn open_examples(&self) -> Vec<String> {
+        let has_file = |id: SessionId| {
+            let open = self.sessions.get(id);
+            open.is_some_and(|open| open.path.is_some())
+        };
+        let open = self.examples.iter().filter(|(id, _)| !has_file(**id));
+        open.filter_map(|(_, place)| Some(examples::ALL.get(*place)?.file.to_owned()))
+            .collect()
+    }
+}

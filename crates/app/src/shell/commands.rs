@@ -1,0 +1,68 @@
+//! Commands about the window itself.
+
+use super::settings::Theme;
+use crate::action::{Action, Shell};
+use crate::command::entry::{Command, command};
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("palette", "Find a command", "Ctrl+K", |app| {
+        Ok(shell(Shell::Palette(!app.palette_open)))
+    }),
+    command("back", "Back out", "Escape", |_| Ok(Action::Back)),
+    command("log", "Show the log", "Ctrl+L", |app| {
+        Ok(shell(Shell::Log(!app.log_open)))
+    }),
+    command(
+        "toggle-library",
+        "Show or hide the library",
+        "Ctrl+B",
+        |_| Ok(shell(Shell::ToggleLibrary)),
+    ),
+    command("theme-next", "Next theme", "", |_| {
+        Ok(shell(Shell::NextTheme))
+    }),
+    command("theme-system", "Theme: as the system", "", |_| {
+        Ok(shell(Shell::Theme(Theme::System)))
+    }),
+    command("theme-light", "Theme: light", "", |_| {
+        Ok(shell(Shell::Theme(Theme::Light)))
+    }),
+    command("theme-dark", "Theme: dark", "", |_| {
+        Ok(shell(Shell::Theme(Theme::Dark)))
+    }),
+    command("larger", "Everything larger", "Ctrl+Plus", |_| {
+        Ok(shell(Shell::Zoom(1)))
+    }),
+    command("smaller", "Everything smaller", "Ctrl+Minus", |_| {
+        Ok(shell(Shell::Zoom(-1)))
+    }),
+    command("normal-size", "Everything at its size", "Ctrl+0", |_| {
+        Ok(shell(Shell::Zoom(0)))
+    }),
+    command("reset-shortcuts", "Reset all shortcuts", "", |_| {
+        Ok(shell(Shell::ResetShortcuts))
+    }),
+    command("dismiss", "Dismiss the newest notice", "Ctrl+D", |app| {
+        let shown = app.notices.newest_up().ok_or("there is no notice");
+        shown.map(|_| shell(Shell::DismissNewest))
+    }),
+    command("copy-notice", "Copy the newest notice", "", |app| {
+        let newest = app.notices.up().last().ok_or("there is no notice")?;
+        Ok(shell(Shell::Copy(newest.text.clone())))
+    }),
+    command("copy-log", "Copy the log", "", |app| {
+        let text = app.log_text();
+        if text.is_empty() {
+            return Err("nothing has been said yet");
+        }
+        Ok(shell(Shell::Copy(text)))
+    }),
+    command("close", "Close Powerband", "Ctrl+Q", |_| {
+        Ok(shell(Shell::AskClose))
+    }),
+];
+
+fn shell(change: Shell) -> Action {
+    Action::Shell(change)
+}

@@ -1,0 +1,69 @@
+//! In the command palette: notices, and how the window behaves.
+
+use super::settings::Watching;
+use crate::App;
+use crate::action::{Action, Shell};
+use crate::command;
+use crate::notices::Notice;
+use crate::palette_entries::entry::{Offered, anywhere, seen_on, typed_on};
+use crate::screen::Screen;
+use powerband_core::base::humanize;
+
+/// Letters of a notice.
+const WORDS: usize = 60;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let notices = app.notices.up().flat_map(notice);
+    let find = typed_on(
+        Screen::Settings,
+        "Settings: find a shortcut",
+        "Find a shortcut",
+    );
+    notices
+        .chain(watching(app))
+        .chain(keys(app))
+        .chain([find])
+        .collect()
+}
+
+/// What its buttons do.
+fn notice(notice: &Notice) -> Vec<Offered> {
+    let words = humanize::shorten(&notice.text, WORDS);
+    let request = |doing: &str, request| anywhere(format!("Notice: {doing} “{words}”"), request);
+    let answer = notice.offer.iter();
+    let mut offered: Vec<Offered> = answer
+        .map(|(title, action)| request(&format!("{title},"), action.clone()))
+        .collect();
+    offered.push(request(
+        "copy",
+        Action::Shell(Shell::Copy(notice.text.clone())),
+    ));
+    offered.push(request("dismiss", Action::Shell(Shell::Dismiss(notice.id))));
+    offered
+}
+
+fn watching(app: &App) -> impl Iterator<Item = Offered> {
+    let others = Watching::ALL
+        .into_iter()
+        .filter(|watching| *watching != app.remembered.watching);
+    others.map(|watching| {
+        let title = match watching {
+            Watching::Off => "devices are not read during runs".to_owned(),
+            _ => format!("devices are read at {}", watching.title()),
+        };
+        let change = Action::Shell(Shell::Watching(watching));
+        seen_on(Screen::Settings, format!("Settings: {title}"), change)
+    })
+}
+
+/// Keys that were changed, as they were delivered.
+fn keys(app: &App) -> impl Iterator<Item = Offered> {
+    let changed = app.remembered.shortcuts.keys();
+    let commands = changed.filter_map(|id| command::ALL.iter().find(|command| command.id == *id));
+    commands.map(|command| {
+        let title = format!("Settings: the usual keys for {}", command.title);
+        let keys = command.keys.parse().ok();
+        let change = Action::Shell(Shell::Shortcut(command.id, keys));
+        seen_on(Screen::Settings, title, change)
+    })
+}

@@ -1,0 +1,365 @@
+//! What the window remembers from one start to the next: looks, shortcuts, and where the user was.
+//!
+//! A broken file costs what it said and nothing else: the window starts as if it were the first time. Of a file of
+//! another version, what can be read is used, and the rest stays in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::keys::Shortcut;
+use crate::plan::Draft;
+use crate::screen::Screen;
+use crate::tables::Arrangement;
+use crate::{App, Installation};
+use powerband_core::base::{atomic_file, regular_file};
+use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
+use powerband_store::ron_keys::{self, Entry};
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Always light.
+    Light,
+    /// Always dark.
+    Dark,
+}
+
+impl Theme {
+    /// Every theme, in turn.
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+
+    /// The next in turn.
+    pub fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+/// How often devices are read during a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Watching {
+    /// Not at all.
+    Off,
+    /// Once a second.
+    Slow,
+    /// Ten times a second.
+    #[default]
+    Usual,
+    /// A hundred times a second.
+    Fast,
+}
+
+impl Watching {
+    /// Every choice.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Slow, Self::Usual, Self::Fast];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Off => "Off",
+            Self::Slow => "1 Hz",
+            Self::Usual => "10 Hz",
+            Self::Fast => "100 Hz",
+        }
+    }
+
+    /// Readings a second; nothing for not at all.
+    pub fn rate_hz(self) -> Option<f64> {
+        match self {
+            Self::Off => None,
+            Self::Slow => Some(1.0),
+            Self::Usual => Some(10.0),
+            Self::Fast => Some(100.0),
+        }
+    }
+}
+
+/// Where the window was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Left and top on the screen, where the system tells.
+    pub position: Option<(f32, f32)>,
+    /// Width and height.
+    pub size: (f32, f32),
+    /// Whether it filled the screen.
+    pub maximized: bool,
+}
+
+/// What is remembered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    /// Light or dark.
+    pub theme: Theme,
+    /// Size of everything, in steps of ten percent from 100 %.
+    pub zoom_steps: i8,
+    /// Whether the desktop wanted a light theme when it was asked last.
+    pub light_desktop: bool,
+    /// How often devices are read during a run.
+    pub watching: Watching,
+    /// Whether the library is folded away.
+    pub library_folded: bool,
+    /// The screen.
+    pub screen: Screen,
+    /// Files of the open sessions.
+    pub open: Vec<PathBuf>,
+    /// Files of the built-in examples that are open.
+    pub examples: Vec<String>,
+    /// Files of other tools that are open and not kept as a session.
+    pub files: Vec<PathBuf>,
+    /// The folder that the last picture or report went to.
+    pub export_folder: Option<PathBuf>,
+    /// The latency limit of the curves, in nanoseconds.
+    pub limit_ns: Option<f64>,
+    /// Whether latency is drawn on a linear axis.
+    pub linear_latency: bool,
+    /// Whether throughput is drawn on a logarithmic axis.
+    pub log_throughput: bool,
+    /// The number that stands for a case's latency.
+    pub statistic: Statistic,
+    /// Which efficiency is drawn.
+    pub efficiency: Efficiency,
+    /// How tables are arranged, where the user did that.
+    pub tables: BTreeMap<String, Arrangement>,
+    /// The plan that was being written.
+    pub draft: Draft,
+    /// Shortcuts that differ from how they were delivered; nothing stands for none.
+    #[serde(deserialize_with = "possible")]
+    pub shortcuts: BTreeMap<String, Option<Shortcut>>,
+    /// Where the window was.
+    pub placement: Option<Placement>,
+}
+
+/// The shortcuts of a file without those that cannot be: such a command has its own again, and all else that
+/// the file says still holds.
+fn possible<'de, D: Deserializer<'de>>(
+    file: D,
+) -> Result<BTreeMap<String, Option<Shortcut>>, D::Error> {
+    let written = BTreeMap::<String, Option<String>>::deserialize(file)?;
+    let read = written.into_iter().filter_map(|(id, keys)| {
+        let keys = keys.map(|keys| keys.parse::<Shortcut>()).transpose().ok()?;
+        Some((id, keys))
+    });
+    Ok(read.collect())
+}
+
+/// Sizes that can be chosen, in steps.
+pub(crate) const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
+
+impl Remembered {
+    /// The size of everything: 1 is 100 %.
+    pub fn zoom(&self) -> f32 {
+        1.0 + 0.1 * f32::from(self.zoom_steps)
+    }
+}
+
+/// What was remembered, and what is to be said about it.
+pub fn read(path: &Path) -> (Remembered, Option<String>) {
+    let Ok(text) = regular_file::read_to_string(path) else {
+        return (Remembered::default(), None);
+    };
+    match ron::from_str(&text) {
+        Ok(remembered) => (remembered, None),
+        Err(error) => read_in_part(&text).map_or_else(
+            || {
+                let path = path.display();
+                let said = format!(
+                    "{path} makes no sense ({error}), so the window starts as if for the first time."
+                );
+                (Remembered::default(), Some(said))
+            },
+            |(remembered, left)| {
+                let (path, left) = (path.display(), left.join(", "));
+                let said = format!(
+                    "{path} is of another version of Powerband: {left} cannot be read and stays as it is there."
+                );
+                (remembered, Some(said))
+            },
+        ),
+    }
+}
+
+/// What a file has that can be read, and the keys of the rest; nothing where it is no such file at all.
+fn read_in_part(text: &str) -> Option<(Remembered, Vec<String>)> {
+    let entries = ron_keys::entries(text).ok()?;
+    let (readable, rest): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(is_readable);
+    let remembered = ron::from_str(&ron_keys::file(&readable)).ok()?;
+    Some((remembered, rest.into_iter().map(|(key, _)| key).collect()))
+}
+
+fn is_readable(entry: &Entry) -> bool {
+    ron::from_str::<Remembered>(&ron_keys::file(std::slice::from_ref(entry))).is_ok()
+}
+
+fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
+    let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default());
+    text.map_err(|error| error.to_string())
+        .and_then(|text| ron_keys::entries(&text))
+        .map_err(|error| format!("the window's state cannot be put into words: {error}"))
+}
+
+/// Keeps it for the next start.
+pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
+    let there = regular_file::read_to_string(path).unwrap_or_default();
+    let usual = entries(&Remembered::default())?;
+    let all = ron_keys::beside(entries(remembered)?, &usual, &there, is_readable);
+    let text = ron_keys::file(&all);
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Where the window's own state is kept: beside the settings.
+pub fn window_file(place: &Installation) -> PathBuf {
+    place.paths.settings.with_file_name("window.ron")
+}
+
+impl App {
+    /// What is to be remembered, as things stand.
+    pub fn to_remember(&self) -> Remembered {
+        Remembered {
+            screen: self.screen,
+            open: self
+                .sessions
+                .iter()
+                .filter_map(|open| open.path.clone())
+                .chain(self.opening.values().cloned())
+                .collect(),
+            examples: self.open_examples(),
+            files: self.unkept_files(),
+            limit_ns: self.curves.options.limit_ns,
+            linear_latency: !self.curves.options.log_y,
+            log_throughput: self.curves.options.log_throughput,
+            statistic: self.curves.options.statistic,
+            efficiency: self.curves.options.efficiency,
+            draft: self.planner.draft.clone(),
+            tables: self.tables.arrangements.clone(),
+            ..self.remembered.clone()
+        }
+    }
+
+    /// Keeps what is to be remembered. Called when the window closes.
+    pub fn remember(&self) -> Result<(), String> {
+        write(&self.window_file, &self.to_remember())
+    }
+
+    /// Keeps it from time to time as well, for a window that does not get to close.
+    pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
+        const EVERY_NS: u64 = 10_000_000_000;
+        if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
+            return;
+        }
+        let remembered = self.to_remember();
+        let is_news = remembered != self.kept.0;
+        self.kept = (remembered, now_ns);
+        if is_news {
+            let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
+            self.jobs.spawn("remember", move |_| {
+                // The window's place is not worth a complaint in mid-work.
+                drop(write(&path, &remembered));
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/window.ron");
+        let mut remembered = Remembered {
+            theme: Theme::Light,
+            zoom_steps: 3,
+            screen: Screen::Compare,
+            ..Remembered::default()
+        };
+        remembered
+            .shortcuts
+            .insert("palette".to_owned(), Some("Ctrl+P".parse().unwrap()));
+        write(&path, &remembered).unwrap();
+        assert_eq!(read(&path), (remembered, None));
+    }
+
+    #[test]
+    fn a_modifier_alone_is_no_shortcut_and_costs_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        let shortcuts = r#"{"back": Some("ControlLeft"), "go-plan": Some("Ctrl+P"), "log": None}"#;
+        fs::write(&path, format!("(theme: Light, shortcuts: {shortcuts})")).unwrap();
+        let (remembered, said) = read(&path);
+        assert_eq!((remembered.theme, said), (Theme::Light, None));
+        let read: Vec<(String, Option<Shortcut>)> = remembered.shortcuts.into_iter().collect();
+        let plan = Some("Ctrl+P".parse().unwrap());
+        assert_eq!(
+            read,
+            [("go-plan".to_owned(), plan), ("log".to_owned(), None)]
+        );
+    }
+
+    #[test]
+    fn what_another_version_wrote_is_read_in_part_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        let text = "(theme: Sepia(warmth: 3), zoom_steps: 2, dock: [Left, Right], screen: Compare)";
+        fs::write(&path, text).unwrap();
+        let (mut remembered, said) = read(&path);
+        assert_eq!(
+            (remembered.zoom_steps, remembered.screen),
+            (2, Screen::Compare)
+        );
+        let said = said.unwrap();
+        assert!(
+            said.contains("another version") && said.contains("theme"),
+            "{said}"
+        );
+        remembered.zoom_steps = 4;
+        write(&path, &remembered).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        for kept in [
+            "theme: Sepia(warmth: 3),",
+            "dock: [Left, Right],",
+            "zoom_steps: 4,",
+        ] {
+            assert!(text.contains(kept), "{text}");
+        }
+        remembered.theme = Theme::Dark;
+        write(&path, &remembered).unwrap();
+        assert_eq!(
+            read(&path),
+            (remembered, None),
+            "what is chosen here counts"
+        );
+    }
+
+    #[test]
+    fn a_broken_file_is_said_and_survived() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("window.ron");
+        fs::write(&path, "(theme: Purple)").unwrap();
+        let (remembered, said) = read(&path);
+        assert_eq!(remembered, Remembered::default());
+        assert!(said.unwrap().contains("window.ron"));
+    }
+}

@@ -1,0 +1,123 @@
+//! What actions about the window itself do: to another screen, out of what is open, and closing.
+
+use super::settings::ZOOM_STEPS;
+use crate::action::{Closing, Curves, Kernels, Run, Shell};
+use crate::notices::Weight;
+use crate::screen::Screen;
+use crate::tables::action::Change;
+use crate::{App, Output};
+
+impl App {
+    pub(crate) fn go(&mut self, screen: Screen) {
+        self.screen = screen;
+        if screen == Screen::History {
+            // The library may have other sessions by now.
+            self.history.is_stale = true;
+            self.follow_if_wanted();
+        }
+        self.compare_steps_if_wanted();
+        self.add_up_if_wanted();
+    }
+
+    /// Out of the innermost thing that is open.
+    pub(crate) fn back(&mut self) {
+        if self.palette_open {
+            self.palette_open = false;
+        } else if self.closing {
+            self.closing = false;
+        } else if self.log_open {
+            self.log_open = false;
+        } else if let Some(id) = self.notices.newest_up() {
+            self.notices.dismiss(id);
+        } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
+            self.curves(Curves::Pin(None));
+        } else if let Some(id) = self.tables.filtered(self.screen) {
+            self.table(id, Change::Filter(String::new()));
+        } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
+            self.kernels(Kernels::Filter(String::new()));
+        } else if self.screen == Screen::Timeline && self.leaves_selection() {
+            // It was all there was to leave.
+        } else if !self.library.search.is_empty() {
+            self.library.search(String::new());
+        } else if self.library.selected.is_some() && self.screen == Screen::Library {
+            self.library.selected = None;
+        } else {
+            self.screen = Screen::Home;
+        }
+    }
+
+    pub(crate) fn shell(&mut self, shell: Shell) {
+        match shell {
+            Shell::Palette(open) => self.palette_open = open,
+            Shell::Log(open) => self.log_open = open,
+            Shell::ToggleLibrary => {
+                self.show_library(!self.shows_library());
+            }
+            Shell::Theme(theme) => self.remembered.theme = theme,
+            Shell::NextTheme => self.remembered.theme = self.remembered.theme.next(),
+            Shell::Watching(watching) => self.remembered.watching = watching,
+            Shell::Zoom(0) => self.remembered.zoom_steps = 0,
+            Shell::Zoom(by) => {
+                let steps = self.remembered.zoom_steps.saturating_add(by);
+                self.remembered.zoom_steps = steps.clamp(*ZOOM_STEPS.start(), *ZOOM_STEPS.end());
+            }
+            Shell::Shortcut(id, keys) => {
+                self.remembered.shortcuts.insert(id.to_owned(), keys);
+            }
+            Shell::ResetShortcuts => self.remembered.shortcuts.clear(),
+            Shell::Dismiss(id) => self.notices.dismiss(id),
+            Shell::DismissNewest => {
+                if let Some(id) = self.notices.newest_up() {
+                    self.notices.dismiss(id);
+                }
+            }
+            Shell::Copy(text) => {
+                self.outputs.push(Output::Copy(text));
+                self.say(Weight::Done, "Copied to the clipboard");
+            }
+            Shell::Cursor(field) => self.outputs.push(Output::Cursor(field)),
+            Shell::AskClose if self.is_running() => self.closing = true,
+            Shell::AskClose => self.outputs.push(Output::Close),
+            Shell::Close(closing) => self.close(closing),
+        }
+    }
+
+    fn close(&mut self, closing: Closing) {
+        self.closing = false;
+        if closing == Closing::Stay {
+            return;
+        }
+        let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
+            self.outputs.push(Output::Close);
+            return;
+        };
+        run.close_after = true;
+        if closing == Closing::Finish {
+            run.control.resume();
+            self.outputs.push(Output::Hide);
+        } else {
+            self.run(&Run::Stop);
+        }
+    }
+
+    /// Whether the library stands beside the screen.
+    pub fn shows_library(&self) -> bool {
+        self.library_in_narrow
+            .unwrap_or(!self.remembered.library_folded)
+    }
+
+    /// Shows the library beside the screen or folds it; in a narrow window for as long as it is narrow.
+    pub(crate) fn show_library(&mut self, shown: bool) {
+        match &mut self.library_in_narrow {
+            Some(in_narrow) => *in_narrow = shown,
+            None => self.remembered.library_folded = !shown,
+        }
+    }
+
+    /// Takes in whether the window has room for screen and library.
+    pub fn fit(&mut self, is_narrow: bool) {
+        if is_narrow != self.library_in_narrow.is_some() {
+            self.library_in_narrow = is_narrow.then_some(false);
+        }
+    }
+}

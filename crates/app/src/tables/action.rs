@@ -1,0 +1,22 @@
+//! What can be asked of a table.
+
+use std::path::PathBuf;
+
+/// A change of a table, or a copy of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Sorts by a column; the same again turns it round.
+    Sort(String),
+    /// Shows or hides a column.
+    Column(String, bool),
+    /// Moves a column to the left (below 0) or to the right.
+    Move(String, i8),
+    /// Columns and rows as they are at first.
+    Reset,
+    /// Shows rows with these words only.
+    Filter(String),
+    /// Copies it, tab-separated.
+    Copy,
+    /// Writes it to a file; asks which, unless that is said.
+    Export(Option<PathBuf>),
+}

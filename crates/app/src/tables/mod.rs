@@ -1,0 +1,298 @@
+//! The tables that the window shows: their columns and order as the user arranged them, and the words that
+//! their rows are filtered by.
+
+pub mod action;
+pub mod palette;
+mod update;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::screen::Screen;
+use action::Change;
+use powerband_findings::tables::Table;
+use powerband_findings::tables::view::{Sort, View};
+
+/// A table of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Names it in the settings; never changed.
+    pub id: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// What a row is called.
+    pub row: &'static str,
+    /// Where it is shown.
+    pub screen: Screen,
+    /// Whether it has a field of its own that filters it; what the screen filters has none.
+    pub filters: bool,
+}
+
+const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: Screen) -> Kind {
+    Kind {
+        id,
+        title,
+        row,
+        screen,
+        filters: !matches!(screen, Screen::Kernels | Screen::Library),
+    }
+}
+
+/// Every table of the window; the first of a screen is the one that *copy the table* means.
+pub const ALL: [Kind; 16] = [
+    kind("cases", "Cases", "case", Screen::Curves),
+    kind("shapes", "Shape of the curves", "curve", Screen::Curves),
+    kind("trade-off", "Speed and accuracy", "setup", Screen::Curves),
+    kind(
+        "patterns",
+        "What happened to the nodes",
+        "pattern",
+        Screen::Curves,
+    ),
+    kind("operators", "Nodes by operator", "operator", Screen::Curves),
+    kind("slowest", "Slowest nodes", "node", Screen::Curves),
+    kind(
+        "providers",
+        "Execution providers",
+        "provider",
+        Screen::Curves,
+    ),
+    kind("pairs", "Case by case", "pair", Screen::Compare),
+    kind("metrics", "Every number", "metric", Screen::Compare),
+    kind("history", "History", "session", Screen::History),
+    kind("steps", "Steps", "step", Screen::Journey),
+    kind("kernels", "Kernels", "row", Screen::Kernels),
+    kind("categories", "Categories", "category", Screen::Kernels),
+    kind("changes", "Changes", "row", Screen::Kernels),
+    kind("counters", "Counters", "counter", Screen::Kernels),
+    kind("sessions", "Sessions", "session", Screen::Library),
+];
+
+/// The kind of a table, by its id.
+pub fn find(id: &str) -> Option<&'static Kind> {
+    ALL.iter().find(|kind| kind.id == id)
+}
+
+/// How the user arranged a table. Kept in the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Arrangement {
+    /// Keys of the shown columns, in order; empty for those that are shown at first.
+    pub columns: Vec<String>,
+    /// The column that rows are sorted by, and whether the largest comes first.
+    pub sort: Option<Sort>,
+}
+
+/// A table as it is shown.
+#[derive(Clone, Debug)]
+struct Shown {
+    /// As it was made.
+    whole: View,
+    /// As the user arranged it.
+    view: View,
+    /// How often it was made anew or arranged.
+    version: u64,
+}
+
+/// Every table of the window, by its id.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// How the user arranged them.
+    pub arrangements: BTreeMap<String, Arrangement>,
+    words: BTreeMap<&'static str, String>,
+    shown: BTreeMap<&'static str, Shown>,
+    versions: u64,
+}
+
+impl Tables {
+    /// Tables as they were arranged when the window was open last.
+    pub fn arranged(arrangements: BTreeMap<String, Arrangement>) -> Self {
+        Self {
+            arrangements,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a table that was made anew.
+    pub(crate) fn put(&mut self, id: &'static str, table: Table) {
+        let whole = View::new(table);
+        let shown = Shown {
+            view: whole.clone(),
+            whole,
+            version: 0,
+        };
+        self.shown.insert(id, shown);
+        self.arrange(id);
+    }
+
+    /// Forgets a table of which there is nothing to show.
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.shown.remove(id);
+    }
+
+    /// A table as it is arranged.
+    pub fn view(&self, id: &str) -> Option<&View> {
+        self.shown.get(id).map(|shown| &shown.view)
+    }
+
+    /// A number that is another one whenever the view is.
+    pub fn version(&self, id: &str) -> u64 {
+        self.shown.get(id).map_or(0, |shown| shown.version)
+    }
+
+    /// The words that its rows must have.
+    pub fn words(&self, id: &str) -> &str {
+        self.words.get(id).map_or("", String::as_str)
+    }
+
+    /// The first table of a screen whose rows are filtered.
+    pub(crate) fn filtered(&self, screen: Screen) -> Option<&'static str> {
+        let ids = ALL.iter().filter(|kind| kind.screen == screen);
+        ids.map(|kind| kind.id)
+            .find(|id| !self.words(id).is_empty())
+    }
+
+    /// The column that it is sorted by, and whether the largest comes first.
+    pub fn sort(&self, id: &str) -> Option<&Sort> {
+        self.arrangements.get(id)?.sort.as_ref()
+    }
+
+    /// Whether the user chose or moved columns.
+    pub fn has_own_columns(&self, id: &str) -> bool {
+        let own = self.arrangements.get(id);
+        own.is_some_and(|own| !own.columns.is_empty())
+    }
+
+    /// Arranges a table otherwise.
+    pub(crate) fn change(&mut self, id: &'static str, change: &Change) {
+        let Some(shown) = self.shown.get(id) else {
+            return;
+        };
+        let mut columns: Vec<String> = shown.view.heads().map(|head| head.key.to_owned()).collect();
+        let arrangement = self.arrangements.entry(id.to_owned()).or_default();
+        match change {
+            Change::Sort(key) => {
+                let heads = shown.view.all_heads();
+                let is_number = heads.iter().any(|head| head.key == key && head.is_number);
+                arrangement.sort = next_sort(arrangement.sort.take(), key, is_number);
+            }
+            Change::Column(key, true) if !columns.contains(key) => {
+                columns.push(key.clone());
+                arrangement.columns = columns;
+            }
+            Change::Column(key, false) if columns.len() > 1 => {
+                columns.retain(|column| column != key);
+                arrangement.columns = columns;
+            }
+            Change::Move(key, by) => {
+                if let Some(place) = columns.iter().position(|column| column == key) {
+                    let to = place.saturating_add_signed(isize::from(*by));
+                    let column = columns.remove(place);
+                    columns.insert(to.min(columns.len()), column);
+                    arrangement.columns = columns;
+                }
+            }
+            Change::Reset => *arrangement = Arrangement::default(),
+            Change::Filter(words) => {
+                self.words.insert(id, words.clone());
+            }
+            Change::Column(..) | Change::Copy | Change::Export(_) => return,
+        }
+        if self.arrangements.get(id) == Some(&Arrangement::default()) {
+            self.arrangements.remove(id);
+        }
+        self.arrange(id);
+    }
+
+    fn arrange(&mut self, id: &'static str) {
+        let words = self.words.get(id).cloned().unwrap_or_default();
+        let arrangement = self.arrangements.get(id).cloned().unwrap_or_default();
+        self.versions += 1;
+        if let Some(shown) = self.shown.get_mut(id) {
+            let view = shown.whole.clone().columns(&arrangement.columns);
+            shown.view = view.arranged(arrangement.sort.as_ref(), &words);
+            shown.version = self.versions;
+        }
+    }
+}
+
+/// Numbers from the largest, words from A; the same column again turns it round, and a third time gives the
+/// rows their own order back.
+fn next_sort(sort: Option<Sort>, key: &str, is_number: bool) -> Option<Sort> {
+    match sort {
+        Some((same, falls)) if same == key && falls == is_number => Some((same, !falls)),
+        Some((same, _)) if same == key => None,
+        _ => Some((key.to_owned(), is_number)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::profile::Counter;
+    use powerband_findings::tables::counters;
+
+    fn counter(kernel: &str, launches: u64) -> Counter {
+        Counter {
+            kernel: kernel.to_owned(),
+            name: "Waves".to_owned(),
+            unit: String::new(),
+            launches,
+            sum: 1.0,
+        }
+    }
+
+    fn tables() -> Tables {
+        let mut tables = Tables::default();
+        tables.put("counters", some());
+        tables
+    }
+
+    fn some() -> Table {
+        counters::of_counters(&[counter("a", 1), counter("b", 3), counter("c", 2)])
+    }
+
+    fn kernels(tables: &Tables) -> Vec<String> {
+        let view = tables.view("counters").unwrap();
+        let texts = (0..view.len()).map(|row| view.value(row, "kernel").shown_text().to_owned());
+        texts.collect()
+    }
+
+    #[test]
+    fn a_table_stays_as_it_was_arranged_when_it_is_made_anew() {
+        let mut tables = tables();
+        tables.change("counters", &Change::Sort("launches".to_owned()));
+        assert_eq!(kernels(&tables), ["b", "c", "a"]);
+        tables.put("counters", some());
+        assert_eq!(kernels(&tables), ["b", "c", "a"]);
+        tables.change("counters", &Change::Sort("launches".to_owned()));
+        assert_eq!(kernels(&tables), ["a", "c", "b"]);
+        tables.change("counters", &Change::Sort("launches".to_owned()));
+        assert_eq!(kernels(&tables), ["a", "b", "c"]);
+        assert!(tables.arrangements.is_empty(), "nothing to remember");
+        tables.change("counters", &Change::Filter("B".to_owned()));
+        assert_eq!(kernels(&tables), ["b"]);
+    }
+
+    #[test]
+    fn columns_come_and_go_and_move() {
+        let mut tables = tables();
+        let keys = |tables: &Tables| -> Vec<&'static str> {
+            let view = tables.view("counters").unwrap();
+            view.heads().map(|head| head.key).collect()
+        };
+        tables.change("counters", &Change::Column("sum".to_owned(), false));
+        tables.change("counters", &Change::Move("launches".to_owned(), -1));
+        assert_eq!(
+            keys(&tables),
+            ["kernel", "launches", "counter", "per_launch"]
+        );
+        tables.change("counters", &Change::Column("sum".to_owned(), true));
+        assert_eq!(keys(&tables).last(), Some(&"sum"));
+        assert!(tables.has_own_columns("counters"));
+        tables.change("counters", &Change::Reset);
+        assert_eq!(keys(&tables).len(), 5);
+        assert!(!tables.has_own_columns("counters"));
+    }
+}

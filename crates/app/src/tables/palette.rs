@@ -1,0 +1,57 @@
+//! What can be done with the tables of the screen that is shown.
+
+use super::action::Change;
+use super::{ALL, Kind};
+use crate::App;
+use crate::action::Action;
+use crate::palette_entries::entry::{Offered, seen_on, typed_on};
+use powerband_findings::tables::view::View;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let here = ALL.iter().filter(|kind| kind.screen == app.screen);
+    here.filter_map(|kind| Some((kind, app.tables.view(kind.id)?)))
+        .flat_map(|(kind, view)| of_table(kind, view))
+        .collect()
+}
+
+fn of_table(kind: &Kind, view: &View) -> Vec<Offered> {
+    let offer = |what: &str, change: Change| {
+        let title = format!("{}: {what}", kind.title);
+        seen_on(kind.screen, title, Action::Table(kind.id, change))
+    };
+    let shown: Vec<&str> = view.heads().map(|head| head.key).collect();
+    let filter = format!("{}: filter the table", kind.title);
+    let filter = typed_on(kind.screen, &filter, &filter_name(kind));
+    let mut offers: Vec<Offered> = kind.filters.then_some(filter).into_iter().collect();
+    offers.extend([
+        offer("copy the table", Change::Copy),
+        offer("export the table", Change::Export(None)),
+        offer("columns and rows as at first", Change::Reset),
+    ]);
+    for head in view.all_heads() {
+        let (title, key) = (head.title, head.key.to_owned());
+        let is_shown = shown.contains(&head.key);
+        if is_shown {
+            offers.extend([
+                offer(&format!("sort by {title}"), Change::Sort(key.clone())),
+                offer(
+                    &format!("move {title} to the left"),
+                    Change::Move(key.clone(), -1),
+                ),
+                offer(
+                    &format!("move {title} to the right"),
+                    Change::Move(key.clone(), 1),
+                ),
+            ]);
+        }
+        let doing = if is_shown { "hide" } else { "show" };
+        let column = Change::Column(key, !is_shown);
+        offers.push(offer(&format!("{doing} column {title}"), column));
+    }
+    offers
+}
+
+/// What the field is called that filters a table.
+pub fn filter_name(kind: &Kind) -> String {
+    format!("Filter {}", kind.title)
+}

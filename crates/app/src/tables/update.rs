@@ -1,0 +1,64 @@
+//! What actions for tables do.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::action::Change;
+use super::find;
+use crate::inbox::Message;
+use crate::notices::Weight;
+use crate::{App, Ask, Output};
+use powerband_core::base::{atomic_file, humanize};
+use powerband_findings::tables::view::View;
+
+impl App {
+    /// Arranges, copies or exports a table.
+    pub(crate) fn table(&mut self, id: &'static str, change: Change) {
+        match change {
+            Change::Copy => self.copy_table(id),
+            Change::Export(path) => self.export_table(id, path),
+            change => self.tables.change(id, &change),
+        }
+    }
+
+    fn copy_table(&mut self, id: &str) {
+        let Some((view, kind)) = self.tables.view(id).zip(find(id)) else {
+            return;
+        };
+        let rows = humanize::of_many(view.len() as u64, kind.row);
+        let text = view.to_tsv();
+        self.outputs.push(Output::Copy(text));
+        self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
+    }
+
+    fn export_table(&mut self, id: &'static str, path: Option<PathBuf>) {
+        let Some(view) = self.tables.view(id).cloned() else {
+            return;
+        };
+        let Some(path) = path else {
+            let path = self.export_path(&format!("{id}.csv"));
+            self.outputs.push(Output::Ask(Ask::SaveTable(id, path)));
+            return;
+        };
+        self.exports_to(&path);
+        self.jobs.spawn("export-table", move |outlet| {
+            let shown = path.display();
+            outlet.send(match write(&view, &path) {
+                Ok(()) => Message::Done(format!("The table is in {shown}")),
+                Err(why) => Message::Failed(format!("The table was not written to {shown}: {why}")),
+            });
+        });
+    }
+}
+
+/// Writes it as the ending of the file says: `.tsv` and `.json`, else with commas.
+fn write(view: &View, path: &Path) -> Result<(), String> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let text = match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
+        Some("tsv") => view.to_tsv(),
+        Some("json") => format!("{:#}\n", view.to_json()),
+        _ => view.to_csv(),
+    };
+    let written = atomic_file::write(path, |file| file.write_all(text.as_bytes()));
+    written.map_err(|error| error.to_string())
+}

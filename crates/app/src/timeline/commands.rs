@@ -1,0 +1,111 @@
+//! Commands about the timeline.
+
+use crate::App;
+use crate::action::{Action, Timeline};
+use crate::command::entry::{Command, command};
+use crate::screen::Screen;
+
+/// How much farther away one step is.
+const ZOOM: f64 = 1.25;
+
+/// The share of what is seen that one step to the side is.
+const MOVE: f64 = 0.12;
+
+/// How far the tracks scroll in one step, in points.
+const SCROLL: f32 = 240.0;
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
+        Ok(Action::Timeline(Timeline::Choose))
+    }),
+    command("timeline-closer", "Timeline: closer", "W", |app| {
+        timeline(app, || Timeline::Zoom(1.0 / ZOOM))
+    }),
+    command("timeline-farther", "Timeline: farther away", "S", |app| {
+        timeline(app, || Timeline::Zoom(ZOOM))
+    }),
+    command("timeline-earlier", "Timeline: earlier", "A", |app| {
+        timeline(app, || Timeline::Move(-MOVE))
+    }),
+    command("timeline-later", "Timeline: later", "D", |app| {
+        timeline(app, || Timeline::Move(MOVE))
+    }),
+    command("timeline-up", "Timeline: tracks above", "PageUp", |app| {
+        scroll(app, -SCROLL)
+    }),
+    command(
+        "timeline-down",
+        "Timeline: tracks below",
+        "PageDown",
+        |app| scroll(app, SCROLL),
+    ),
+    command("timeline-fit", "Timeline: fit the selection", "F", |app| {
+        timeline(app, || Timeline::Fit)
+    }),
+    command(
+        "timeline-whole",
+        "Timeline: show everything",
+        "Home",
+        |app| timeline(app, || Timeline::Whole),
+    ),
+    command(
+        "timeline-measure",
+        "Timeline: measure by dragging",
+        "M",
+        |app| timeline(app, || Timeline::Measuring(!app.timeline.measures)),
+    ),
+    command(
+        "timeline-partner",
+        "Timeline: from a launch to its kernel, and back",
+        "G",
+        |app| {
+            timeline(app, || Timeline::Partner)?;
+            let partner = app.timeline.partner().ok_or("the selection has no partner");
+            partner.map(|_| Action::Timeline(Timeline::Partner))
+        },
+    ),
+    command(
+        "timeline-find",
+        "Timeline: find a name",
+        "Ctrl+Shift+F",
+        |app| timeline(app, || Timeline::FocusSearch),
+    ),
+    command("timeline-next", "Timeline: next hit", "F3", |app| {
+        hit(app, true)
+    }),
+    command(
+        "timeline-before",
+        "Timeline: hit before",
+        "Shift+F3",
+        |app| hit(app, false),
+    ),
+    command("timeline-close", "Timeline: close the trace", "", |app| {
+        let shown = app.timeline.shown.ok_or("no trace is open")?;
+        Ok(Action::Timeline(Timeline::Close(shown)))
+    }),
+];
+
+/// On the timeline alone: letters mean something else, or nothing, everywhere else.
+fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static str> {
+    if app.screen != Screen::Timeline {
+        return Err("the timeline is not on the screen");
+    }
+    app.timeline.shown.ok_or("no trace is open")?;
+    Ok(Action::Timeline(change()))
+}
+
+fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {
+    let action = timeline(app, || Timeline::NextHit(forward))?;
+    app.timeline.next_hit(forward).ok_or("nothing was found")?;
+    Ok(action)
+}
+
+/// The tracks of the timeline farther up or down.
+fn scroll(app: &App, by: f32) -> Result<Action, &'static str> {
+    let from = app
+        .timeline
+        .current()
+        .map_or(0.0, |(_, _, view)| view.scroll);
+    timeline(app, || Timeline::Scroll((from + by).max(0.0)))
+}

@@ -1,0 +1,460 @@
+//! The timeline: which traces are open, what of them is looked at, and what was selected and found.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::screen::Screen;
+use crate::sessions::SessionId;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::timeline::Timeline;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::chart::lanes::Lane;
+
+/// What the search field is called.
+pub const SEARCH: &str = "Find in the timeline";
+
+/// An open trace, for as long as the window lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceId(pub u32);
+
+/// A trace that can be looked at.
+#[derive(Debug)]
+pub struct OpenTrace {
+    /// What it is called: its file's name.
+    pub name: String,
+    /// Its file; nothing for one that was made in memory.
+    pub path: Option<PathBuf>,
+    /// The session whose profile it belongs to, and which of its profiles that is.
+    pub owner: Option<(SessionId, usize)>,
+    /// What was noted while it was read.
+    pub notes: Vec<String>,
+    /// What the devices did meanwhile.
+    pub lanes: Vec<Lane>,
+    /// The slices.
+    pub trace: Arc<Trace>,
+    /// The same, ready for looking at.
+    pub timeline: Arc<Timeline>,
+}
+
+impl OpenTrace {
+    /// Makes a trace ready. Slow for a large one, and so nothing for the window's thread.
+    pub fn of(name: impl Into<String>, trace: Trace) -> Self {
+        Self {
+            name: name.into(),
+            path: None,
+            owner: None,
+            notes: Vec::new(),
+            lanes: Vec::new(),
+            timeline: Arc::new(Timeline::of(&trace)),
+            trace: Arc::new(trace),
+        }
+    }
+}
+
+/// A file that is being read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// What it becomes.
+    pub id: TraceId,
+    /// The session that its sums and figures become, or whose profile it is the timeline of.
+    pub session: SessionId,
+    /// That profile, where the session is open already.
+    pub profile: Option<usize>,
+    /// What of it is looked at first, counted from its first slice; all of it where nothing is said.
+    pub look: Option<Stretch>,
+    /// The file.
+    pub path: PathBuf,
+    /// What it is called.
+    pub name: String,
+    /// Its bytes, with those of files that belong to it; 0 until that is known.
+    pub bytes: Arc<AtomicU64>,
+    /// Bytes of the files before the one that is being read.
+    pub before: Arc<AtomicU64>,
+    /// Bytes of that one so far.
+    pub progress: Arc<AtomicU64>,
+    /// Raised by whoever does not want to wait.
+    pub cancel: CancelToken,
+}
+
+impl Reading {
+    /// Nothing is read yet.
+    pub fn of(id: TraceId, session: SessionId, path: PathBuf) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Self {
+            id,
+            session,
+            profile: None,
+            look: None,
+            name: name.to_string_lossy().into_owned(),
+            path,
+            bytes: Arc::default(),
+            before: Arc::default(),
+            progress: Arc::default(),
+            cancel: CancelToken::default(),
+        }
+    }
+
+    /// How much of it is read, from 0 to 1.
+    pub fn share(&self) -> f32 {
+        let read = self.before.load(Ordering::Relaxed) + self.progress.load(Ordering::Relaxed);
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        (read as f32 / bytes.max(1) as f32).clamp(0.0, 1.0)
+    }
+}
+
+/// A stretch of time that was measured, on some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// From when to when.
+    pub stretch: Stretch,
+    /// On which rows.
+    pub rows: Range<usize>,
+}
+
+/// What is selected.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Selected {
+    /// A slice, by the trace's index.
+    Slice(usize),
+    /// A stretch of time.
+    Span(Measured),
+}
+
+impl Selected {
+    /// The slice, where one is selected.
+    pub fn slice(&self) -> Option<usize> {
+        match self {
+            Self::Slice(slice) => Some(*slice),
+            Self::Span(_) => None,
+        }
+    }
+}
+
+/// How a trace is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Viewed {
+    /// The time that is seen.
+    pub stretch: Stretch,
+    /// How far the tracks are scrolled, in points.
+    pub scroll: f32,
+    /// Tracks that show one row alone, by the trace's index.
+    pub folded: BTreeSet<u32>,
+    /// What is selected.
+    pub selected: Option<Selected>,
+    /// What ran in the stretch that is selected, once it was added up.
+    pub statistics: Option<Arc<Statistics>>,
+}
+
+/// The timeline as the application has it.
+#[derive(Debug, Default)]
+pub struct TimelineState {
+    /// Every trace that is open.
+    pub traces: BTreeMap<TraceId, Arc<OpenTrace>>,
+    /// How each is looked at.
+    pub views: BTreeMap<TraceId, Viewed>,
+    /// Files that are being read, oldest first.
+    pub reading: Vec<Reading>,
+    /// The screen on which the last file was opened, to go back to where nothing comes of it.
+    pub came_from: Option<Screen>,
+    /// The files of other tools that sessions were made of.
+    pub sources: BTreeMap<SessionId, PathBuf>,
+    /// The trace that is shown.
+    pub shown: Option<TraceId>,
+    /// What is looked for.
+    pub search: String,
+    /// What was found, in the trace that is shown.
+    pub hits: Option<Arc<Hits>>,
+    /// Which of them is gone to.
+    pub hit: Option<usize>,
+    /// Whether dragging measures in place of moving.
+    pub measures: bool,
+    /// Whether the row of what is selected wants to be seen.
+    pub reveals: bool,
+    /// The time under the hand.
+    pub hand_ns: Option<f64>,
+    newest: u32,
+}
+
+impl TimelineState {
+    /// A number for another trace.
+    pub fn new_id(&mut self) -> TraceId {
+        self.newest += 1;
+        TraceId(self.newest)
+    }
+
+    /// Takes a trace in and shows it. What was looked for in another one is looked for no longer.
+    pub fn put(&mut self, id: TraceId, open: Arc<OpenTrace>) {
+        self.search.clear();
+        self.hits = None;
+        self.hit = None;
+        let view = Viewed {
+            stretch: open.timeline.whole(),
+            ..Viewed::default()
+        };
+        self.newest = self.newest.max(id.0);
+        self.views.insert(id, view);
+        self.traces.insert(id, open);
+        self.show(id);
+    }
+
+    /// Shows a trace.
+    pub fn show(&mut self, id: TraceId) {
+        if self.traces.contains_key(&id) && self.shown != Some(id) {
+            self.shown = Some(id);
+            self.hits = None;
+            self.hit = None;
+            self.hand_ns = None;
+            self.reveals = false;
+        }
+    }
+
+    /// Closes the traces of a session's profiles, and stops reading them.
+    pub(crate) fn close_of_session(&mut self, session: SessionId) {
+        for reading in self
+            .reading
+            .iter()
+            .filter(|reading| reading.session == session)
+        {
+            reading.cancel.cancel();
+        }
+        let owned = self.traces.iter().filter(|(_, open)| {
+            let owner = open.owner.map(|(owner, _)| owner);
+            owner == Some(session)
+        });
+        let ids: Vec<TraceId> = owned.map(|(id, _)| *id).collect();
+        for id in ids {
+            self.close(id);
+        }
+    }
+
+    /// Closes a trace and shows another one.
+    pub fn close(&mut self, id: TraceId) {
+        self.traces.remove(&id);
+        self.views.remove(&id);
+        if self.shown == Some(id) {
+            self.shown = None;
+            self.hits = None;
+            self.hit = None;
+            if let Some(other) = self.traces.keys().next_back().copied() {
+                self.show(other);
+            }
+        }
+    }
+
+    /// The trace that is shown, and how.
+    pub fn current(&self) -> Option<(TraceId, &Arc<OpenTrace>, &Viewed)> {
+        let id = self.shown?;
+        Some((id, self.traces.get(&id)?, self.views.get(&id)?))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut Viewed)> {
+        let id = self.shown?;
+        Some((self.traces.get(&id)?, self.views.get_mut(&id)?))
+    }
+
+    /// Looks at a stretch of time, as far as there is something.
+    pub fn look(&mut self, stretch: Stretch) {
+        if let Some((open, view)) = self.current_mut() {
+            view.stretch = stretch.within(open.timeline.whole());
+        }
+    }
+
+    /// Looks at a stretch that is counted from the first slice, with some room around it.
+    pub(crate) fn look_from_first(&mut self, stretch: Stretch) {
+        let Some((_, open, _)) = self.current() else {
+            return;
+        };
+        let first = open.trace.extent().map_or(0, |(first, _)| first);
+        let before = first.abs_diff(open.timeline.origin_ns) as f64;
+        let moved = Stretch::new(stretch.from + before, stretch.to + before);
+        self.look(moved.with_room());
+    }
+
+    /// Zooms at the time under the hand, or in the middle.
+    pub fn zoom(&mut self, times: f64) {
+        let hand = self.hand_ns;
+        if let Some((open, view)) = self.current_mut() {
+            let at = hand.filter(|at| view.stretch.contains(*at));
+            let at = at.unwrap_or_else(|| view.stretch.middle());
+            view.stretch = view.stretch.zoomed(at, times).within(open.timeline.whole());
+        }
+    }
+
+    /// The time of what is selected; all of the trace where nothing is.
+    pub(crate) fn to_fit(&self) -> Option<Stretch> {
+        let (_, open, view) = self.current()?;
+        let found = match &view.selected {
+            Some(Selected::Slice(slice)) => {
+                let place = open.timeline.place(*slice)?;
+                let (from, to) = open.timeline.times(place)?;
+                Stretch::new(from as f64, to as f64).with_room()
+            }
+            Some(Selected::Span(measured)) => measured.stretch.with_room(),
+            None => open.timeline.whole(),
+        };
+        Some(found)
+    }
+
+    /// Selects a slice and brings it into sight: moved there, and closer where it could not be told from
+    /// its neighbours.
+    pub fn go_to(&mut self, slice: usize) {
+        let Some((open, view)) = self.current_mut() else {
+            return;
+        };
+        let Some((from, to)) = open
+            .timeline
+            .place(slice)
+            .and_then(|place| open.timeline.times(place))
+        else {
+            return;
+        };
+        let times = Stretch::new(from as f64, to as f64);
+        let whole = open.timeline.whole();
+        let is_tiny = times.length() < view.stretch.length() / 4_000.0;
+        let is_seen = view.stretch.contains(times.from) && view.stretch.contains(times.to);
+        if is_tiny {
+            let length = (times.length() * 60.0).max(1_000.0);
+            let middle = times.middle();
+            view.stretch = Stretch::new(middle - length / 2.0, middle + length / 2.0).within(whole);
+        } else if !is_seen {
+            let share = (times.middle() - view.stretch.middle()) / view.stretch.length();
+            view.stretch = view.stretch.moved(share).within(whole);
+        }
+        view.selected = Some(Selected::Slice(slice));
+        view.statistics = None;
+        // A folded track has one row alone.
+        let row = open.timeline.place(slice).map(|place| place.row as usize);
+        let strand = row.and_then(|row| open.timeline.strand_of(row));
+        if let Some(strand) = strand.and_then(|strand| open.timeline.strands.get(strand))
+            && row != Some(strand.rows.start)
+        {
+            view.folded.remove(&strand.track);
+        }
+        self.reveals = true;
+    }
+
+    /// The slice that is selected.
+    pub fn selected_slice(&self) -> Option<usize> {
+        match self.current()?.2.selected {
+            Some(Selected::Slice(slice)) => Some(slice),
+            _ => None,
+        }
+    }
+
+    /// What the selected slice launched first, or what launched it.
+    pub fn partner(&self) -> Option<usize> {
+        let (_, open, _) = self.current()?;
+        let slice = self.selected_slice()?;
+        let found = open.timeline.partners(&open.trace, slice);
+        found
+            .into_iter()
+            .find(|slice| open.timeline.place(*slice).is_some())
+    }
+
+    /// The hit after the one that is gone to, or before it; at first the nearest to what is seen.
+    pub(crate) fn next_hit(&self, forward: bool) -> Option<usize> {
+        let hits = self.hits.as_ref().filter(|hits| !hits.all.is_empty())?;
+        let count = hits.all.len();
+        match (self.hit, forward) {
+            (Some(hit), true) => Some((hit + 1) % count),
+            (Some(hit), false) => Some((hit + count - 1) % count),
+            (None, _) => {
+                let (_, open, view) = self.current()?;
+                hits.nearest(&open.timeline, view.stretch.from, forward)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::trace::{Slice, SliceKind, Track};
+
+    fn state() -> TimelineState {
+        let mut trace = Trace::default();
+        let stream = trace.track(Track {
+            device: Some(0),
+            group: "GPU 0".to_owned(),
+            name: "stream 7".to_owned(),
+        });
+        let names = ["conv", "gemm"].map(|name| trace.names.number(name));
+        for n in 0..1000_i64 {
+            let slice = Slice::new(
+                SliceKind::Kernel,
+                names[n as usize % 2],
+                stream,
+                n * 1_000_000,
+                1_000,
+            );
+            trace.push(Slice { link: 1, ..slice });
+        }
+        let mut state = TimelineState::default();
+        let id = state.new_id();
+        state.put(id, Arc::new(OpenTrace::of("made up", trace)));
+        state
+    }
+
+    #[test]
+    fn going_to_a_slice_brings_it_into_sight() {
+        let mut state = state();
+        state.go_to(700);
+        let (_, _, view) = state.current().unwrap();
+        assert!(view.stretch.contains(700_000_500.0));
+        assert!(view.stretch.length() < 100_000.0, "{:?}", view.stretch);
+        let before = view.stretch;
+        state.go_to(701);
+        let (_, _, view) = state.current().unwrap();
+        assert!((view.stretch.length() - before.length()).abs() < 1.0);
+        assert!(view.stretch.contains(701_000_500.0));
+        assert!(state.reveals);
+    }
+
+    #[test]
+    fn what_is_selected_is_fitted_and_all_of_it_else() {
+        let mut state = state();
+        let all = state.to_fit().unwrap();
+        assert!((all.length() - 999_001_000.0).abs() < 1.0);
+        state.go_to(3);
+        assert!(state.to_fit().unwrap().length() < 2_000.0);
+        assert_eq!(state.partner(), Some(0));
+    }
+
+    #[test]
+    fn hits_go_round() {
+        let mut state = state();
+        let open = Arc::clone(state.current().unwrap().1);
+        state.hits = Some(Arc::new(Hits::of(&open.trace, &open.timeline, "gemm")));
+        assert_eq!(state.next_hit(true), Some(0));
+        state.hit = Some(0);
+        assert_eq!(state.next_hit(false), Some(499));
+        state.hit = Some(499);
+        assert_eq!(state.next_hit(true), Some(0));
+    }
+
+    #[test]
+    fn closing_shows_another_one() {
+        let mut state = state();
+        let second = state.new_id();
+        state.put(second, Arc::new(OpenTrace::of("second", Trace::default())));
+        assert_eq!(state.shown, Some(second));
+        state.close(second);
+        assert_eq!(state.shown, Some(TraceId(1)));
+        state.close(TraceId(1));
+        assert_eq!(state.shown, None);
+        assert!(state.current().is_none() && state.views.is_empty());
+    }
+}

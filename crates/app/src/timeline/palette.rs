@@ -1,0 +1,74 @@
+//! In the command palette: open traces, and the tracks of the one that is shown.
+
+use crate::App;
+use crate::action::{Action, Timeline};
+use crate::palette_entries::entry::{Offered, seen_on};
+use crate::screen::Screen;
+
+pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    [traces(app), shown(app)].concat()
+}
+
+fn offer(title: &str, change: Timeline) -> Offered {
+    seen_on(
+        Screen::Timeline,
+        format!("Timeline: {title}"),
+        Action::Timeline(change),
+    )
+}
+
+/// Traces that are open, and those that are being read. Two files may be called the same.
+fn traces(app: &App) -> Vec<Offered> {
+    let state = &app.timeline;
+    let mut offered = Vec::new();
+    for (place, (id, open)) in state.traces.iter().enumerate() {
+        let trace = format!("trace {}, {}", place + 1, open.name);
+        if state.shown != Some(*id) {
+            offered.push(offer(&format!("show {trace}"), Timeline::Show(*id)));
+        }
+        offered.push(offer(&format!("close {trace}"), Timeline::Close(*id)));
+    }
+    for (place, reading) in state.reading.iter().enumerate() {
+        let title = format!("stop reading file {}, {}", place + 1, reading.name);
+        offered.push(offer(&title, Timeline::StopReading(reading.id)));
+    }
+    offered
+}
+
+fn shown(app: &App) -> Vec<Offered> {
+    let Some((_, open, view)) = app.timeline.current() else {
+        return Vec::new();
+    };
+    let strands = &open.timeline.strands;
+    let rows = open.timeline.rows.len();
+    let sum = offer(
+        "add up all that is seen",
+        Timeline::Measure(view.stretch, 0..rows),
+    );
+    let several: Vec<_> = strands
+        .iter()
+        .enumerate()
+        .filter(|(_, strand)| strand.rows.len() > 1)
+        .collect();
+    let folds = view.folded.is_empty();
+    let all = (!several.is_empty()).then(|| {
+        let title = if folds {
+            "fold all tracks"
+        } else {
+            "unfold all tracks"
+        };
+        offer(title, Timeline::FoldAll(folds))
+    });
+    let each = several.iter().map(|(place, strand)| {
+        let doing = if view.folded.contains(&strand.track) {
+            "unfold"
+        } else {
+            "fold"
+        };
+        let track = open.trace.tracks.get(strand.track as usize);
+        let name = track.map_or("", |track| track.name.as_str());
+        let title = format!("{doing} track {}, {name}", place + 1);
+        offer(&title, Timeline::Fold(strand.track))
+    });
+    std::iter::once(sum).chain(all).chain(each).collect()
+}

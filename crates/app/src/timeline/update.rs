@@ -1,0 +1,381 @@
+//! What actions about the timeline do, and what becomes of what was read, found and added up for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Measured, OpenTrace, Reading, Selected, TraceId, work};
+use crate::action::{Action, Kernels, Timeline};
+use crate::inbox::{Message, TraceMessage};
+use crate::kernels::{self, Pick};
+use crate::notices::Weight;
+use crate::screen::Screen;
+use crate::sessions::SessionId;
+use crate::{App, Ask, Output, timeline};
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::chart::lanes::{self, Lane};
+
+impl App {
+    pub(crate) fn timeline(&mut self, change: Timeline) {
+        let state = &mut self.timeline;
+        match change {
+            Timeline::Choose => self.outputs.push(Output::Ask(Ask::Trace)),
+            Timeline::Show(id) => {
+                state.show(id);
+                self.find_if_wanted();
+            }
+            Timeline::Close(id) => {
+                state.close(id);
+                self.find_if_wanted();
+            }
+            Timeline::StopReading(id) => {
+                let reading = state.reading.iter().find(|reading| reading.id == id);
+                if let Some(reading) = reading {
+                    reading.cancel.cancel();
+                }
+            }
+            Timeline::Measuring(measures) => state.measures = measures,
+            Timeline::Search(text) => {
+                state.search = text;
+                state.hits = None;
+                state.hit = None;
+                self.find_if_wanted();
+            }
+            Timeline::FocusSearch => {
+                let field = timeline::SEARCH.to_owned();
+                self.outputs.push(Output::Cursor(field));
+            }
+            Timeline::NextHit(forward) => {
+                let hit = state.next_hit(forward);
+                let place = hit
+                    .zip(state.hits.as_ref())
+                    .map(|(hit, hits)| hits.all[hit]);
+                let slice = place.and_then(|place| state.current()?.1.timeline.slice(place));
+                if let Some(slice) = slice {
+                    state.hit = hit;
+                    state.go_to(slice);
+                }
+            }
+            Timeline::Hand(hand) => state.hand_ns = hand,
+            change => self.look_at_trace(change),
+        }
+    }
+
+    fn look_at_trace(&mut self, change: Timeline) {
+        let state = &mut self.timeline;
+        let fitting = match change {
+            Timeline::Fit => state.to_fit(),
+            Timeline::Whole => state.current().map(|(_, open, _)| open.timeline.whole()),
+            _ => None,
+        };
+        let Some((open, view)) = state.current_mut() else {
+            return;
+        };
+        let open = Arc::clone(open);
+        match change {
+            Timeline::Look(stretch) => state.look(stretch),
+            Timeline::Zoom(times) => state.zoom(times),
+            Timeline::Move(share) => {
+                let moved = view.stretch.moved(share);
+                state.look(moved);
+            }
+            Timeline::Fit | Timeline::Whole => {
+                if let Some(stretch) = fitting {
+                    state.look(stretch);
+                }
+            }
+            Timeline::Scroll(points) => view.scroll = points.max(0.0),
+            Timeline::Reveal(points) => {
+                view.scroll = points.max(0.0);
+                state.reveals = false;
+            }
+            Timeline::Fold(track) if view.folded.contains(&track) => {
+                view.folded.remove(&track);
+            }
+            Timeline::Fold(track) => {
+                view.folded.insert(track);
+            }
+            Timeline::FoldAll(folds) => {
+                let strands = open.timeline.strands.iter();
+                let several = strands.filter(|strand| folds && strand.rows.len() > 1);
+                view.folded = several.map(|strand| strand.track).collect();
+                view.scroll = 0.0;
+            }
+            Timeline::Select(slice) => {
+                view.selected = slice.map(Selected::Slice);
+                view.statistics = None;
+            }
+            Timeline::GoTo(slice) => state.go_to(slice),
+            Timeline::ZoomTo(slice) => {
+                let place = open.timeline.place(slice);
+                view.selected = Some(Selected::Slice(slice));
+                view.statistics = None;
+                if let Some((from, to)) = place.and_then(|place| open.timeline.times(place)) {
+                    state.look(Stretch::new(from as f64, to as f64).with_room());
+                }
+            }
+            Timeline::Measure(stretch, rows) => self.measure(Measured { stretch, rows }),
+            Timeline::Partner => {
+                if let Some(partner) = state.partner() {
+                    state.go_to(partner);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn measure(&mut self, measured: Measured) {
+        let Some(id) = self.timeline.shown else {
+            return;
+        };
+        let Some((open, view)) = self.timeline.current_mut() else {
+            return;
+        };
+        view.selected = Some(Selected::Span(measured.clone()));
+        view.statistics = None;
+        let open = Arc::clone(open);
+        self.jobs.spawn("statistics", move |outlet| {
+            work::sum(id, &open, measured, outlet);
+        });
+    }
+
+    /// What is typed is looked for in the trace that is shown.
+    fn find_if_wanted(&self) {
+        let text = self.timeline.search.clone();
+        let Some((id, open, _)) = self.timeline.current() else {
+            return;
+        };
+        if text.trim().is_empty() {
+            return;
+        }
+        let open = Arc::clone(open);
+        self.jobs.spawn("find", move |outlet| {
+            work::find(id, &open, &text, outlet);
+        });
+    }
+
+    /// Takes the selection away, and then what is looked for; tells whether there was any of them.
+    pub(crate) fn leaves_selection(&mut self) -> bool {
+        let Some((_, view)) = self.timeline.current_mut() else {
+            return false;
+        };
+        if view.selected.take().is_some() {
+            view.statistics = None;
+            return true;
+        }
+        let is_searching = !self.timeline.search.is_empty();
+        if is_searching {
+            self.timeline(Timeline::Search(String::new()));
+        }
+        is_searching
+    }
+
+    /// Opens files of other tools. Those that one process wrote become one timeline.
+    pub(crate) fn open_traces(&mut self, paths: Vec<PathBuf>) {
+        if self.screen != Screen::Timeline {
+            self.timeline.came_from = Some(self.screen);
+        }
+        self.screen = Screen::Timeline;
+        let mut wanted = Vec::new();
+        for path in paths {
+            let mut known = self.timeline.traces.iter();
+            let known = known.find(|(_, open)| open.path.as_ref() == Some(&path));
+            if let Some(id) = known.map(|(id, _)| *id) {
+                self.timeline(Timeline::Show(id));
+            } else if self
+                .timeline
+                .reading
+                .iter()
+                .all(|reading| reading.path != path)
+            {
+                let session = self.sessions.new_id();
+                self.timeline.sources.insert(session, path.clone());
+                let reading = Reading::of(self.timeline.new_id(), session, path);
+                self.timeline.reading.push(reading.clone());
+                wanted.push(reading);
+            }
+        }
+        if !wanted.is_empty() {
+            self.read_traces(wanted);
+        }
+    }
+
+    /// Shows the timeline of the profile that is looked at, which may have to be read first: all of it, or a
+    /// stretch that is counted from its first slice.
+    pub(crate) fn show_timeline_of_profile(&mut self, look: Option<Stretch>) {
+        let Some(pick) = self.kernels.looking else {
+            return;
+        };
+        let owner = Some((pick.session, pick.profile));
+        let mut known = self.timeline.traces.iter();
+        if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
+            let id = *id;
+            self.screen = Screen::Timeline;
+            self.timeline(Timeline::Show(id));
+            if let Some(stretch) = look {
+                self.timeline.look_from_first(stretch);
+            }
+            return;
+        }
+        let Ok(path) = kernels::trace_path(&self.sessions, pick) else {
+            return;
+        };
+        self.screen = Screen::Timeline;
+        let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
+        reading.profile = Some(pick.profile);
+        reading.look = look;
+        self.timeline.reading.push(reading.clone());
+        self.read_traces(vec![reading]);
+    }
+
+    fn read_traces(&self, wanted: Vec<Reading>) {
+        let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
+        let broken = move |why| Message::Trace(TraceMessage::NotRead(ids.clone(), why));
+        self.jobs.spawn_or("read-trace", broken, move |outlet| {
+            work::read(&wanted, outlet);
+        });
+    }
+
+    /// What a session's profiles saw goes with it.
+    pub(crate) fn close_traces_of(&mut self, session: SessionId) {
+        self.timeline.close_of_session(session);
+        if self.timeline.hits.is_none() {
+            self.find_if_wanted();
+        }
+    }
+
+    /// What has no times is shown where it can be seen.
+    fn without_times(&mut self, id: TraceId, screen: Screen) {
+        let reading = &mut self.timeline.reading;
+        let read = reading.iter().position(|reading| reading.id == id);
+        let session = read.map(|at| reading.remove(at).session);
+        if let (Screen::Kernels, Some(session)) = (screen, session) {
+            let pick = Pick {
+                session,
+                profile: 0,
+            };
+            self.act(Action::Kernels(Kernels::Look(pick)));
+        }
+        // Who went elsewhere meanwhile stays there.
+        if self.screen == Screen::Timeline {
+            self.act(Action::Go(screen));
+        }
+    }
+
+    /// Opens files of other tools that were open last time, on whichever screen that was.
+    pub(crate) fn open_traces_again(&mut self, paths: Vec<PathBuf>) {
+        let screen = self.screen;
+        self.open_traces(paths);
+        self.screen = screen;
+    }
+
+    /// Files of other tools whose sessions are open, or being read, and in no file of their own.
+    pub(crate) fn unkept_files(&self) -> Vec<PathBuf> {
+        let is_being_read = |session: SessionId| {
+            let mut reading = self.timeline.reading.iter();
+            reading.any(|reading| reading.session == session)
+        };
+        let is_unkept = |session: &SessionId| {
+            let open = self.sessions.get(*session);
+            open.map_or_else(|| is_being_read(*session), |open| open.path.is_none())
+        };
+        let sources = self.timeline.sources.iter();
+        let unkept = sources.filter(|(session, _)| is_unkept(session));
+        unkept.map(|(_, path)| path.clone()).collect()
+    }
+
+    /// A trace was read, or not.
+    fn trace_read(&mut self, id: TraceId, read: Result<Box<OpenTrace>, Option<String>>) {
+        let reading = &mut self.timeline.reading;
+        let done = reading.iter().position(|reading| reading.id == id);
+        let done = done.map(|place| reading.remove(place));
+        // It may be there already when it is no longer wanted.
+        if done.as_ref().is_some_and(|read| read.cancel.is_cancelled()) {
+            return;
+        }
+        let is_new = done.as_ref().is_some_and(|read| read.profile.is_none());
+        let look = done.and_then(|read| read.look);
+        match read {
+            Ok(mut open) => {
+                open.lanes = self.lanes_beneath(&open);
+                if let Some((session, profile)) = open.owner.filter(|_| is_new) {
+                    let pick = Pick { session, profile };
+                    self.act(Action::Kernels(Kernels::Look(pick)));
+                }
+                self.timeline.put(id, Arc::from(open));
+                if let Some(stretch) = look {
+                    self.timeline.look_from_first(stretch);
+                }
+            }
+            Err(Some(reason)) => {
+                self.say(Weight::Trouble, format!("Not opened: {reason}."));
+                self.leave_empty_timeline();
+            }
+            Err(None) => {}
+        }
+    }
+
+    /// Reading broke off: whatever of it is not there yet never comes.
+    fn traces_not_read(&mut self, ids: &[TraceId], why: String) {
+        self.timeline
+            .reading
+            .retain(|reading| !ids.contains(&reading.id));
+        self.say(Weight::Trouble, why);
+        self.leave_empty_timeline();
+    }
+
+    /// Goes back to where a file was opened, where nothing came of it and nothing else is shown.
+    fn leave_empty_timeline(&mut self) {
+        let is_empty = self.timeline.shown.is_none() && self.timeline.reading.is_empty();
+        if let Some(screen) = self.timeline.came_from.take()
+            && is_empty
+            && self.screen == Screen::Timeline
+        {
+            self.act(Action::Go(screen));
+        }
+    }
+
+    /// What the devices did while a trace was taken, where its session tells.
+    fn lanes_beneath(&self, open: &OpenTrace) -> Vec<Lane> {
+        let found = open.owner.and_then(|(session, profile)| {
+            let session = &self.sessions.get(session)?.session;
+            let profile = session.profiles.get(profile)?;
+            let length_ns = open.timeline.length_ns;
+            Some(lanes::of_profile(session, profile, length_ns))
+        });
+        found.unwrap_or_default()
+    }
+
+    /// Names were found; nobody wants them where something else is looked for by now.
+    fn timeline_found(&mut self, id: TraceId, hits: Hits) {
+        if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
+            self.timeline.hits = Some(Arc::new(hits));
+            self.timeline.hit = None;
+        }
+    }
+
+    /// What ran in a stretch was added up; nobody wants that where something else is selected by now.
+    fn timeline_summed(&mut self, id: TraceId, measured: &Measured, statistics: Statistics) {
+        let view = self.timeline.views.get_mut(&id);
+        let view = view.filter(|view| match &view.selected {
+            Some(Selected::Span(selected)) => selected == measured,
+            _ => false,
+        });
+        if let Some(view) = view {
+            view.statistics = Some(Arc::new(statistics));
+        }
+    }
+
+    pub(crate) fn trace_message(&mut self, message: TraceMessage) {
+        match message {
+            TraceMessage::Read(id, read) => self.trace_read(id, read),
+            TraceMessage::NotRead(ids, why) => self.traces_not_read(&ids, why),
+            TraceMessage::WithoutTimes(id, screen) => self.without_times(id, screen),
+            TraceMessage::Found(id, hits) => self.timeline_found(id, *hits),
+            TraceMessage::Summed(id, measured, statistics) => {
+                self.timeline_summed(id, &measured, *statistics);
+            }
+        }
+    }
+}

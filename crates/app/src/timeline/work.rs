@@ -1,0 +1,141 @@
+//! What background threads do for the timeline: read a trace, find names in it, add up what ran.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::{Measured, OpenTrace, Reading, TraceId};
+use crate::inbox::{Message, Opened, SessionMessage, TraceMessage};
+use crate::jobs::Outlet;
+use crate::screen::Screen;
+use crate::sessions::{Findings, SessionId};
+use powerband_core::base::humanize;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::timeline::Timeline;
+use powerband_findings::analysis::timeline::find::Hits;
+use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_import::ImportError;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
+use powerband_measure::runner::importing::{self, FileSet};
+
+/// Reads files, those of one process together. One that belongs to another is no trace of its own.
+pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
+    let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
+    for set in importing::file_sets(&files) {
+        let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
+        for (place, reading) in of_set.enumerate() {
+            let read = match place {
+                0 => read_set(reading, &set, outlet),
+                _ => Err(None),
+            };
+            if let Some(read) = read.transpose() {
+                outlet.send(Message::Trace(TraceMessage::Read(reading.id, read)));
+            }
+        }
+    }
+}
+
+/// Reads a set of files. What they hold is opened as a session; its timeline is the answer, where it has one.
+fn read_set(
+    reading: &Reading,
+    set: &FileSet,
+    outlet: &Outlet,
+) -> Result<Option<Box<OpenTrace>>, Option<String>> {
+    let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
+    let all = set.named.iter().chain(&set.companions).map(bytes).sum();
+    reading.bytes.store(all, Ordering::Relaxed);
+    let watch = ReadProgress {
+        cancel: reading.cancel.clone(),
+        progress: Some(&reading.progress),
+    };
+    let read = set.read_leniently(Limits::default(), &watch, || {
+        let read = reading.progress.swap(0, Ordering::Relaxed);
+        reading.before.fetch_add(read, Ordering::Relaxed);
+    });
+    let imported = read.map_err(|error| match error {
+        ImportError::Cancelled => None,
+        error => Some(error.in_window()),
+    })?;
+    let notes = imported.notes.clone();
+    if let Some(profile) = reading.profile {
+        let owner = (reading.session, profile);
+        return Ok(Some(Box::new(opened(
+            reading,
+            owner,
+            notes,
+            Arc::new(imported.trace),
+        ))));
+    }
+    let mut taken = importing::session(vec![(reading.name.clone(), imported)]);
+    let trace = taken.traces.pop().unwrap_or_default();
+    if reading.cancel.is_cancelled() {
+        return Err(None);
+    }
+    let screen = if taken.session.profiles.is_empty() {
+        Screen::Curves
+    } else {
+        Screen::Kernels
+    };
+    outlet.send(Message::Session(SessionMessage::Opened(Box::new(Opened {
+        id: reading.session,
+        findings: Findings::of(&taken.session),
+        session: Arc::new(taken.session),
+        path: None,
+        stamp: None,
+        newer: None,
+    }))));
+    if trace.is_empty() {
+        outlet.send(Message::Trace(TraceMessage::WithoutTimes(
+            reading.id, screen,
+        )));
+        return Ok(None);
+    }
+    let open = opened(reading, (reading.session, 0), notes, trace);
+    if reading.cancel.is_cancelled() {
+        return Err(None);
+    }
+    Ok(Some(Box::new(open)))
+}
+
+/// A trace made ready.
+fn opened(
+    reading: &Reading,
+    owner: (SessionId, usize),
+    mut notes: Vec<String>,
+    trace: Arc<Trace>,
+) -> OpenTrace {
+    let timeline = Timeline::of(&trace);
+    if timeline.left_out > 0 {
+        notes.push(format!(
+            "{} not drawn: more than 64 lie over each other on one track",
+            humanize::of_many(timeline.left_out as u64, "slice")
+        ));
+    }
+    OpenTrace {
+        name: reading.name.clone(),
+        path: Some(reading.path.clone()),
+        owner: Some(owner),
+        notes,
+        lanes: Vec::new(),
+        timeline: Arc::new(timeline),
+        trace,
+    }
+}
+
+/// Looks for names.
+pub(crate) fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
+    let hits = Hits::of(&open.trace, &open.timeline, text);
+    outlet.send(Message::Trace(TraceMessage::Found(id, Box::new(hits))));
+}
+
+/// Adds up what ran in a stretch of time.
+pub(crate) fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
+    let statistics = Statistics::of(&open.timeline, measured.stretch, measured.rows.clone());
+    outlet.send(Message::Trace(TraceMessage::Summed(
+        id,
+        measured,
+        Box::new(statistics),
+    )));
+}

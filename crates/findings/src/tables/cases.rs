@@ -1,0 +1,387 @@
+//! Cases: what was measured of each, what the devices read meanwhile, and how it ended.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::batch_curve::{BatchCurve, Efficiency, Statistic};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::device_readings::{self, Watched};
+use powerband_core::domain::plan::p99_samples;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_core::stats::percentiles::ELIGIBLE;
+use powerband_core::stats::summary::Summary;
+
+use powerband_core::base::humanize;
+
+type Of = Column<CaseLine>;
+
+/// Columns of a terminal's table.
+pub const ON_TERMINAL: [&str; 11] = [
+    "label",
+    "batch",
+    "median_ms",
+    "uncertainty",
+    "min_ms",
+    "p90_ms",
+    "p99_ms",
+    "throughput_per_s",
+    "of_best",
+    "samples",
+    "flags_and_outcome",
+];
+/// Columns of a report's table.
+pub const IN_REPORT: [&str; 10] = [
+    "label",
+    "batch",
+    "median_ms",
+    "uncertainty",
+    "p90_ms",
+    "p99_ms",
+    "throughput_per_s",
+    "of_best",
+    "samples",
+    "problems",
+];
+/// A setup's batch sizes, as a case study has them.
+pub const BATCHES: [&str; 5] = [
+    "batch",
+    "median_ms",
+    "throughput_per_s",
+    "of_best",
+    "scaling",
+];
+/// What the devices read, and what that cost.
+pub const DEVICES: [&str; 10] = [
+    "label",
+    "batch",
+    "utilisation",
+    "power_w",
+    "clock_mhz",
+    "temperature_c",
+    "peak_memory_bytes",
+    "energy_j_per_item",
+    "net_j_per_item",
+    "items_per_j",
+];
+/// Columns of the exported file.
+pub(crate) const IN_FILE: [&str; 21] = [
+    "setup",
+    "label",
+    "batch",
+    "outcome",
+    "rounds",
+    "samples",
+    "min_ms",
+    "median_ms",
+    "mean_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "max_ms",
+    "std_ms",
+    "ci95_low_ms",
+    "ci95_high_ms",
+    "throughput_per_s",
+    "peak_memory_bytes",
+    "energy_j_per_item",
+    "flags",
+    "reason",
+];
+
+/// What is drawn of cases: the columns *Latency* and *Efficiency* follow it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drawn {
+    /// The number that stands for a case's latency.
+    pub statistic: Statistic,
+    /// Which efficiency is drawn.
+    pub efficiency: Efficiency,
+}
+
+/// A row: a case, under the name that its setup has beside others.
+#[derive(Clone, Debug)]
+pub struct CaseLine {
+    row: CaseRow,
+    name: String,
+    drawn: Drawn,
+    latency_ns: Option<f64>,
+    efficiency: Option<f64>,
+    scaling: Option<f64>,
+    readings: [Option<f64>; 4],
+}
+
+/// What is read of devices, in the order of a row.
+const READ: [Quantity; 4] = [
+    Quantity::Busy,
+    Quantity::Power,
+    Quantity::Clock,
+    Quantity::Temperature,
+];
+
+impl CaseLine {
+    /// A case of a session, with the curve of its setup where that was made.
+    pub fn new(
+        session: &Session,
+        row: &CaseRow,
+        curve: Option<&BatchCurve>,
+        name: &str,
+        drawn: Drawn,
+    ) -> Self {
+        let points = curve.map_or(&[][..], |curve| &curve.points);
+        let point = points.iter().find(|point| point.batch == row.batch);
+        let own = device_readings::devices_of(session, row.setup);
+        let mean = |quantity: Quantity| {
+            let of_own = |device: &&Watched| own.contains(&device.device);
+            let mut devices = row.watched.iter().filter(of_own);
+            devices.find_map(|device| Some(device.extent(quantity)?.mean))
+        };
+        let mut readings = READ.map(mean);
+        let energy = row.energy.as_ref().ok();
+        readings[1] = energy.map(|energy| energy.mean_w()).or(readings[1]);
+        Self {
+            name: name.to_owned(),
+            latency_ns: point.and_then(|point| point.latency_ns(drawn.statistic)),
+            efficiency: point.and_then(|point| point.efficiency(drawn.efficiency)),
+            scaling: point.and_then(|point| point.scaling),
+            row: row.clone(),
+            drawn,
+            readings,
+        }
+    }
+
+    fn times(&self) -> Option<&Summary> {
+        self.row.latency_ns.as_ref()
+    }
+
+    fn time(&self, pick: fn(&Summary) -> Option<f64>) -> Option<Cell> {
+        self.times().and_then(pick).map(Cell::time)
+    }
+
+    fn reading(&self, place: usize) -> Option<Cell> {
+        Some(Cell::reading(READ[place], self.readings[place]?))
+    }
+
+    fn uncertainty(&self) -> Option<Cell> {
+        let text = self.row.uncertainty_words()?;
+        Some(Cell::shown(text, self.row.ci95_rel()? * 100.0))
+    }
+}
+
+/// The cases of a session, by setup and batch.
+pub fn of_session(session: &Session, rows: &[CaseRow], curves: &[BatchCurve]) -> Table {
+    let lines = rows.iter().map(|row| {
+        let curve = curves.iter().find(|curve| curve.setup == row.setup);
+        CaseLine::new(session, row, curve, &row.setup_label, Drawn::default())
+    });
+    Table::new(COLUMNS, lines.collect())
+}
+
+/// The columns of cases.
+pub const COLUMNS: &[Of] = &[
+    Of::words("label", "Setup", |line| Some(Cell::words(&line.name)))
+        .help("One way to run the model: engine, device and options"),
+    Of::words("setup", "Setup in full", |line| Some(Cell::words(&line.row.setup_spec))).hidden(),
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.row.batch as u64)))
+        .help("Items that go through the network in one run"),
+    Of::number("latency_ms", "Latency", "ms", |line| {
+        Some(Cell::time(line.latency_ns?))
+    })
+    .help("The latency that is drawn: of the median, half of all runs were faster")
+    .why(why_no_latency),
+    Of::number("uncertainty", "± 95 %", "%", |line| {
+        let is_median = line.drawn.statistic == Statistic::Median;
+        line.uncertainty().filter(|_| is_median)
+    })
+    .help("Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean and p99 have none")
+    .why(why_no_interval),
+    Of::number("median_ms", "Median", "ms", |line| line.time(|times| Some(times.median)))
+        .help("Half of all runs were faster")
+        .why(why_not_measured)
+        .hidden(),
+    Of::number("min_ms", "Min", "ms", |line| line.row.min_ns().map(Cell::time))
+        .help("The fastest run")
+        .why(why_not_reported),
+    Of::number("mean_ms", "Mean", "ms", |line| line.row.mean_ns().map(Cell::time))
+        .why(why_not_reported)
+        .hidden(),
+    Of::number("p90_ms", "p90", "ms", |line| line.time(|times| times.p90))
+        .help("90 of 100 runs were faster")
+        .why(|line| why_no_percentile(line, 90.0))
+        .hidden(),
+    Of::number("p95_ms", "p95", "ms", |line| line.time(|times| times.p95))
+        .help("95 of 100 runs were faster")
+        .why(|line| why_no_percentile(line, 95.0))
+        .hidden(),
+    Of::number("p99_ms", "p99", "ms", |line| line.time(|times| times.p99))
+        .help(concat!(
+            "99 of 100 runs were faster; shown from ",
+            p99_samples!(),
+            " samples on, because fewer cannot carry it"
+        ))
+        .why(|line| why_no_percentile(line, 99.0)),
+    Of::number("max_ms", "Max", "ms", |line| line.row.max_ns().map(Cell::time))
+        .help("The slowest run")
+        .why(why_not_reported)
+        .hidden(),
+    Of::number("std_ms", "Std. dev.", "ms", |line| line.time(|times| times.std))
+        .why(why_not_reported)
+        .hidden(),
+    Of::number("ci95_low_ms", "95 % from", "ms", |line| {
+        Some(Cell::time(line.row.ci95_ns?.low))
+    })
+    .why(why_no_interval)
+    .hidden(),
+    Of::number("ci95_high_ms", "95 % to", "ms", |line| {
+        Some(Cell::time(line.row.ci95_ns?.high))
+    })
+    .why(why_no_interval)
+    .hidden(),
+    Of::number("throughput_per_s", "Throughput", "/s", |line| {
+        line.row.throughput_per_s.map(Cell::rate)
+    })
+    .help("Items done over time spent")
+    .why(why_not_reported),
+    Of::number("efficiency", "Efficiency", "%", |line| line.efficiency.map(Cell::share))
+        .help("How well a batch is used, by the definition chosen above")
+        .why(why_no_efficiency),
+    Of::number("of_best", "Of best", "%", |line| line.row.of_best.map(Cell::share))
+        .help("Throughput as a share of the best of the same setup")
+        .why(why_not_reported)
+        .hidden(),
+    Of::number("scaling", "Scaling", "%", |line| line.scaling.map(Cell::share))
+        .help("Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured")
+        .why(why_not_measured)
+        .hidden(),
+    Of::number("samples", "Samples", "", |line| Some(Cell::count(line.row.samples)))
+        .help("Runs that were timed, over all rounds"),
+    Of::number("rounds", "Rounds", "", |line| Some(Cell::count(line.row.rounds as u64))).hidden(),
+    Of::words("flags_and_outcome", "Outcome", |line| {
+        let row = &line.row;
+        let is_trouble = row.outcome.is_trouble();
+        let remarks = remarks(row).join("\n\n");
+        Some(Cell::flags(Some(row.outcome.name()), &row.flags, is_trouble).noted(remarks))
+    })
+    .help("How the case ended, and what is suspicious about it"),
+    Of::words("problems", "Remarks", |line| {
+        let row = &line.row;
+        let outcome = row.outcome.sentence().map(|_| row.outcome.name());
+        Some(Cell::flags(outcome, &row.flags, row.outcome.is_trouble()))
+    })
+    .hidden(),
+    Of::words("outcome", "How it ended", |line| {
+        Some(Cell::words(line.row.outcome.name()))
+    })
+    .hidden(),
+    Of::words("flags", "Flags", |line| {
+        let flags: Vec<&str> = line.row.flags.iter().map(|flag| flag.name).collect();
+        Some(Cell::words(flags.join("; ")))
+    })
+    .hidden(),
+    Of::words("reason", "Reason", |line| line.row.outcome.sentence().map(Cell::words)).hidden(),
+    Of::number("utilisation", "Utilisation", "%", |line| line.reading(0))
+        .help("Share of the time in which the device that it ran on was busy, as the device reports it")
+        .why(why_no_reading)
+        .hidden(),
+    Of::number("power_w", "Power", "W", |line| line.reading(1)).why(why_no_reading).hidden(),
+    Of::number("clock_mhz", "Clock", "MHz", |line| line.reading(2)).why(why_no_reading).hidden(),
+    Of::number("temperature_c", "Temperature", "°C", |line| line.reading(3))
+        .why(why_no_reading)
+        .hidden(),
+    Of::number("peak_memory_bytes", "Memory", "bytes", |line| {
+        Some(Cell::bytes(line.row.memory?.bytes))
+    })
+    .help("The most memory that the case needed")
+    .why(|_| "the device and the worker report no memory".to_owned())
+    .hidden(),
+    Of::number("energy_j_per_item", "Energy per item", "J", |line| {
+        Some(Cell::joules(line.row.energy.as_ref().ok()?.gross_j_per_item()))
+    })
+    .why(why_no_energy)
+    .hidden(),
+    Of::number("net_j_per_item", "Net of idle", "J", |line| {
+        Some(Cell::joules(line.row.energy.as_ref().ok()?.net_j_per_item()?))
+    })
+    .help("The same without what an idle machine would have drawn anyway")
+    .why(why_no_energy)
+    .hidden(),
+    Of::number("items_per_j", "Items per joule", "/J", |line| {
+        Some(Cell::value(line.row.energy.as_ref().ok()?.items_per_j()))
+    })
+    .why(why_no_energy)
+    .hidden(),
+];
+
+/// Why it ended as it did, and what is suspicious, in sentences.
+pub fn remarks(row: &CaseRow) -> Vec<String> {
+    let flags = row.flags.iter().map(crate::analysis::flags::Flag::words);
+    row.outcome.sentence().into_iter().chain(flags).collect()
+}
+
+fn is_measured(line: &CaseLine) -> bool {
+    line.row.latency_ns.is_some() || line.row.throughput_per_s.is_some()
+}
+
+/// Why a case has no times.
+pub fn why_not(row: &CaseRow) -> String {
+    row.outcome.sentence().map_or_else(
+        || "not measured yet".to_owned(),
+        |sentence| humanize::shorten(&sentence, 160),
+    )
+}
+
+fn why_not_measured(line: &CaseLine) -> String {
+    why_not(&line.row)
+}
+
+fn why_not_reported(line: &CaseLine) -> String {
+    if is_measured(line) {
+        "the imported file does not state it".to_owned()
+    } else {
+        why_not(&line.row)
+    }
+}
+
+fn why_no_interval(line: &CaseLine) -> String {
+    match line.drawn.statistic {
+        _ if !is_measured(line) => why_not(&line.row),
+        Statistic::Median => "one round says nothing of how rounds differ".to_owned(),
+        Statistic::Mean | Statistic::P99 => "only the median has an interval".to_owned(),
+    }
+}
+
+fn why_no_latency(line: &CaseLine) -> String {
+    match line.drawn.statistic {
+        Statistic::P99 => why_no_percentile(line, 99.0),
+        Statistic::Mean | Statistic::Median => why_not_reported(line),
+    }
+}
+
+fn why_no_percentile(line: &CaseLine, percent: f64) -> String {
+    if !is_measured(line) || line.row.samples == 0 {
+        return why_not_reported(line);
+    }
+    let needed = ELIGIBLE.iter().find(|(of, _)| (of - percent).abs() < 1e-9);
+    needed.map_or_else(String::new, |(_, needed)| {
+        format!("p{percent:.0} needs {} samples", humanize::count(*needed))
+    })
+}
+
+fn why_no_efficiency(line: &CaseLine) -> String {
+    if !is_measured(line) {
+        return why_not(&line.row);
+    }
+    match line.drawn.efficiency {
+        Efficiency::OfBest => "it has no throughput",
+        Efficiency::Scaling => "scaling compares batch sizes, and no smaller one was measured",
+        Efficiency::Busy => "no device reports its utilisation",
+        Efficiency::OfPeak => "the peak of the device, or the work of the network, is not known",
+    }
+    .to_owned()
+}
+
+fn why_no_reading(_: &CaseLine) -> String {
+    "no device that it ran on reports it".to_owned()
+}
+
+fn why_no_energy(line: &CaseLine) -> String {
+    line.row.energy.as_ref().err().cloned().unwrap_or_default()
+}

@@ -1,0 +1,94 @@
+//! What an engine made of a network: what happened to its nodes, which there are before and after, who ran
+//! them, and which took longest.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::graph::{Graph, Operator, Slow};
+use powerband_core::domain::examination::{Pattern, ProviderShare};
+
+/// What the time of a node is, and is not.
+const TIME: &str = "From a run of its own in which every node is timed, which costs time: it says where the time goes, and not how much a run takes. Where a device works on by itself, it is the time that starting the work took.";
+
+/// What happened to the nodes of the file.
+pub fn patterns(graph: &Graph) -> Table {
+    Table::new(PATTERNS, graph.patterns.clone())
+}
+
+/// Nodes by operator.
+pub fn operators(graph: &Graph) -> Table {
+    Table::new(OPERATORS, graph.operators.clone())
+}
+
+/// Who ran how much.
+pub fn providers(graph: &Graph) -> Table {
+    Table::new(PROVIDERS, graph.providers.clone())
+}
+
+/// The slowest nodes.
+pub fn slowest(graph: &Graph) -> Table {
+    Table::new(SLOWEST, graph.slowest.clone())
+}
+
+/// The columns of what happened to nodes.
+pub const PATTERNS: &[Column<Pattern>] = &[
+    Column::<Pattern>::number("times", "Times", "", |pattern| {
+        Some(Cell::count(pattern.count))
+    }),
+    Column::<Pattern>::words("from", "In the file", |pattern| {
+        Some(if pattern.from.is_empty() {
+            Cell::words("added")
+        } else {
+            Cell::words(pattern.from.join(" + "))
+        })
+    })
+    .help("Operators of the file, each once, in the order in which they come"),
+    Column::<Pattern>::words("to", "Became", |pattern| {
+        let to = pattern.to.as_deref().unwrap_or("removed");
+        Some(Cell::words(to))
+    })
+    .help("The one node that they were fused into; removed: constant-folded or a no-op"),
+];
+
+/// The columns of operators.
+pub const OPERATORS: &[Column<Operator>] = &[
+    Column::<Operator>::words("operator", "Operator", |operator| {
+        Some(Cell::words(&operator.name))
+    }),
+    Column::<Operator>::number("before", "In the file", "", |operator| {
+        Some(Cell::count(operator.before))
+    }),
+    Column::<Operator>::number("after", "After", "", |operator| {
+        Some(Cell::count(operator.after))
+    })
+    .help("Nodes that ran"),
+];
+
+/// The columns of execution providers.
+pub const PROVIDERS: &[Column<ProviderShare>] = &[
+    Column::<ProviderShare>::words("provider", "Provider", |share| {
+        Some(Cell::words(&share.provider))
+    }),
+    Column::<ProviderShare>::number("nodes", "Nodes", "", |share| Some(Cell::count(share.nodes))),
+    Column::<ProviderShare>::number("of_nodes", "Of nodes", "%", |share| {
+        Some(Cell::share(share.share_of_nodes))
+    }),
+    Column::<ProviderShare>::number("of_time", "Of time", "%", |share| {
+        Some(Cell::share(share.share_of_time))
+    })
+    .help(TIME),
+];
+
+/// The columns of slow nodes.
+pub const SLOWEST: &[Column<Slow>] = &[
+    Column::<Slow>::words("node", "Node", |node| Some(Cell::words(&node.name))),
+    Column::<Slow>::words("operator", "Operator", |node| Some(Cell::words(&node.op))),
+    Column::<Slow>::words("provider", "Provider", |node| {
+        Some(Cell::words(&node.provider))
+    }),
+    Column::<Slow>::number("mean_ms", "Mean time", "ms", |node| {
+        Some(Cell::time(node.time_ns as f64))
+    })
+    .help(TIME),
+    Column::<Slow>::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
+        .help("Of the time of all nodes"),
+];

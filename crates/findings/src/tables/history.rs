@@ -1,0 +1,64 @@
+//! One case through the sessions of the library.
+
+use super::cell::Cell;
+use super::pairs::interval;
+use super::{Column, Table};
+use crate::analysis::history::{History, Point};
+
+type Of = Column<Point>;
+
+/// The points of a history.
+pub fn of_history(history: &History) -> Table {
+    Table::new(COLUMNS, history.points.clone())
+}
+
+/// The columns of a history.
+pub const COLUMNS: &[Of] = &[
+    Of::words("created", "When", |point| Some(Cell::moment(&point.created))),
+    Of::words("session", "Session", |point| Some(Cell::words(&point.name))),
+    Of::number("median_ms", "Median", "ms", |point| {
+        Some(Cell::time(point.row.latency_ns.as_ref()?.median).flagged(&point.row.flags))
+    })
+    .help("Half of the runs were faster")
+    .why(|_| "it was not measured".to_owned()),
+    Of::number("uncertainty", "± 95 %", "%", |point| {
+        let text = point.row.uncertainty_words()?;
+        Some(Cell::shown(text, point.row.ci95_rel()? * 100.0))
+    })
+    .help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number")
+    .why(|_| "an interval needs two rounds".to_owned()),
+    Of::number("since_last", "vs. previous", "×", |point| {
+        Some(Cell::ratio(point.since_last.as_ref()?.ratio?.speed_up))
+    })
+    .help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it; it is over the rounds, and may differ from the quotient of the two medians")
+    .why(why_no_ratio),
+    Of::number("since_last_interval", "95 % interval", "×", |point| {
+        interval(&point.since_last.as_ref()?.ratio?)
+    })
+    .why(why_no_ratio)
+    .hidden(),
+    Of::words("verdict", "Verdict", |point| {
+        Some(Cell::verdict(&point.since_last.as_ref()?.verdict))
+    })
+    .why(why_no_ratio),
+    Of::number("since_first", "vs. first", "×", |point| {
+        Some(Cell::ratio(point.since_first.as_ref()?.ratio?.speed_up))
+    })
+    .why(why_no_ratio)
+    .hidden(),
+    Of::words("changed", "What changed", |point| {
+        let names: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
+        let details = point.changed.iter().map(|changed| {
+            format!("{}: {} → {}", changed.what, changed.before, changed.after)
+        });
+        let details = details.collect::<Vec<_>>().join("\n");
+        Some(Cell::words(names.join(", ")).noted(details))
+    }),
+];
+
+fn why_no_ratio(point: &Point) -> String {
+    match &point.since_last {
+        None => "no session before it has this case".to_owned(),
+        Some(pair) => pair.verdict.reason.clone().unwrap_or_default(),
+    }
+}

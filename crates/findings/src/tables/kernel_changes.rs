@@ -1,0 +1,77 @@
+//! Two profiles, a row for each kernel, operator or category: what it took before and after.
+
+use super::cell::{Cell, Tone};
+use super::{Column, Table};
+use crate::analysis::kernel_comparison::{Change, Comparison, Member, Row};
+
+type Of = Column<ChangeLine>;
+
+/// Columns of a report's table.
+pub const IN_REPORT: [&str; 5] = ["name", "change", "before_ms", "after_ms", "of_change"];
+/// Columns of a terminal's table.
+pub const ON_TERMINAL: [&str; 7] = [
+    "name",
+    "change",
+    "matched_by",
+    "before_ms",
+    "after_ms",
+    "difference_ms",
+    "of_change",
+];
+
+/// A row, with its share of the whole difference.
+#[derive(Clone, Debug)]
+pub struct ChangeLine {
+    row: Row,
+    of_change: Option<f64>,
+}
+
+/// Some rows of a comparison, by their places, in that order.
+pub fn of_comparison(found: &Comparison, places: &[usize]) -> Table {
+    let rows = places.iter().filter_map(|place| found.rows.get(*place));
+    let lines = rows.map(|row| ChangeLine {
+        of_change: found.contribution(row),
+        row: row.clone(),
+    });
+    Table::new(COLUMNS, lines.collect())
+}
+
+/// The columns of changes.
+pub const COLUMNS: &[Of] = &[
+    Of::words("name", "Name", |line| Some(Cell::words(&line.row.title))),
+    Of::words("change", "Change", |line| {
+        let change = line.row.change();
+        let tone = match change {
+            Change::Changed => Tone::Plain,
+            Change::Appeared => Tone::Bad,
+            Change::Went => Tone::Good,
+        };
+        Some(Cell::words(change.title()).toned(tone))
+    })
+    .help("On both sides, or on one only"),
+    Of::words("matched_by", "Matched by", |line| Some(Cell::words(line.row.matched.title())))
+        .help("What both sides have in common: the whole name, the name without sizes and types, the operator, or the category"),
+    Of::number("before_ms", "Before", "ms", |line| side(&line.row.before, line.row.before_ns()))
+        .why(|_| "it did not run before".to_owned()),
+    Of::number("after_ms", "After", "ms", |line| side(&line.row.after, line.row.after_ns()))
+        .why(|_| "it did not run after".to_owned()),
+    Of::number("difference_ms", "Difference", "ms", |line| {
+        Some(Cell::time_change(line.row.difference_ns()))
+    })
+    .help("After minus before; all of them add up to the whole difference"),
+    Of::number("of_change", "Of change", "%", |line| line.of_change.map(Cell::share))
+        .help("The share of the whole difference; below zero where a row goes the other way")
+        .why(|_| "the two are as good as equal".to_owned()),
+    Of::words("category", "Category", |line| Some(Cell::words(line.row.category.title()))),
+    Of::words("names_before", "Names before", |line| Some(Cell::words(names(&line.row.before)))).hidden(),
+    Of::words("names_after", "Names after", |line| Some(Cell::words(names(&line.row.after)))).hidden(),
+];
+
+fn side(members: &[Member], ns: f64) -> Option<Cell> {
+    (!members.is_empty()).then(|| Cell::time(ns))
+}
+
+fn names(members: &[Member]) -> String {
+    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    names.join("; ")
+}

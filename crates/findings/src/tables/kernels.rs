@@ -1,0 +1,108 @@
+//! Where the time of a profile went, a row for each category, operator or kernel.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::breakdown::{Breakdown, Level, Row};
+
+type Of = Column<KernelLine>;
+
+/// A row, with its time in a run where it is known how many runs the profile covers.
+#[derive(Clone, Debug)]
+pub struct KernelLine {
+    row: Row,
+    per_run_ns: Option<f64>,
+}
+
+impl KernelLine {
+    fn new(breakdown: &Breakdown, row: &Row) -> Self {
+        Self {
+            per_run_ns: breakdown.per_run(row.total_ns as f64),
+            row: row.clone(),
+        }
+    }
+}
+
+/// Some rows of a breakdown, by their places, in that order.
+pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
+    let rows = places.iter().filter_map(|place| breakdown.rows.get(*place));
+    let lines = rows.map(|row| KernelLine::new(breakdown, row)).collect();
+    match breakdown.level {
+        Level::Category => Table::new(CATEGORY_COLUMNS, lines),
+        Level::Operator | Level::Kernel => Table::new(COLUMNS, lines),
+    }
+}
+
+const NAME: Of = Of::words("name", "Name", |line| {
+    Some(Cell::words(&line.row.short).for_programs(&line.row.name))
+});
+const SHARE: Of = Of::number("share", "Share", "%", |line| {
+    Some(Cell::share(line.row.share))
+})
+.help("Of all times that are added up");
+const TOTAL: Of = Of::number("total_ms", "Total", "ms", |line| {
+    Some(Cell::time(line.row.total_ns as f64))
+})
+.help("All calls together");
+const PER_RUN: Of = Of::number("per_run_ms", "Per run", "ms", |line| {
+    line.per_run_ns.map(Cell::time)
+})
+.help("All calls of a run of the network together")
+.why(|_| "it is not known how many runs the profile covers".to_owned());
+const CALLS: Of = Of::number("calls", "Calls", "", |line| {
+    Some(Cell::count(line.row.calls))
+});
+const MEAN: Of = Of::number("mean_ms", "Mean", "ms", |line| {
+    line.row.mean_ns().map(Cell::time)
+})
+.help("Of a call");
+const SHORTEST: Of = Of::number("min_ms", "Shortest", "ms", |line| {
+    Some(Cell::time(line.row.min_ns? as f64))
+})
+.why(|_| "the file does not state it".to_owned());
+const LONGEST: Of = Of::number("max_ms", "Longest", "ms", |line| {
+    Some(Cell::time(line.row.max_ns? as f64))
+})
+.why(|_| "the file does not state it".to_owned());
+const PLACES: Of = Of::words("devices", "Where", |line| {
+    Some(Cell::words(line.row.places.join(", ")))
+})
+.hidden();
+
+/// The columns of categories.
+pub const CATEGORY_COLUMNS: &[Of] = &[
+    Of::words("name", "Category", |line| {
+        Some(Cell::words(&line.row.short))
+    }),
+    Of::number("kernels", "Kernels", "", |line| {
+        Some(Cell::count(line.row.names as u64))
+    })
+    .help("How many different names it has"),
+    SHARE,
+    TOTAL,
+    PER_RUN,
+    CALLS,
+    MEAN,
+    SHORTEST,
+    LONGEST,
+    PLACES,
+];
+
+/// The columns of operators and of kernels.
+pub const COLUMNS: &[Of] = &[
+    NAME,
+    Of::words("category", "Category", |line| {
+        Some(Cell::words(line.row.category.title()).noted(line.row.ops.join("\n")))
+    }),
+    Of::words("operators", "Operators", |line| {
+        Some(Cell::words(line.row.ops.join(", ")))
+    })
+    .hidden(),
+    SHARE,
+    TOTAL,
+    PER_RUN,
+    CALLS,
+    MEAN,
+    SHORTEST,
+    LONGEST,
+    PLACES,
+];

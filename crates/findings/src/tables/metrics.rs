@@ -1,0 +1,44 @@
+//! Every number of a comparison on both sides.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::metrics::{Better, Metric};
+
+type Of = Column<Metric>;
+
+/// The metrics as a table.
+pub fn of_metrics(metrics: &[Metric]) -> Table {
+    Table::new(COLUMNS, metrics.to_vec())
+}
+
+fn value(value: Option<&String>, metric: &Metric) -> Option<Cell> {
+    Some(Cell::words(value?).noted(metric.note.clone().unwrap_or_default()))
+}
+
+fn why(metric: &Metric, why: &str) -> String {
+    metric.note.clone().unwrap_or_else(|| why.to_owned())
+}
+
+/// The columns of metrics.
+pub const COLUMNS: &[Of] = &[
+    Of::words("metric", "Metric", |metric| Some(Cell::words(metric.title()))),
+    Of::number("before", "Before", "", |metric| value(metric.before.as_ref(), metric))
+        .why(|metric| why(metric, "not measured before")),
+    Of::number("after", "After", "", |metric| value(metric.after.as_ref(), metric))
+        .why(|metric| why(metric, "not measured after")),
+    Of::number("improvement", "Improvement", "×", |metric| value(metric.change.as_ref(), metric))
+        .help("Before and after as a ratio that is above 1 where after is better: for latency the ratio of the medians over all samples, which is not the speed-up above")
+        .why(|metric| match (&metric.before, &metric.after) {
+            (Some(_), Some(_)) => why(
+                metric,
+                "what is neither better nor worse, or must not be compared, has no change",
+            ),
+            _ => why(metric, "a change takes numbers on both sides"),
+        }),
+    Of::words("better", "Better is", |metric| match metric.better {
+        Better::Lower => Some(Cell::words("lower")),
+        Better::Higher => Some(Cell::words("higher")),
+        Better::Neither => None,
+    })
+    .why(|_| "neither is better".to_owned()),
+];

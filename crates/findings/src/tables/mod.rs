@@ -1,0 +1,213 @@
+//! Every table once: its columns over the rows of a finding.
+//!
+//! A file of this room is one table, written as a list of [`Column`]s. What is made of it is the same for
+//! all: [`View`] chooses columns and orders rows, and writes them for a terminal, a spreadsheet, another
+//! program or a report. The window shows the same view.
+
+pub mod accuracies;
+pub mod cases;
+pub mod cell;
+pub mod counters;
+pub mod engines;
+pub mod graph;
+pub mod history;
+pub mod kernel_changes;
+pub mod kernels;
+pub mod metrics;
+pub mod pairs;
+pub mod scaling;
+pub mod shapes;
+pub mod steps;
+pub mod trade_off;
+pub mod view;
+
+use std::fmt;
+
+use cell::Cell;
+
+/// What stands above a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Names it in settings, CSV and JSON; never changed.
+    pub key: &'static str,
+    /// What people read.
+    pub title: &'static str,
+    /// The unit of its plain numbers; empty for words and counts.
+    pub unit: &'static str,
+    /// What it means, in a sentence; empty where the title says it.
+    pub help: &'static str,
+    /// Whether it holds numbers, which stand to the right.
+    pub is_number: bool,
+    /// Whether it is shown until other columns are chosen.
+    pub is_shown: bool,
+}
+
+/// One column over rows of a kind.
+pub struct Column<R> {
+    head: Head,
+    value: fn(&R) -> Option<Cell>,
+    why_missing: fn(&R) -> String,
+}
+
+impl<R> Column<R> {
+    /// A column of words.
+    pub const fn words(
+        key: &'static str,
+        title: &'static str,
+        value: fn(&R) -> Option<Cell>,
+    ) -> Self {
+        Self {
+            head: Head {
+                key,
+                title,
+                unit: "",
+                help: "",
+                is_number: false,
+                is_shown: true,
+            },
+            value,
+            why_missing: |_| String::new(),
+        }
+    }
+
+    /// A column of numbers, with the unit that they have for a spreadsheet.
+    pub const fn number(
+        key: &'static str,
+        title: &'static str,
+        unit: &'static str,
+        value: fn(&R) -> Option<Cell>,
+    ) -> Self {
+        let words = Self::words(key, title, value);
+        Self {
+            head: Head {
+                unit,
+                is_number: true,
+                ..words.head
+            },
+            ..words
+        }
+    }
+
+    /// With a sentence that explains it.
+    pub const fn help(self, help: &'static str) -> Self {
+        let head = Head { help, ..self.head };
+        Self { head, ..self }
+    }
+
+    /// With the reason for a cell that says nothing.
+    pub const fn why(self, why_missing: fn(&R) -> String) -> Self {
+        Self {
+            why_missing,
+            ..self
+        }
+    }
+
+    /// Shown only where it is chosen.
+    pub const fn hidden(self) -> Self {
+        let head = Head {
+            is_shown: false,
+            ..self.head
+        };
+        Self { head, ..self }
+    }
+
+    fn cell(&self, row: &R) -> Cell {
+        (self.value)(row).unwrap_or_else(|| Cell::missing((self.why_missing)(row)))
+    }
+}
+
+/// A table, whatever its rows are.
+pub struct Table {
+    heads: Vec<Head>,
+    len: usize,
+    cell: Box<dyn Fn(usize, usize) -> Option<Cell> + Send + Sync>,
+}
+
+impl Table {
+    /// A table of rows. Cells are made when they are asked for.
+    pub fn new<R: Send + Sync + 'static>(columns: &'static [Column<R>], rows: Vec<R>) -> Self {
+        Self {
+            heads: columns.iter().map(|column| column.head).collect(),
+            len: rows.len(),
+            cell: Box::new(move |row, column| Some(columns.get(column)?.cell(rows.get(row)?))),
+        }
+    }
+
+    /// With these columns shown only where they are chosen.
+    #[must_use]
+    pub fn hiding(mut self, keys: &[&str]) -> Self {
+        for head in &mut self.heads {
+            head.is_shown &= !keys.contains(&head.key);
+        }
+        self
+    }
+
+    /// What stands above its columns.
+    pub fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// A cell, by its row and column.
+    pub fn cell(&self, row: usize, column: usize) -> Cell {
+        (self.cell)(row, column).unwrap_or_default()
+    }
+
+    /// The place of a column, by its key.
+    pub fn place(&self, key: &str) -> Option<usize> {
+        self.heads.iter().position(|head| head.key == key)
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<&str> = self.heads.iter().map(|head| head.key).collect();
+        write!(f, "Table({} rows of {})", self.len, keys.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_name_one_column_each() {
+        let all: [(&str, Vec<&str>); 18] = [
+            ("accuracies", keys(accuracies::COLUMNS)),
+            ("cases", keys(cases::COLUMNS)),
+            ("counters", keys(counters::COLUMNS)),
+            ("engines", keys(engines::COLUMNS)),
+            ("history", keys(history::COLUMNS)),
+            ("changes", keys(kernel_changes::COLUMNS)),
+            ("kernels", keys(kernels::COLUMNS)),
+            ("categories", keys(kernels::CATEGORY_COLUMNS)),
+            ("metrics", keys(metrics::COLUMNS)),
+            ("pairs", keys(pairs::COLUMNS)),
+            ("scaling", keys(scaling::COLUMNS)),
+            ("shapes", keys(shapes::COLUMNS)),
+            ("steps", keys(steps::COLUMNS)),
+            ("trade-off", keys(trade_off::COLUMNS)),
+            ("operators", keys(graph::OPERATORS)),
+            ("patterns", keys(graph::PATTERNS)),
+            ("providers", keys(graph::PROVIDERS)),
+            ("slowest", keys(graph::SLOWEST)),
+        ];
+        for (table, keys) in all {
+            let unique: std::collections::BTreeSet<&&str> = keys.iter().collect();
+            assert_eq!(unique.len(), keys.len(), "{table}: {keys:?}");
+        }
+    }
+
+    fn keys<R>(columns: &[Column<R>]) -> Vec<&'static str> {
+        columns.iter().map(|column| column.head.key).collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! What can be read from the shape of each curve: fixed and per-item time, saturation, knee, and how large a
+//! batch could be.
+
+use super::cell::{Cell, Tone};
+use super::{Column, Table};
+use crate::analysis::batch_curve::{BatchCurve, CurvePoint, FEWEST_POINTS, Failure};
+use powerband_core::base::humanize;
+
+type Of = Column<ShapeLine>;
+
+/// Why there is nothing, where they are fewer.
+const TOO_FEW: &str =
+    "Fewer than three batch sizes were measured: too few for the shape of a curve";
+
+/// A row: a curve, under the name that it has beside others.
+#[derive(Clone, Debug)]
+pub struct ShapeLine {
+    /// What the setup is called.
+    pub name: String,
+    /// The curve.
+    pub curve: BatchCurve,
+}
+
+/// Whether any shape can be read, or any batch failed that was larger than all that ran.
+pub fn says_something(curve: &BatchCurve) -> bool {
+    has_shape(curve) || failed(curve).is_some()
+}
+
+/// Whether anything of a curve was tried.
+pub fn is_tried(curve: &BatchCurve) -> bool {
+    !curve.points.is_empty() || !curve.failures.is_empty()
+}
+
+/// The shapes of curves.
+pub fn of_curves(lines: Vec<ShapeLine>) -> Table {
+    Table::new(COLUMNS, lines)
+}
+
+/// The columns of shapes.
+pub const COLUMNS: &[Of] = &[
+    Of::words("label", "Setup", |line| Some(Cell::words(&line.name)))
+        .help("One way to run the model: engine, device and options"),
+    Of::number("fixed_ms", "Fixed time", "ms", |line| {
+        of_line(&line.curve, line.curve.line?.fixed)
+    })
+    .help("What a batch takes however small it is: where the straight line through the median times begins")
+    .why(|line| no_line(&line.curve)),
+    Of::number("per_item_ms", "Time per item", "ms", |line| {
+        of_line(&line.curve, line.curve.line?.per_item)
+    })
+    .help("What each item adds to the time of a batch: how steep the same line is")
+    .why(|line| no_line(&line.curve)),
+    Of::number("saturation_per_s", "Saturation", "/s", |line| saturation(&line.curve))
+        .help("Items a second that ever larger batches tend to: one divided by the time per item; named only where half of it was reached")
+        .why(|line| why_no_saturation(&line.curve)),
+    Of::number("knee", "Knee", "", |line| knee(&line.curve))
+        .help("The smallest batch that reaches 90 % of the best throughput of its curve: larger ones gain little and take longer")
+        .why(|_| TOO_FEW.to_owned()),
+    Of::number("largest_batch", "Largest batch", "", |line| {
+        Some(Cell::count(line.curve.largest_batch? as u64))
+    })
+    .help("The largest batch that was measured"),
+    Of::words("larger", "Larger ones", |line| Some(larger(&line.curve)))
+        .help("The first larger batch that failed, or that was planned and not measured"),
+];
+
+fn has_shape(curve: &BatchCurve) -> bool {
+    curve.points.len() >= FEWEST_POINTS
+}
+
+fn no_line(curve: &BatchCurve) -> String {
+    let why = if has_shape(curve) {
+        "The times do not follow a straight line"
+    } else {
+        TOO_FEW
+    };
+    why.to_owned()
+}
+
+/// A time of the line, and how much the line is worth.
+fn of_line(curve: &BatchCurve, time_ns: f64) -> Option<Cell> {
+    let explained = humanize::percent(curve.line?.r_squared);
+    let note = format!("The line explains {explained} of how the times differ");
+    Some(Cell::time(time_ns).noted(note))
+}
+
+fn saturation(curve: &BatchCurve) -> Option<Cell> {
+    let limit = curve.saturation_per_s?;
+    let rates = curve.points.iter().map(CurvePoint::rate_or_zero);
+    let share = humanize::percent(rates.fold(0.0, f64::max) / limit);
+    Some(Cell::rate(limit).noted(format!("The best that was measured is {share} of it")))
+}
+
+fn why_no_saturation(curve: &BatchCurve) -> String {
+    if curve.line.is_some() {
+        "Less than half of what the line tends to was reached: to name it would be to guess"
+            .to_owned()
+    } else {
+        no_line(curve)
+    }
+}
+
+fn knee(curve: &BatchCurve) -> Option<Cell> {
+    let first = curve.points.first().map(|point| point.batch);
+    match (curve.knee, curve.largest_batch) {
+        (Some(knee), _) if first == Some(knee) => Some(
+            Cell::count(knee as u64)
+                .noted("The smallest batch that was measured: no larger one gains much"),
+        ),
+        (Some(knee), _) => Some(Cell::count(knee as u64)),
+        (None, Some(largest)) if has_shape(curve) => {
+            let text = format!("≥ {}", humanize::count(largest as u64));
+            let note = "The throughput still rises at the largest batch that was measured";
+            Some(Cell::shown(text, largest as f64).noted(note))
+        }
+        _ => None,
+    }
+}
+
+/// The first batch that failed beyond all that were measured.
+fn failed(curve: &BatchCurve) -> Option<&Failure> {
+    let mut failures = curve.failures.iter();
+    failures.find(|failure| Some(failure.batch) > curve.largest_batch)
+}
+
+fn larger(curve: &BatchCurve) -> Cell {
+    if let Some(failure) = failed(curve) {
+        let batch = humanize::count(failure.batch as u64);
+        return Cell::words(format!("{batch}: {}", failure.outcome.name()))
+            .toned(Tone::Bad)
+            .noted(failure.outcome.sentence().unwrap_or_default());
+    }
+    let mut missing = curve.missing.iter();
+    match missing.find(|batch| Some(**batch) > curve.largest_batch) {
+        Some(batch) => Cell::words(format!("{}: not measured", humanize::count(*batch as u64)))
+            .noted("It was planned, and was left out or is still to come"),
+        None => Cell::words("none planned"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+    use crate::analysis::{batch_curve, case_rows};
+    use powerband_core::base::humanize::UNKNOWN;
+    use powerband_core::domain::session::Session;
+
+    /// The rows of the curves of which anything was tried; none where none says anything.
+    fn shapes_of(session: &Session) -> Vec<Vec<Cell>> {
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(session));
+        if !curves.iter().any(says_something) {
+            return Vec::new();
+        }
+        let tried = curves.into_iter().filter(is_tried).enumerate();
+        let lines = tried.map(|(place, curve)| ShapeLine {
+            name: format!("curve {place}"),
+            curve,
+        });
+        let table = of_curves(lines.collect());
+        let row = |row| {
+            (0..COLUMNS.len())
+                .map(|column| table.cell(row, column))
+                .collect()
+        };
+        (0..table.len()).map(row).collect()
+    }
+
+    fn words(shape: &[Cell]) -> Vec<&str> {
+        shape.iter().map(Cell::shown_text).collect()
+    }
+
+    #[test]
+    fn every_curve_says_what_its_shape_tells() {
+        let mut session = session(
+            &["ort:cpu", "tract:cpu", "fake:cpu", "pytorch:cpu"],
+            &[1, 2, 4, 8, 16],
+        );
+        for batch in [1, 2, 4, 8, 16] {
+            measure_near(&mut session, 0, batch, 4_000 + 1_000 * batch as u64);
+        }
+        for batch in [1, 2, 4, 8] {
+            measure_near(&mut session, 1, batch, 500 + 9_000 * batch as u64);
+        }
+        end(&mut session, 1, 16, out_of_memory());
+        for batch in [1, 2] {
+            measure_near(&mut session, 2, batch, 1_000);
+        }
+        let shapes = shapes_of(&session);
+        // The last setup was not tried yet.
+        assert_eq!(shapes.len(), 3);
+        let rising = [
+            "curve 0",
+            "4.00 ms",
+            "1.00 ms",
+            "1,000 /s",
+            "≥ 16",
+            "16",
+            "none planned",
+        ];
+        assert_eq!(words(&shapes[0]), rising);
+        assert!(shapes[0][3].note.contains("80.0 %"), "{shapes:?}");
+        let level = &shapes[1];
+        assert_eq!(words(level)[2], "9.00 ms");
+        assert_eq!(words(level)[4..], ["1", "8", "16: out-of-memory"]);
+        assert!(level[6].tone == Tone::Bad && level[6].note.starts_with("out of memory"));
+        let short = &shapes[2];
+        assert_eq!(words(short)[1..5], [UNKNOWN; 4]);
+        assert_eq!(words(short)[5..], ["2", "4: not measured"]);
+        assert!(short[1..5].iter().all(|cell| cell.note == TOO_FEW));
+        assert_eq!(short[6].tone, Tone::Plain);
+    }
+
+    #[test]
+    fn a_throughput_that_was_not_nearly_reached_is_not_named() {
+        // At batch 8, less than half of the time is the items'.
+        let mut session = session(&["ort:cpu"], &[1, 4, 8]);
+        for batch in [1, 4, 8] {
+            measure_near(&mut session, 0, batch, 100_000 + 10_000 * batch as u64);
+        }
+        let shape = shapes_of(&session).remove(0);
+        assert_eq!(words(&shape)[3], UNKNOWN);
+        assert!(shape[3].note.contains("half"), "{shape:?}");
+    }
+
+    #[test]
+    fn nothing_is_said_of_two_batch_sizes_unless_a_larger_one_failed() {
+        let mut session = session(&["ort:cpu"], &[1, 2, 4]);
+        measure_near(&mut session, 0, 1, 1_000);
+        measure_near(&mut session, 0, 2, 1_500);
+        assert!(shapes_of(&session).is_empty());
+        end(&mut session, 0, 4, out_of_memory());
+        let shapes = shapes_of(&session);
+        assert_eq!(words(&shapes[0])[5..], ["2", "4: out-of-memory"]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Tables of AMD's profilers with an event in each row: the columns that all of them have, and the loop over
+//! their rows.
+
+use crate::amd::common::{Agent, Events, Lane, link};
+use crate::reading::source::Source;
+use crate::reading::table::{Row, Table};
+use crate::{ImportError, Imported};
+
+/// Where a table of events has what every one of them has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventColumns {
+    pub agent: Option<usize>,
+    pub queue: Option<usize>,
+    pub stream: Option<usize>,
+    pub process: Option<usize>,
+    pub thread: Option<usize>,
+    pub correlation: Option<usize>,
+    pub guid: Option<usize>,
+    pub start: Option<usize>,
+    pub end: Option<usize>,
+}
+
+impl EventColumns {
+    pub(crate) fn of(table: &Table<'_>) -> Self {
+        Self {
+            agent: table.place(&["gpu_id", "agent_id"]),
+            queue: table.place(&["queue_id"]),
+            stream: table.place(&["stream_id"]),
+            process: table.place(&["process_id"]),
+            thread: table.place(&["thread_id"]),
+            correlation: table.place(&["correlation_id"]),
+            guid: table.place(&["guid"]),
+            start: table.place(&["beginns", "start_timestamp"]),
+            end: table.place(&["endns", "end_timestamp"]),
+        }
+    }
+
+    /// Whether the table says when its events ran.
+    pub(crate) fn have_times(&self) -> bool {
+        self.start.is_some() && self.end.is_some()
+    }
+
+    /// When a row begins and ends. A number that is cut off is smaller than it was.
+    pub(crate) fn span(&self, row: &Row<'_>) -> Option<(u64, u64)> {
+        let (start, end) = (row.whole(self.start)?, row.whole(self.end)?);
+        (!row.is_open || end >= start).then_some((start, end))
+    }
+
+    /// What a row has in common with its launch; 0 for nothing.
+    pub(crate) fn link(&self, row: &Row<'_>) -> u64 {
+        link(
+            row.whole(self.correlation).unwrap_or(0),
+            row.text(self.guid),
+        )
+    }
+
+    /// The queue that a row ran on.
+    pub(crate) fn queue(&self, row: &Row<'_>) -> Lane {
+        let agent = Agent::of(row.text(self.agent)).map_or(0, |agent| agent.number);
+        Lane::Queue(agent, row.whole(self.queue).unwrap_or(0))
+    }
+
+    /// The thread that a row ran in.
+    pub(crate) fn thread(&self, row: &Row<'_>) -> Lane {
+        Lane::Thread(row.whole(self.process), row.whole(self.thread).unwrap_or(0))
+    }
+}
+
+/// Reads every row of a table; `take` makes an event of one, or nothing of one that cannot be read.
+pub(crate) fn read_rows(
+    mut table: Table<'_>,
+    source: &Source,
+    into: &mut Imported,
+    mut take: impl FnMut(&Row<'_>, &mut Events<'_>) -> Option<()>,
+) -> Result<(), ImportError> {
+    let mut events = Events::of(into);
+    let mut unread = 0;
+    while let Some(row) = table.next_row()? {
+        unread += u64::from(take(&row, &mut events).is_none());
+    }
+    events.finish(&source.name());
+    table.finish(unread, into);
+    Ok(())
+}

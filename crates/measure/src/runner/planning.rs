@@ -1,0 +1,178 @@
+//! From a request to a plan: which setups, batch sizes, rounds and steps it has.
+//!
+//! `prepare` makes the plan of a run here, with the model open; the window makes it here for the estimate,
+//! with what it knows of the model and of the machine. So the window shows what a run measures. Does no I/O.
+
+use super::request::{RunRequest, preset_rules};
+use crate::engines::{self, Engine};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::model::Port;
+use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
+use powerband_core::domain::setup::Setup;
+use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::{shapes, zoo};
+
+/// Batch sizes of a run that names none.
+pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// The setups that a request names, with their engines; where it names none, one of each engine that can
+/// run its model, whether or not the engine is installed here.
+pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
+    if !request.setups.is_empty() {
+        let named = request.setups.iter().cloned();
+        return named
+            .filter_map(|setup| {
+                let engine = engines::find(&setup.engine)?;
+                Some((setup, engine))
+            })
+            .collect();
+    }
+    let is_built_in = zoo::find(&request.model).is_some();
+    engines::ALL
+        .iter()
+        .copied()
+        .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
+        .filter(|engine| engine.takes_files() || is_built_in)
+        .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
+        .collect()
+}
+
+/// The plan of a request on these setups, which are [`candidates`].
+///
+/// `inputs` are those of the model, or empty while they are not known; `rate_hz` is how often devices are
+/// read. Without a seed in the request the seed is 0.
+pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
+    let batches = batches(&request, inputs);
+    let mut rules = request
+        .rules
+        .unwrap_or_else(|| preset_rules(request.preset, &setups));
+    if let Some(rounds) = request.rounds {
+        // A number of rounds that the user gives is exact, however wide the interval stays.
+        rules.measure.rounds = rounds;
+        rules.measure.target_ci95_rel = None;
+    }
+    if request.energy {
+        rules.measure.allow_for_energy(rate_hz);
+    }
+    if let Some(seconds) = request.timeout_s {
+        let ms = seconds.saturating_mul(1000);
+        rules.limits = TimeLimits {
+            start_ms: ms,
+            load_ms: ms,
+            warm_up_ms: ms,
+            measure_ms: ms,
+        };
+    }
+    // Looks belong to the setups that the request names, in their order.
+    let looks = if request.setups.is_empty() {
+        Vec::new()
+    } else {
+        request.looks
+    };
+    Plan {
+        model: request.model,
+        ladder: if request.journey {
+            ladder(&setups, &looks, &batches)
+        } else {
+            Vec::new()
+        },
+        setups,
+        looks,
+        batches,
+        shapes: request.shapes,
+        batch_axis: request.batch_axis,
+        preset: request.preset,
+        measure: rules.measure,
+        warm_up: rules.warm_up,
+        limits: rules.limits,
+        seed: request.seed.unwrap_or_default(),
+        load: request.load,
+        keeping: request.keeping,
+        judging: request.judging,
+        profiling: request.profiling,
+    }
+}
+
+/// The steps of a journey: every setup at the first batch size, then the last setup at the others.
+pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> {
+    let Some((&first, larger)) = batches.split_first() else {
+        return Vec::new();
+    };
+    let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
+    let compared_steps = setups.iter().enumerate().map(|(setup, spec)| Step {
+        title: label(setup).unwrap_or_else(|| spec.to_string()),
+        case: CaseKey {
+            setup,
+            batch: first,
+        },
+    });
+    let grown = larger.iter().map(|&batch| Step {
+        title: format!("Batch {batch}"),
+        case: CaseKey {
+            setup: setups.len().saturating_sub(1),
+            batch,
+        },
+    });
+    compared_steps.chain(grown).collect()
+}
+
+/// The batch sizes of a plan, ascending: those of the request; or the one that the model or a shape fixes;
+/// or the usual ones.
+fn batches(request: &RunRequest, inputs: &[Port]) -> Vec<usize> {
+    let mut batches = request.batches.clone().unwrap_or_default();
+    batches.sort_unstable();
+    batches.dedup();
+    if batches.is_empty() {
+        let one = fixed_batch(inputs, &request.batch_axis);
+        let one = one.or_else(|| shapes::given_batch(inputs, &request.input_sizes()));
+        return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::model::Dim;
+    use powerband_core::domain::tensor::ElementType;
+
+    #[test]
+    fn a_model_with_a_fixed_batch_has_one_batch_size() {
+        let request = RunRequest::new("mine.onnx");
+        let input = |batch| Port {
+            name: "x".to_owned(),
+            element: ElementType::F32,
+            dims: vec![batch, Dim::Fixed(3)],
+        };
+        let sizes = |request: &RunRequest, inputs: &[Port]| {
+            plan(request.clone(), Vec::new(), inputs, 10.0).batches
+        };
+        assert_eq!(sizes(&request, &[]), DEFAULT_BATCHES);
+        assert_eq!(sizes(&request, &[input(Dim::Fixed(8))]), [8]);
+        let named = RunRequest {
+            batches: Some(vec![4, 1, 4]),
+            ..request
+        };
+        assert_eq!(sizes(&named, &[input(Dim::Fixed(8))]), [1, 4]);
+    }
+
+    #[test]
+    fn looks_belong_to_setups_that_are_named() {
+        let look = Look {
+            label: Some("calm".to_owned()),
+            colour: None,
+        };
+        let unnamed = RunRequest {
+            looks: vec![look],
+            ..RunRequest::new("resnet18@cifar")
+        };
+        let setups: Vec<Setup> = candidates(&unnamed).into_iter().map(|(s, _)| s).collect();
+        assert!(setups.iter().any(|setup| setup.engine == "rten"));
+        assert!(plan(unnamed.clone(), setups, &[], 10.0).looks.is_empty());
+        let named = RunRequest {
+            setups: vec!["fake".parse().unwrap()],
+            ..unnamed
+        };
+        assert_eq!(plan(named.clone(), named.setups, &[], 10.0).looks.len(), 1);
+    }
+}
