@@ -24,6 +24,8 @@ const WIDEST: f32 = 240.0;
 const FIRST_WORDS: f32 = 132.0;
 /// What another column of words keeps then.
 const WORDS: f32 = 92.0;
+/// Width of the column at the end.
+const TAIL: f32 = 34.0;
 /// Width of the field that filters.
 const FILTER: f32 = 140.0;
 
@@ -42,6 +44,8 @@ pub(crate) struct DataTable<'a> {
     pub name: Option<&'a dyn Fn(usize) -> String>,
     /// What stands before the words of the first column.
     pub lead: Option<Lead<'a>>,
+    /// What stands at the end of a row: a small button.
+    pub tail: Option<Lead<'a>>,
 }
 
 /// What the user did with rows, by their places in the whole table.
@@ -59,7 +63,9 @@ impl DataTable<'_> {
         let Some(view) = app.tables.view(self.id) else {
             return Touched::default();
         };
-        let columns = columns(ui, self.id, app.tables.version(self.id), view);
+        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
+        let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
+        columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
         let table = Table {
@@ -69,13 +75,18 @@ impl DataTable<'_> {
                 let place = keys.iter().position(|shown| shown == key)?;
                 Some((place, *falls))
             }),
-            sorts: true,
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
             height: self.height,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
         let paint = |ui: &mut Ui, row: usize, column: usize| {
+            if column == keys.len() {
+                if let (Some(tail), Some(source)) = (self.tail, view.source(row)) {
+                    tail(ui, source);
+                }
+                return;
+            }
             if let (Some(lead), true, Some(source)) =
                 (self.lead, first_words == Some(column), view.source(row))
             {
@@ -208,11 +219,11 @@ type Widths = (f32, f32);
 
 /// The columns with widths that suit their cells; where there is no room for that, other words give way
 /// first, then the titles of numbers, then the words that rows are known by.
-fn columns(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<ColumnSpec> {
+fn columns(ui: &Ui, id: &'static str, version: u64, view: &View, room: f32) -> Vec<ColumnSpec> {
     let first_words = view.heads().position(|head| !head.is_number);
     let mut widths = measured(ui, id, version, view);
     let is_words: Vec<bool> = view.heads().map(|head| !head.is_number).collect();
-    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - ui.available_width();
+    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - room;
     let turn = |place: usize| match is_words[place] {
         true if Some(place) == first_words => 2,
         true => 0,

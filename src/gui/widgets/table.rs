@@ -38,27 +38,6 @@ impl ColumnSpec {
             is_number: false,
         }
     }
-
-    /// A column of numbers.
-    pub(crate) const fn numbers(title: &'static str, width: f32) -> Self {
-        Self {
-            is_number: true,
-            ..Self::words(title, width)
-        }
-    }
-
-    /// Takes what room is left.
-    pub(crate) const fn growing(self) -> Self {
-        Self {
-            grows: true,
-            ..self
-        }
-    }
-
-    /// With a sentence that explains it.
-    pub(crate) const fn with_help(self, help: &'static str) -> Self {
-        Self { help, ..self }
-    }
 }
 
 /// What the user did.
@@ -90,8 +69,6 @@ pub(crate) struct Table<'a> {
     pub columns: &'a [ColumnSpec],
     /// The column that it is sorted by, and whether it falls.
     pub sort: Option<(usize, bool)>,
-    /// Whether a header can be clicked.
-    pub sorts: bool,
     /// How many rows there are.
     pub rows: usize,
     /// The row that is selected.
@@ -179,7 +156,7 @@ impl Table<'_> {
         let mut clicked = None;
         for (index, column) in self.columns.iter().enumerate() {
             header.col(|ui| {
-                if self.head(ui, index, column).clicked() && self.sorts {
+                if self.head(ui, index, column).clicked() {
                     clicked = Some(index);
                 }
             });
@@ -222,6 +199,7 @@ impl Table<'_> {
 
     fn head(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
         line_below(ui);
+        let has_title = !column.title.is_empty();
         let roles = theme::roles(ui);
         let arrow = match self.sort {
             Some((sorted, falls)) if sorted == index => {
@@ -243,7 +221,7 @@ impl Table<'_> {
             .color(color);
         let mut response = None;
         side(ui, column, |ui| {
-            let sense = if self.sorts {
+            let sense = if has_title {
                 Sense::click()
             } else {
                 Sense::hover()
@@ -251,7 +229,7 @@ impl Table<'_> {
             response = Some(ui.add(Label::new(words).sense(sense).truncate()));
         });
         let response = response.unwrap_or_else(|| ui.response());
-        let response = if self.sorts {
+        let response = if has_title {
             let name = format!("Sort by {}", column.title);
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
             response.on_hover_cursor(CursorIcon::PointingHand)
@@ -332,11 +310,6 @@ fn line_below(ui: &Ui) {
         .hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, color));
 }
 
-/// Words in a cell.
-pub(crate) fn words(ui: &mut Ui, words: &str) -> Response {
-    ui.add(Label::new(words).truncate().selectable(false))
-}
-
 /// A number in a cell.
 pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
     let roles = theme::roles(ui);
@@ -357,14 +330,6 @@ pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
         job
     };
     ui.add(Label::new(galley).selectable(false))
-}
-
-/// A number, or a dash that tells under the pointer why there is none.
-pub(crate) fn known(ui: &mut Ui, value: Option<String>, why_not: &str) -> Response {
-    match value {
-        Some(value) => number(ui, &value),
-        None => number(ui, UNKNOWN).on_hover_text(why_not),
-    }
 }
 
 /// A unit is the last word, unless it is a number itself.
