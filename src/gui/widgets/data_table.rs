@@ -1,5 +1,7 @@
 //! A table of the application as it is arranged: its tools above, its rows below, and nothing of its own.
 
+use std::cell::RefCell;
+
 use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
 use super::table::{self, ColumnSpec, Table};
@@ -7,13 +9,15 @@ use super::{button, field, flags, label, verdict};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use powerband_app::App;
-use powerband_app::action::Action;
+use powerband_app::action::{Action, Shell};
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::Head;
 use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::View;
 
+/// Letters of a value in a menu.
+const LONGEST: usize = 32;
 /// Rows that widths are measured by.
 const MEASURED: usize = 40;
 /// Room beside the text of a cell.
@@ -68,6 +72,16 @@ impl DataTable<'_> {
         columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
+        let asked = RefCell::new(Vec::new());
+        let menu = |ui: &mut Ui, row: usize, column: usize| {
+            let offered = offered(app, self.id, view, row, column);
+            for (words, action) in offered {
+                if ui.button(words).clicked() {
+                    asked.borrow_mut().push(action);
+                    ui.close();
+                }
+            }
+        };
         let table = Table {
             id: self.id,
             columns: &columns,
@@ -78,6 +92,7 @@ impl DataTable<'_> {
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
             height: self.height,
+            menu: &menu,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
         let paint = |ui: &mut Ui, row: usize, column: usize| {
@@ -102,6 +117,7 @@ impl DataTable<'_> {
             }
             None => table.show(ui, paint),
         };
+        actions.append(&mut asked.borrow_mut());
         if let Some(key) = touched.sorted.and_then(|place| keys.get(place)) {
             let sort = Change::Sort((*key).to_owned());
             actions.push(Action::Table(self.id, sort));
@@ -111,6 +127,43 @@ impl DataTable<'_> {
             hovered: touched.hovered.and_then(|row| view.source(row)),
         }
     }
+}
+
+/// What the right button offers on a cell.
+fn offered(
+    app: &App,
+    id: &'static str,
+    view: &View,
+    row: usize,
+    column: usize,
+) -> Vec<(String, Action)> {
+    let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
+        return Vec::new();
+    };
+    let text = view.cell(row, column).shown_text().to_owned();
+    let copy = |text: String| Action::Shell(Shell::Copy(text));
+    let change = |change| Action::Table(id, change);
+    let key = || head.key.to_owned();
+    let mut offered = vec![
+        ("Copy the value".to_owned(), copy(text.clone())),
+        ("Copy the row".to_owned(), copy(view.row_tsv(row))),
+    ];
+    if kind.filters && app.tables.words(id) != text {
+        let words = humanize::shorten(&text, LONGEST);
+        let filter = change(Change::Filter(text));
+        offered.push((format!("Filter by “{words}”"), filter));
+    }
+    offered.extend([
+        (
+            format!("Sort by {}", head.title),
+            change(Change::Sort(key())),
+        ),
+        (
+            format!("Hide {}", head.title),
+            change(Change::Column(key(), false)),
+        ),
+    ]);
+    offered
 }
 
 /// The tools of a table, at the right of what stands above it: filter, columns, copy, export. Below them

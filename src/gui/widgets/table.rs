@@ -4,8 +4,8 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense,
-    Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, CursorIcon, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea,
+    Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -75,7 +75,12 @@ pub(crate) struct Table<'a> {
     pub selected: Option<usize>,
     /// Most height that it takes; more is scrolled.
     pub height: f32,
+    /// What the right button offers on a cell, by its row and column.
+    pub menu: Menu<'a>,
 }
+
+/// Offers what can be done with a cell, by its row and column.
+pub(crate) type Menu<'a> = &'a dyn Fn(&mut Ui, usize, usize);
 
 impl Table<'_> {
     /// Shows it; `cell` draws one cell by its row and column. Its rows cannot be clicked.
@@ -175,9 +180,15 @@ impl Table<'_> {
         let is_selected = self.selected == Some(index);
         row.set_selected(is_selected);
         let mut whole = None;
+        let mut asked = None;
         for (place, column) in self.columns.iter().enumerate() {
             row.col(|ui| {
                 let whole = whole.get_or_insert_with(|| rows.hand(ui, index, is_selected));
+                let pointer = whole.interact_pointer_pos();
+                let is_here = pointer.is_some_and(|at| ui.max_rect().x_range().contains(at.x));
+                if whole.secondary_clicked() && is_here {
+                    asked = Some(place);
+                }
                 ground(ui, whole, is_selected);
                 line_below(ui);
                 if place == 0 && is_selected {
@@ -189,12 +200,25 @@ impl Table<'_> {
         let Some(whole) = whole else {
             return;
         };
+        self.context_menu(&whole, index, asked);
         if whole.hovered() {
             touched.hovered = Some(index);
         }
         if whole.clicked() {
             touched.clicked = Some(index);
         }
+    }
+
+    /// What the right button offers; the cell that it was pressed on is remembered while that is open.
+    fn context_menu(&self, whole: &Response, row: usize, asked: Option<usize>) {
+        let memory = Id::unique(("table-menu", self.id));
+        if let Some(column) = asked {
+            whole.ctx.data_mut(|data| data.insert_temp(memory, column));
+        }
+        whole.context_menu(|ui| {
+            let column: Option<usize> = ui.data(|data| data.get_temp(memory));
+            (self.menu)(ui, row, column.unwrap_or(0));
+        });
     }
 
     fn head(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
@@ -251,10 +275,11 @@ impl Rows<'_> {
         let cell = ui.max_rect();
         let right = (cell.left() + self.width).min(self.seen.right());
         let whole = Rect::from_min_max(cell.min, pos2(right, cell.bottom()));
+        // A row on which a click does nothing has a menu all the same, and is no stop of the keyboard.
         let sense = if self.name.is_some() {
             Sense::click()
         } else {
-            Sense::hover()
+            Sense::CLICK
         };
         // The row is wider than the cell, beyond which nothing would be felt.
         let cell_seen = ui.clip_rect();
