@@ -104,6 +104,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
                 height: 260.0,
                 highlighted: None,
                 zooms: false,
+                crosshair: false,
             };
             let touched = chart::show(ui, "history", &found.chart, look);
             let place = touched.hovered.map(|(_, place)| place as usize);

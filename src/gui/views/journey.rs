@@ -168,6 +168,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
                 height: 240.0,
                 highlighted: None,
                 zooms: false,
+                crosshair: false,
             };
             let touched = chart::show(ui, id, spec, look);
             let step = touched.hovered.and_then(|(_, tag)| steps.steps.get(tag as usize));

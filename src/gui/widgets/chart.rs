@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Align2, Color32, CursorIcon, Galley, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke, Ui,
-    UiBuilder, Vec2b, pos2, vec2,
+    Align2, Color32, CursorIcon, Galley, Id, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke,
+    Ui, UiBuilder, Vec2b, pos2, vec2,
 };
 use egui_plot::{
     Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi,
@@ -39,6 +39,15 @@ pub(crate) struct Look {
     pub highlighted: Option<SeriesId>,
     /// Whether the view can be dragged and zoomed.
     pub zooms: bool,
+    /// Whether its x axis is the batch size, and the one under the pointer is marked on all such charts.
+    pub crosshair: bool,
+}
+
+/// The batch size under the pointer, and when it was there.
+#[derive(Clone, Copy)]
+struct Crosshair {
+    tag: u64,
+    pass: u64,
 }
 
 /// What the hand did.
@@ -105,6 +114,9 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     let hovered = nearest.map(|(series, point)| (series.id, point.tag));
     if let Some((series, point)) = nearest {
         canvas.halo(series, point);
+    }
+    if look.crosshair {
+        canvas.crosshair(ui, hovered.map(|(_, tag)| tag));
     }
     let moved = canvas.moved(&spec.x);
     let seen = || moved.clone().map_or_else(|| spec.clone(), |x| spec.seen(x));
@@ -372,6 +384,32 @@ impl Canvas<'_> {
             }
         }
         best.map(|(_, series, point)| (series, point))
+    }
+
+    /// Marks the batch size under the pointer, be that over this chart or over one beside it.
+    fn crosshair(&self, ui: &Ui, hovered: Option<u64>) {
+        let memory = Id::unique("crosshair");
+        let pass = ui.ctx().cumulative_pass_nr();
+        let known: Option<Crosshair> = ui.data(|data| data.get_temp(memory));
+        if let Some(tag) = hovered {
+            ui.data_mut(|data| data.insert_temp(memory, Crosshair { tag, pass }));
+            if known.is_none_or(|known| known.tag != tag) {
+                ui.ctx().request_repaint();
+            }
+        }
+        let known = known.filter(|known| known.pass + 1 >= pass);
+        let Some(tag) = hovered.or_else(|| known.map(|known| known.tag)) else {
+            return;
+        };
+        let points: Vec<(&Series, &Point)> = self.spec.points_at(tag).collect();
+        if let Some((_, first)) = points.first() {
+            let x = self.pos(first.x, 0.0).x;
+            let stroke = Stroke::new(1.0, self.roles.faint.gamma_multiply(0.6));
+            self.painter.vline(x, self.inner.y_range(), stroke);
+        }
+        for (series, point) in points {
+            self.halo(series, point);
+        }
     }
 
     fn halo(&self, series: &Series, point: &Point) {

@@ -13,7 +13,7 @@ use powerband_findings::chart::layout::{Font, Plot, Size};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// How near the hand must be to a point, or to the limit.
-pub(super) const REACH: f32 = 16.0;
+pub(super) const REACH: f32 = 24.0;
 
 /// Where a chart is painted, and how.
 pub(super) struct Canvas<'a> {

@@ -279,3 +279,29 @@ fn a_chart_without_points_says_why() {
     desk.act(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)));
     desk.see("No peak is known: ");
 }
+
+/// The hand over the plot below a chart's title, from left to right until something stands beside a point.
+fn hover_some_point(desk: &mut Desk, title: &str) -> bool {
+    let plot = Rect::from_min_size(desk.get(title).rect().left_bottom(), vec2(280.0, PLOT));
+    for down in 1..8 {
+        for along in 1..16 {
+            let at = plot.min + plot.size() * vec2(along as f32 / 16.0, down as f32 / 8.0);
+            desk.harness.hover_at(at);
+            desk.steps(1);
+            if desk.sees("Beside it at batch") {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn a_point_tells_what_the_other_series_say_at_its_batch() {
+    let mut desk = with_failures();
+    assert!(hover_some_point(&mut desk, "Throughput"));
+    let beside = desk.names().into_iter();
+    let mut beside = beside.filter(|name| name.starts_with("Beside it at batch"));
+    let words = beside.next().expect("a caption");
+    assert!(words.ends_with(", items per second"), "{words}");
+}

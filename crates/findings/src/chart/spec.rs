@@ -349,6 +349,22 @@ impl ChartSpec {
         ))
     }
 
+    /// The points of a tag, of every series that has one.
+    pub fn points_at(&self, tag: u64) -> impl Iterator<Item = (&Series, &Point)> {
+        let series = self.series.iter().filter(|one| one.stroke != Stroke::Thin);
+        series.filter_map(move |one| {
+            let mut points = one.points.iter();
+            Some((one, points.find(|point| point.tag == tag)?))
+        })
+    }
+
+    /// What each series says at a tag, with three digits.
+    pub fn values_at(&self, tag: u64) -> Vec<(&Series, String)> {
+        let points = self.points_at(tag);
+        let values = points.map(|(series, point)| (series, humanize::value(self.y.value(point.y))));
+        values.collect()
+    }
+
     /// What is seen of it once its x axis has been moved to this one.
     pub fn seen(&self, x: Axis) -> Self {
         let is_seen = |mark: &&Mark| mark.x().is_none_or(|at| (x.low..=x.high).contains(&at));

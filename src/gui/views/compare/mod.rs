@@ -505,6 +505,7 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
         height: 230.0,
         highlighted: None,
         zooms: false,
+        crosshair: true,
     };
     let touched = chart::show(ui, id, spec, look);
     tip::of_point(&touched, spec);

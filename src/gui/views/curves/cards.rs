@@ -106,7 +106,7 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             return nothing(ui, "Nobody told how much memory these cases needed.");
         }
         let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
-        react(touched, app, changes);
+        react(touched, app, &drawn.memory, changes);
         for headroom in drawn.headroom.iter().take(MOST) {
             ui.horizontal(|ui| {
                 ui.set_height(LINE - ui.spacing().item_spacing.y);
@@ -145,7 +145,7 @@ pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             &drawn.energy,
             look(app, RESOURCE + LINE * lines_of_headroom(app) as f32),
         );
-        react(touched, app, changes);
+        react(touched, app, &drawn.energy, changes);
     });
 }
 
@@ -167,6 +167,7 @@ fn look(app: &App, height: f32) -> Look {
         height,
         highlighted: app.curves.highlighted,
         zooms: false,
+        crosshair: true,
     }
 }
 
@@ -299,6 +300,7 @@ fn one(
                 height: SAMPLES,
                 highlighted: None,
                 zooms,
+                crosshair: false,
             };
             let touched = chart::show(ui, id, spec, look);
             (touched.response.rect.x_range(), touched.moved)

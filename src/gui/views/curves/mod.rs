@@ -35,6 +35,11 @@ const CHART: f32 = 240.0;
 /// Height of what stands above them: that of a switch.
 const CHART_HEAD: f32 = 32.0;
 
+/// So many other series are listed beside a point.
+const MOST_BESIDE: usize = 8;
+/// Letters of their names.
+const LONGEST_BESIDE: usize = 26;
+
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.sessions.is_empty() {
@@ -212,6 +217,7 @@ fn chart_card(
                 height,
                 highlighted: app.curves.highlighted,
                 zooms: false,
+                crosshair: true,
             };
             let touched = chart::show(ui, id, spec, look);
             if !spec.has_points() {
@@ -231,7 +237,7 @@ fn chart_card(
                 // The axis was held under the hand, and may make room for the limit now.
                 changes.push(Curves::Limit(app.curves.options.limit_ns));
             }
-            react(touched, app, changes);
+            react(touched, app, spec, changes);
         });
     });
 }
@@ -357,7 +363,12 @@ fn limit_button(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn react(
+    touched: chart::Touched,
+    app: &App,
+    spec: &ChartSpec,
+    changes: &mut Vec<Curves>,
+) {
     let pin_of = |(series, tag): (SeriesId, u64)| {
         let (session, setup) = sessions::of_series(series);
         Pin {
@@ -372,7 +383,10 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
         changes.push(Curves::Highlight(Some(point.0)));
         let pin = pin_of(point);
         let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
-        tip::show(&touched.response, |ui| hover(ui, &words));
+        tip::show(&touched.response, |ui| {
+            hover(ui, &words);
+            beside(ui, spec, point);
+        });
     } else if let Some(reason) = touched.failed {
         tip::words(&touched.response, reason);
     }
@@ -407,6 +421,29 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
     let remarks = outcome.filter(|(_, cell)| !cell.note.is_empty());
     words.extend(remarks.map(|(_, cell)| (String::new(), cell.note.clone())));
     words
+}
+
+/// What the other series say at the same batch size.
+fn beside(ui: &mut Ui, spec: &ChartSpec, (series, tag): (SeriesId, u64)) {
+    let others = spec.values_at(tag);
+    let others: Vec<_> = others.iter().filter(|(one, _)| one.id != series).collect();
+    if others.is_empty() {
+        return;
+    }
+    ui.add_space(space::TINY);
+    let (batch, what) = (humanize::count(tag), &spec.y.title);
+    label::faint(ui, &format!("Beside it at batch {batch}, {what}"));
+    for (one, value) in others.iter().take(MOST_BESIDE) {
+        ui.horizontal(|ui| {
+            ui.set_width(260.0);
+            marker::inline(ui, one.colour);
+            label::pair(ui, &humanize::shorten(&one.name, LONGEST_BESIDE), value);
+        });
+    }
+    if others.len() > MOST_BESIDE {
+        let more = humanize::of_many((others.len() - MOST_BESIDE) as u64, "more series");
+        label::faint(ui, &format!("and {more}"));
+    }
 }
 
 fn hover(ui: &mut Ui, words: &[(String, String)]) {

@@ -42,6 +42,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
                     height: CHART,
                     highlighted: app.curves.highlighted,
                     zooms: false,
+                    crosshair: false,
                 };
                 let touched = chart::show(ui, "trade-off", &drawn.chart, look);
                 react(&touched, app, changes);

@@ -322,6 +322,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         height: 250.0,
         highlighted: None,
         zooms: false,
+        crosshair: false,
     };
     let touched = chart::show(ui, "live-throughput", &run.throughput, look);
     tip::of_point(&touched, &run.throughput);
@@ -366,6 +367,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
         height: STRIP_HEIGHT,
         highlighted: None,
         zooms: false,
+        crosshair: false,
     };
     chart::show(ui, "live-strip", &run.strip, look);
 }
