@@ -28,6 +28,8 @@ const WIDEST: f32 = 240.0;
 const FIRST_WORDS: f32 = 132.0;
 /// What another column of words keeps then.
 const WORDS: f32 = 92.0;
+/// Width of the list of columns, and the height from which on it scrolls.
+const CHOOSER: (f32, f32) = (240.0, 380.0);
 /// Width of the column at the end.
 const TAIL: f32 = 34.0;
 /// Width of the field that filters.
@@ -227,20 +229,20 @@ pub(crate) fn tools(
 
 /// The columns of a table: which are shown, in which order.
 fn chooser(ui: &mut Ui, view: &View, change: &mut impl FnMut(Change)) {
-    ui.set_max_height(420.0);
-    egui::ScrollArea::vertical().show(ui, |ui| {
-        ui.set_min_width(220.0);
+    ui.set_width(CHOOSER.0);
+    let rows = egui::ScrollArea::vertical().max_height(CHOOSER.1);
+    rows.show(ui, |ui| {
         let shown: Vec<&str> = view.heads().map(|head| head.key).collect();
         let hidden = view.all_heads().iter();
         let hidden = hidden.filter(|head| !shown.contains(&head.key));
         for head in view.heads().chain(hidden) {
             ui.horizontal(|ui| choice(ui, head, shown.contains(&head.key), change));
         }
-        ui.add_space(space::TINY);
-        if button::plain(ui, Some(icon::UNDO), "As at first").clicked() {
-            change(Change::Reset);
-        }
     });
+    ui.add_space(space::TINY);
+    if button::plain(ui, Some(icon::UNDO), "As at first").clicked() {
+        change(Change::Reset);
+    }
 }
 
 /// A column to be shown or hidden, and moved where it is shown.
