@@ -222,6 +222,12 @@ pub const COLUMNS: &[Of] = &[
         .help("The slowest run")
         .why(why_not_reported)
         .hidden(),
+    Of::number("iqr_ms", "IQR", "ms", |line| {
+        line.time(|times| Some(times.q3 - times.q1))
+    })
+    .help("Interquartile range: how wide the middle half of all runs is")
+    .why(why_not_reported)
+    .hidden(),
     Of::number("std_ms", "Std. dev.", "ms", |line| line.time(|times| times.std))
         .why(why_not_reported)
         .hidden(),

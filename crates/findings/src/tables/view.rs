@@ -140,12 +140,16 @@ impl View {
             .collect()
     }
 
-    /// A cell of a row by the key of its column, shown or not.
+    /// A cell of a shown row by the key of its column, shown or not.
     pub fn value(&self, row: usize, key: &str) -> Cell {
-        match (self.rows.get(row), self.table.place(key)) {
-            (Some(&row), Some(place)) => self.table.cell(row, place),
-            _ => Cell::default(),
-        }
+        let source = self.source(row);
+        source.map_or_else(Cell::default, |source| self.value_of(source, key))
+    }
+
+    /// The same of a row of the table, shown or not.
+    pub fn value_of(&self, source: usize, key: &str) -> Cell {
+        let place = self.table.place(key);
+        place.map_or_else(Cell::default, |place| self.table.cell(source, place))
     }
 
     /// Without columns in which no row has a value.

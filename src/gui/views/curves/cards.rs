@@ -178,6 +178,16 @@ fn nothing(ui: &mut Ui, words: &str) {
     });
 }
 
+/// The times of a pinned case that are shown as numbers.
+const NUMBERS: [&str; 6] = [
+    "min_ms",
+    "median_ms",
+    "p90_ms",
+    "p99_ms",
+    "max_ms",
+    "iqr_ms",
+];
+
 /// The samples of the pinned case, as a histogram and as they came.
 pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let is_new = is_new_pin(ui, app.curves.pin);
@@ -197,6 +207,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                     }
                 });
             });
+            numbers(ui, app, pin);
             match app
                 .curves
                 .pinned
@@ -215,6 +226,32 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.scroll_to_rect(card.response.rect, None);
     }
     ui.add_space(space::MEDIUM);
+}
+
+/// The times of the pinned case, each below its name.
+fn numbers(ui: &mut Ui, app: &App, pin: Pin) {
+    let mut cases = app.curves.drawn.cases.iter();
+    let source = cases.position(|case| case.pin == pin);
+    let Some((view, source)) = app.tables.view("cases").zip(source) else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::LARGE;
+        for key in NUMBERS {
+            let head = view.all_heads().iter().find(|head| head.key == key);
+            let cell = view.value_of(source, key);
+            let shown = ui.vertical(|ui| {
+                label::caption(ui, head.map_or("", |head| head.title));
+                label::number(ui, cell.shown_text(), text::CARD);
+            });
+            let help = head.map_or("", |head| head.help);
+            let words = [help, &cell.note].map(humanize::capital);
+            let words = words.join("\n").trim().to_owned();
+            if !words.is_empty() {
+                shown.response.on_hover_text(words);
+            }
+        }
+    });
 }
 
 /// Whether another case was pinned while the screen was looked at.
