@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use eframe::egui::{Event, Rect, pos2, vec2};
+use eframe::egui::{Event, Modifiers, PointerButton, Rect, pos2, vec2};
 use powerband_app::action::{Action, Curves};
 use powerband_app::figures::Shown;
 use powerband_app::screen::Screen;
@@ -304,4 +304,49 @@ fn a_point_tells_what_the_other_series_say_at_its_batch() {
     let mut beside = beside.filter(|name| name.starts_with("Beside it at batch"));
     let words = beside.next().expect("a caption");
     assert!(words.ends_with(", items per second"), "{words}");
+}
+
+#[test]
+fn a_chart_is_seen_alone_by_a_double_click_on_its_title() {
+    let mut desk = with_failures();
+    let twice = |desk: &mut Desk, title: &str| {
+        let at = desk.get(title).rect().center();
+        desk.harness.hover_at(at);
+        desk.steps(2);
+        // In one frame: those of a test are too far apart for a double click.
+        for pressed in [true, false, true, false] {
+            let click = Event::PointerButton {
+                pos: at,
+                button: PointerButton::Primary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            };
+            desk.harness.input_mut().events.push(click);
+        }
+        desk.steps(3);
+    };
+    twice(&mut desk, "Throughput");
+    assert_eq!(desk.app().curves.enlarged, Some("throughput"));
+    assert!(
+        desk.find("Latency axis: log").is_none(),
+        "no other chart is shown"
+    );
+    let charts = desk.names().into_iter();
+    let charts: Vec<String> = charts.filter(|name| name.contains(" chart, ")).collect();
+    assert_eq!(
+        charts
+            .iter()
+            .filter(|name| name.starts_with("Throughput"))
+            .count(),
+        1
+    );
+    assert!(
+        !charts.iter().any(|name| name.starts_with("Efficiency")),
+        "{charts:?}"
+    );
+    twice(&mut desk, "Throughput");
+    assert_eq!(desk.app().curves.enlarged, None);
+    desk.act(Action::Curves(Curves::Enlarge(Some("latency"))));
+    desk.press("Escape");
+    assert_eq!(desk.app().curves.enlarged, None);
 }

@@ -146,6 +146,7 @@ ways! {
     Action::Curves(Curves::ToggleSeries(_)) => Palette,
     Action::Curves(Curves::OnlySeries(_)) => Palette,
     Action::Curves(Curves::ShowAll) => Palette,
+    Action::Curves(Curves::Enlarge(_)) => Palette,
     Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
     Action::Curves(Curves::Pin(_)) => Palette,
     Action::Curves(Curves::PinStep(_)) => Palette,

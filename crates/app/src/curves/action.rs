@@ -35,6 +35,8 @@ pub enum Curves {
     OnlySeries(SeriesId),
     /// Shows every series.
     ShowAll,
+    /// Shows a chart alone in the place of all three, by its id; nothing for all again.
+    Enlarge(Option<&'static str>),
     /// Brings a series forward while the hand is on it.
     Highlight(Option<SeriesId>),
     /// Pins a case, or unpins it.

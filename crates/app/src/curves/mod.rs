@@ -28,6 +28,13 @@ pub use row_refs::{CaseRef, SeriesRef};
 /// Why a series is not drawn that nobody hid.
 pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
 
+/// The charts that can be shown alone: their ids, and what they are called.
+pub const CHARTS: [(&str, &str); 3] = [
+    ("latency", "Latency"),
+    ("throughput", "Throughput"),
+    ("efficiency", "Efficiency"),
+];
+
 /// The samples of the pinned case.
 #[derive(Clone, Debug)]
 pub struct Pinned {
@@ -71,6 +78,8 @@ pub struct CurvesState {
     pub options: CurveOptions,
     /// Series that are not drawn.
     pub hidden: BTreeSet<SeriesId>,
+    /// The chart that is shown alone, by its id.
+    pub enlarged: Option<&'static str>,
     /// The series under the hand.
     pub highlighted: Option<SeriesId>,
     /// The case whose samples are shown.

@@ -1,5 +1,6 @@
 //! In the command palette: series, and what is drawn of them.
 
+use super::CHARTS;
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -10,7 +11,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
         return Vec::new();
     }
-    [series(app), cards(app)].concat()
+    [series(app), enlarged(app), cards(app)].concat()
 }
 
 fn offer(title: &str, curves: Curves) -> Offered {
@@ -38,6 +39,22 @@ fn series(app: &App) -> Vec<Offered> {
             ]
         })
         .collect()
+}
+
+/// Each chart alone, or all again.
+fn enlarged(app: &App) -> Vec<Offered> {
+    let charts = CHARTS
+        .iter()
+        .filter(|(id, _)| app.curves.enlarged != Some(*id));
+    let alone = charts.map(|(id, title)| {
+        let title = format!("{} chart alone", title.to_lowercase());
+        offer(&title, Curves::Enlarge(Some(id)))
+    });
+    let all = app
+        .curves
+        .enlarged
+        .map(|_| offer("all charts", Curves::Enlarge(None)));
+    alone.chain(all).collect()
 }
 
 /// What else the cards below the charts can show.

@@ -40,6 +40,10 @@ impl App {
                 state.highlighted = series;
                 return;
             }
+            Curves::Enlarge(chart) => {
+                state.enlarged = chart;
+                return;
+            }
             Curves::Statistic(statistic) => state.options.statistic = statistic,
             Curves::Efficiency(efficiency) => state.options.efficiency = efficiency,
             Curves::Energy(energy) => state.options.energy = energy,

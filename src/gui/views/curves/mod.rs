@@ -9,7 +9,7 @@ mod imported;
 mod shapes;
 mod trade_off;
 
-use eframe::egui::{Align, Layout, TextWrapMode, Ui, UiBuilder, vec2};
+use eframe::egui::{Align, Layout, Sense, TextWrapMode, Ui, UiBuilder, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -18,8 +18,8 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, label, legend, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
-use powerband_app::curves::APART;
 use powerband_app::curves::claims::{is_published, pin_details as published_words};
+use powerband_app::curves::{APART, CHARTS};
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self};
 use powerband_core::domain::case::CaseKey;
@@ -34,6 +34,11 @@ use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 const CHART: f32 = 240.0;
 /// Height of what stands above them: that of a switch.
 const CHART_HEAD: f32 = 32.0;
+
+/// What an enlarged chart has of the window's height.
+const ENLARGED: f32 = 0.66;
+/// How a chart is enlarged, and made small again.
+const ENLARGING: &str = "Double-click to see this chart alone, and again or Escape for all";
 
 /// So many other series are listed beside a point.
 const MOST_BESIDE: usize = 8;
@@ -161,6 +166,16 @@ fn statistic_help(statistic: Statistic) -> &'static str {
 
 fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
+    if let Some(id) = app.curves.enlarged {
+        let spec = match id {
+            "throughput" => &drawn.throughput,
+            "efficiency" => &drawn.efficiency,
+            _ => &drawn.latency,
+        };
+        let height = (ui.ctx().content_rect().height() * ENLARGED).max(CHART);
+        let size = (ui.available_width(), height);
+        return chart_card(ui, size, id, spec, app, changes);
+    }
     let is_wide = ui.available_width() > 880.0;
     let count = if is_wide { 3.0 } else { 2.0 };
     let width = (ui.available_width() - (count - 1.0) * space::MEDIUM) / count;
@@ -262,11 +277,23 @@ fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<C
             }
             _ => {}
         }
+        let turned = if app.curves.enlarged.is_some() {
+            Some(Curves::Enlarge(None))
+        } else {
+            let known = CHARTS.iter().find(|(known, _)| *known == id);
+            known.map(|(id, _)| Curves::Enlarge(Some(id)))
+        };
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
-            let title = label::card_title(ui, title);
-            if id == "efficiency" {
-                title.on_hover_text(options.efficiency.sentence());
+            let shown = label::card_title(ui, title);
+            let sentence = match id {
+                "efficiency" => options.efficiency.sentence(),
+                _ => "",
+            };
+            let words = format!("{sentence}\n{ENLARGING}");
+            let double = ui.interact(shown.rect, shown.id.with("double"), Sense::CLICK);
+            if double.on_hover_text(words.trim()).double_clicked() {
+                changes.extend(turned);
             }
         });
     });
