@@ -30,7 +30,7 @@ pub(super) fn whole(session: &Session) -> String {
         engines(session),
         graphs(session),
         cases(session, &rows),
-        sentences(remarks::troubles(&rows).into_iter()),
+        sentences(remarks::failures(&rows).into_iter()),
         resources::table(session, &rows),
         resources::peaks(session, &rows),
         accuracies(session),

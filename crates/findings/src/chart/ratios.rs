@@ -1,4 +1,4 @@
-//! How many times as fast each case became, with its interval.
+//! The speed-up of each case, with its interval.
 
 use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
@@ -98,7 +98,7 @@ mod tests {
             .map(|series| (series.name.as_str(), series.colour))
             .collect();
         assert_eq!(told, [("ort:cpu", 5), ("tract:cpu", 6)]);
-        // What is told of a point is read off its place, which is that of its batch size and nothing else.
+        // The tooltip of a point is read off its place, which is that of its batch size alone.
         assert!(both.series.iter().all(|series| series.points[1].x == 3.0));
         // Only when it is painted are the intervals put beside each other.
         let aside = |spec: &ChartSpec| -> Vec<f64> {

@@ -343,7 +343,7 @@ fn why_not_reported(line: &CaseLine) -> String {
 fn why_no_interval(line: &CaseLine) -> String {
     match line.drawn.statistic {
         _ if !is_measured(line) => why_not(&line.row),
-        Statistic::Median => "one round says nothing of how rounds differ".to_owned(),
+        Statistic::Median => "one round does not show how rounds differ".to_owned(),
         Statistic::Mean | Statistic::P99 => "only the median has an interval".to_owned(),
     }
 }
