@@ -1,4 +1,4 @@
-//! `powerband history`: the cases of a session through time.
+//! `powerband history`: the cases of a session over time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -83,9 +83,9 @@ pub(super) fn others(
     for path in paths {
         match session_file::read(&path) {
             Ok(opened) => sessions.push(opened.session),
-            // One broken file must not hide the others; one that was named must be told.
+            // One broken file must not hide the rest; one that was named is an error.
             Err(error) if among.contains(&path) => return Err(error.into()),
-            Err(error) => output::note(&format!("{} is passed over: {error}", shown(&path))),
+            Err(error) => output::note(&format!("{} is skipped: {error}", shown(&path))),
         }
     }
     Ok(sessions)

@@ -189,7 +189,7 @@ fn launches_that_were_counted_and_not_timed_have_no_time() {
     let run = home.run(&["kernels", "counted.ron"]);
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(
-        run.out.contains("Summed   – (the profile has no times)"),
+        run.out.contains("Time     – (the profile has no times)"),
         "{run:#?}"
     );
     assert!(
