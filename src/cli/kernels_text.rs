@@ -97,12 +97,14 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     let mut text = format!("{}, {}\n", profile.name, tool.trim());
     match found.summed_ns.zip(found.calls) {
         Some((summed_ns, calls)) => text.push_str(&format!(
-            "Time     {} in {} ({}, sum)",
+            "Kernel time (sum)  {} in {} ({})",
             time(summed_ns),
             humanize::of_many(calls, "call"),
             found.scope.title()
         )),
-        None => text.push_str(&format!("Time     {UNKNOWN} (the profile has no times)")),
+        None => text.push_str(&format!(
+            "Kernel time (sum)  {UNKNOWN} (the profile has no times)"
+        )),
     }
     let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));
     if let Some((ns, runs)) = per_run.zip(found.runs) {
@@ -118,7 +120,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
             .idle_share()
             .map_or_else(|| UNKNOWN.to_owned(), percent);
         text.push_str(&format!(
-            "GPU busy {} of {}, GPU idle {idle}\n",
+            "GPU busy           {} of {}, GPU idle {idle}\n",
             time(busy.busy_ns),
             time(busy.span_ns)
         ));
@@ -137,11 +139,11 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
         })
         .collect();
     if !gaps.is_empty() {
-        text.push_str(&format!("Gaps     {}\n", gaps.join("; ")));
+        text.push_str(&format!("Gaps               {}\n", gaps.join("; ")));
     }
     if let Some(launches) = &found.launches {
         text.push_str(&format!(
-            "Launches {}, {} CPU time, launch delay {}\n",
+            "Launches           {}, {} CPU time, launch delay {}\n",
             humanize::count(launches.count),
             time(launches.calls_ns),
             time(launches.delay_ns)
@@ -154,12 +156,12 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
         .collect();
     if let Some(ns) = found.between_nodes_ns {
         text.push_str(&format!(
-            "CPU time {} of the runs is between nodes\n",
+            "CPU time           {} of the runs is between nodes\n",
             humanize::duration_ns(ns as f64)
         ));
     }
     if !host.is_empty() {
-        text.push_str(&format!("CPU time {}\n", host.join(", ")));
+        text.push_str(&format!("CPU time           {}\n", host.join(", ")));
     }
     text.push('\n');
     text
