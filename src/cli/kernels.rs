@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the other profiles.
+/// Lists all further profiles.
 fn tell_of(others: &[String]) {
     if !others.is_empty() {
         let all = humanize::shorten(&others.join("; "), OTHERS);

@@ -244,7 +244,7 @@ fn measured(path: &Path) -> anyhow::Result<Session> {
 fn is_measured(path: &Path, session: &Session) -> anyhow::Result<()> {
     if session.is_published_only() {
         anyhow::bail!(
-            "{0} holds published numbers, which were not measured and get no verdict; powerband show {0} prints them, and powerband check {0} checks whether they agree with each other",
+            "{0} holds numbers that were published, not measured, and get no verdict; powerband show {0} prints them, and powerband check {0} checks whether they agree with each other",
             path.display()
         );
     }

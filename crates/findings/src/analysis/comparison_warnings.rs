@@ -117,7 +117,7 @@ mod tests {
             other.contains("At batch 1 the medians over all samples"),
             "{other}"
         );
-        assert!(!told(&session, 0).contains("the other way"));
+        assert!(!told(&session, 0).contains("the opposite direction"));
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         let outside = "At batch 1 the ratio of the medians over all samples is outside";
         let other = told(&session, 1);
         assert!(other.contains(outside), "{other}");
-        assert!(!other.contains("the other way"), "{other}");
+        assert!(!other.contains("the opposite direction"), "{other}");
         assert!(!told(&session, 0).contains("outside"));
     }
 }

@@ -114,7 +114,7 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
     None
 }
 
-/// Whether two models are one network or versions of one, as far as file, size and name tell; nothing
+/// Whether two models are one network or versions of one, as far as file, size and name show; nothing
 /// where they do not.
 pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
     if one.is_same_file(other) == Some(true) {

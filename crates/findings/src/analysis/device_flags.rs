@@ -241,7 +241,7 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
                 track.device.short_name(),
                 seen.words()
             ),
-            advice: "end the other programs on the card; nvidia-smi lists them".to_owned(),
+            advice: "end all other programs on the card; nvidia-smi lists them".to_owned(),
         }
     })
 }

@@ -198,7 +198,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
         "contended",
         Weight::Amber,
         evidence,
-        "close the other programs, or measure when the machine is quiet; top lists them",
+        "close all other programs, or measure when the machine is quiet; top lists them",
     ))
 }
 

@@ -225,6 +225,6 @@ mod tests {
                 capacity: Some(1_000.0)
             })
         );
-        assert_eq!(of_setup(2), None, "nobody watched that card");
+        assert_eq!(of_setup(2), None, "no readings of that card");
     }
 }

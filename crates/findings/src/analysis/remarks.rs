@@ -65,7 +65,7 @@ pub fn meaning(name: &str) -> &'static str {
             "Runs took very different times: the counted throughput and batch over median differ."
         }
         "slow-first-run" => {
-            "The first answer takes longer than all later ones; it is in none of the other numbers."
+            "The first run takes longer than all later ones; it is in no other number."
         }
         "too-few-samples" => "Percentiles are not known, and the interval rests on few samples.",
         "not-interleaved" => {

@@ -141,7 +141,7 @@ mod tests {
             measure_near(&mut session, setup, batch, micros);
         }
         let found = scaling_rows(&session, &case_rows::case_rows(&session));
-        assert_eq!(found.len(), 1, "tract has nobody to be compared with");
+        assert_eq!(found.len(), 1, "tract has no counterpart");
         assert_eq!(
             (found[0].setup, found[0].single, found[0].copies),
             (1, 0, 2)

@@ -89,7 +89,7 @@ mod tests {
         assert!(points.iter().all(|point| point.band.is_some()));
         assert!(spec.y.high > 3.0);
         assert!(matches!(spec.marks[0], Mark::Level { y: 1.0, .. }));
-        // Both setups of both sessions: told apart by name and colour.
+        // Both setups of both sessions: distinguished by name and colour.
         let both = [0, 1].map(|setup| comparison::compare_setups(&side(setup), &side(setup)).pairs);
         let both = speed_ups(&both.concat(), |setup| setup + 5);
         let told: Vec<(&str, usize)> = both

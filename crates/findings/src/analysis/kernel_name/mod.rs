@@ -115,7 +115,7 @@ impl KernelName {
     }
 }
 
-/// Short names of many, each another one where the whole names differ in what can be told in brief.
+/// Short names of many, each another one where the whole names differ in what fits into a short name.
 pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
     let taken: Vec<KernelName> = names.iter().map(|name| KernelName::of(name)).collect();
     let mut shorts: Vec<String> = taken.iter().map(KernelName::short).collect();

@@ -18,7 +18,7 @@ pub(super) struct Outcome {
     pub bounds: Bounds,
     /// The number in words.
     pub words: String,
-    /// How it was worked out.
+    /// The arithmetic behind it.
     pub sum: String,
 }
 

@@ -71,7 +71,7 @@ pub struct Finding {
     pub about: String,
     /// What is stated.
     pub claimed: String,
-    /// What follows from the other numbers.
+    /// What follows from the rest of the numbers.
     pub follows: String,
     /// The arithmetic, to be checked by the reader.
     pub sum: String,

@@ -145,7 +145,7 @@ pub struct Material<'a> {
     pub batch: Option<usize>,
     /// Which profile, counted from 0.
     pub profile: usize,
-    /// Which profile of the other session.
+    /// Which profile of the second session.
     pub profile_before: usize,
     /// The timeline of that profile, made ready.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
