@@ -139,7 +139,7 @@ pub(super) fn missing(missing: &[MissingSource]) -> String {
     lines.concat()
 }
 
-/// The columns of a watched device, in the order in which people look at them.
+/// The columns of a device during a watch.
 const COLUMNS: [(Quantity, usize); 7] = [
     (Quantity::Busy, 7),
     (Quantity::Power, 9),

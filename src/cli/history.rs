@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
         .zip(rows.iter().map(Vec::as_slice))
         .collect();
     let Some((given, _)) = pairs.first() else {
-        bail!("nothing to follow");
+        bail!("the session has no measured case to follow");
     };
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup)

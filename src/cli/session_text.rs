@@ -143,7 +143,7 @@ fn head(session: &Session) -> String {
             .as_ref()
             .map(|command| format!("Command  {command}\n"));
         return format!(
-            "{}, imported {} from files of {}{}; nothing in it was measured by Powerband\n{}",
+            "{}, imported {} from files of {}{}; Powerband measured none of it\n{}",
             session.name,
             humanize::utc_moment(&session.created),
             tool.name,

@@ -268,7 +268,7 @@ pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
     ]
 }
 
-/// Power limits, locked clocks and the like of the watched cards; nothing where none was watched.
+/// Power limits, locked clocks and the like of the cards that were read; nothing where there are none.
 fn card_settings(session: &Session) -> Option<String> {
     let cards = session.telemetry.tracks.iter().map(|track| &track.device);
     let settings: Vec<String> = cards

@@ -1,7 +1,7 @@
 //! The remaining time of a run, as it is shown: it falls by the second, and where the estimate grows it
 //! gives the reason.
 
-/// An estimate that is later than the one before by less than this share of it changes nothing.
+/// An estimate that is later than the previous one by less than this share of it changes nothing.
 const SLACK: f64 = 0.2;
 /// The same in seconds.
 const SLACK_S: f64 = 2.0;

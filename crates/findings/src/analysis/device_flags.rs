@@ -213,7 +213,7 @@ fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
                 "the processor became too hot {} while it was measured",
                 humanize::of_many(rise as u64, "time")
             ),
-            "cool the machine, or lower its clocks to what it can hold".to_owned(),
+            "cool the machine, or lower its clocks to a sustainable value".to_owned(),
         )
     })
 }

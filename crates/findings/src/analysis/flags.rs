@@ -79,7 +79,7 @@ fn not_accepted(case: &Case) -> Option<Flag> {
             "not-accepted",
             Weight::Red,
             format!("the program that measured it reports: {}", told.join("; ")),
-            "measure it again with that program, so that it accepts the result",
+            "measure it again with that program until it accepts the result",
         )
     })
 }
@@ -267,7 +267,7 @@ fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
                 humanize::duration_ns(first),
                 first / summary.median
             ),
-            "nothing, unless the first answer matters to you",
+            "nothing, unless the latency of the first run matters",
         )
     })
 }

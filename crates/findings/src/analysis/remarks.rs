@@ -72,7 +72,7 @@ pub fn meaning(name: &str) -> &'static str {
             "Any disturbance at that time is in the number, and comparisons cannot remove it."
         }
         "fallback" => {
-            "Part of the network did not run where it was asked to, so the case does not show what the device can do."
+            "Part of the network ran on the fallback processor, so the case does not show the speed of the device."
         }
         "throttled" => "The device lowered its clock, so the times are longer than at full clock.",
         "not-accepted" => "The program that measured these cases rejects their numbers.",

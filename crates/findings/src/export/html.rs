@@ -144,7 +144,7 @@ fn write_block(page: &mut String, block: &Block, place: Place) {
         Block::Note(weight, text) => {
             let (class, word) = match weight {
                 Weight::Remark => ("remark", "Note"),
-                Weight::Warning => ("warning", "Caution"),
+                Weight::Warning => ("warning", "Warning"),
             };
             put(
                 page,

@@ -383,7 +383,7 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
             ));
         }
     }
-    blocks.push(Block::Paragraph("To look at what was measured:".into()));
+    blocks.push(Block::Paragraph("To show the session:".into()));
     blocks.push(Block::Code(
         "sh",
         format!("powerband show {}", source.named()),

@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 40;
 /// Most remarks.
 const MOST_REMARKS: usize = 12;
 
-/// The journey of a session: its ladder, or its setups at the smallest batch size that most of them have.
+/// The optimisation steps of a session: its ladder, or its setups at the smallest batch size that most of them have.
 pub fn journey_of_report(source: &Source<'_>) -> Journey {
     let batches = &source.session.plan.batches;
     let measured_at = |batch: usize| source.measured().filter(|row| row.batch == batch).count();
@@ -46,7 +46,7 @@ pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
         > 1
 }
 
-/// The figures of a journey: two steps need one.
+/// The figures of optimisation steps: two steps need one.
 pub fn figures(journey: &Journey) -> &'static [&'static str] {
     if !leads_anywhere(journey) || journey.steps.len() >= MOST_STEPS {
         &[]

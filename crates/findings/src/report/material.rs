@@ -148,7 +148,7 @@ impl<'a> Source<'a> {
 /// What a report is made of.
 #[derive(Clone, Debug)]
 pub struct Material<'a> {
-    /// The session; of two, the one before.
+    /// The session; of two, the baseline.
     pub first: Source<'a>,
     /// Of two sessions, the one after.
     pub second: Option<Source<'a>>,

@@ -92,7 +92,7 @@ impl Layout {
         })?;
         match (layout.is_of_two, is_of_two) {
             (true, false) => Err(format!(
-                "the layout {name} is of two sessions: give the one after as well"
+                "the layout {name} is of two sessions: give the second one too"
             )),
             (false, true) => Err(format!(
                 "the layout {name} is of one session; leave the second one out, or use --layout comparison"

@@ -8,7 +8,7 @@ use powerband_core::domain::written::{Bounds, Written};
 pub(crate) const CHECK: Check = Check {
     id: "gains",
     title: "Gains",
-    sentence: "A stated improvement is the quotient of what stands before and after.",
+    sentence: "A stated improvement is the quotient of the values before and after.",
     find,
 };
 

@@ -94,7 +94,7 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
     let words = if known {
         "one thing cannot have both values"
     } else {
-        "the two are far apart, and the document does not say what differs between them"
+        "the two are far apart, and the document does not state what differs between them"
     };
     Some(
         finding
@@ -158,7 +158,7 @@ fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
                 super::about(figure),
             ))
             .follows(format!(
-                "the range goes {name} beyond what is said to be the {word}, so one of the two is wrong"
+                "the range goes {name} beyond the stated {word}, so one of the two is wrong"
             ))
             .sum(format!("{} ≠ {}", range.words(), figure.words())),
     )

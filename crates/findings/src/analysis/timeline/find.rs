@@ -62,7 +62,7 @@ impl Hits {
     }
 
     /// Where hits of a row are to be drawn, in pixels from left to right with their positions, none closer
-    /// than a pixel to the one before.
+    /// than a pixel to the previous one.
     pub fn visible(
         &self,
         timeline: &Timeline,

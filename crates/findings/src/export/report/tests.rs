@@ -257,6 +257,6 @@ fn a_layout_is_of_one_session_or_of_two() {
     assert_eq!(Layout::choose(None, true).unwrap().name, "comparison");
     let error = |name, is_of_two| Layout::choose(Some(name), is_of_two).unwrap_err();
     assert!(error("nonsense", false).contains("full, comparison, summary, case-study"));
-    assert!(error("comparison", false).contains("give the one after"));
+    assert!(error("comparison", false).contains("give the second one too"));
     assert!(error("full", true).contains("--layout comparison"));
 }
