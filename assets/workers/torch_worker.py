@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Powerband's worker for PyTorch: runs networks, trains them, and says how long each run took.
+"""Powerband's worker for PyTorch: runs networks, trains them, and times each run.
 
 It speaks the protocol of `src/worker/protocol.rs`: one JSON document a line, itself first, then one
 reply to each request. Times are whole nanoseconds; points in time are on the monotonic clock, which
@@ -44,7 +44,7 @@ PROGRAM = "powerband torch worker"
 MOST_VALUES = 600_000
 # The seed of weights that no file gives, and of everything random in training.
 SEED = 42
-# Pictures of an epoch where neither a folder nor the setup says how many.
+# Default number of pictures in an epoch.
 EPOCH_ITEMS = 512
 
 # The torch and numpy modules, once `import_torch` has run.
@@ -75,7 +75,7 @@ def failed(sentence: str) -> Refused:
 
 
 def import_torch() -> int:
-    """Imports torch and numpy, and says how long that took, in nanoseconds."""
+    """Imports torch and numpy, and returns the time of that, in nanoseconds."""
     global torch, numpy
     start = time.perf_counter_ns()
     for name in ("torch", "numpy"):
@@ -147,7 +147,7 @@ class Recipe:
 
     @property
     def numbers(self) -> Optional[str]:
-        """The word for other numbers than 32-bit floats."""
+        """The precision, where it is not 32-bit floats."""
         return next((word for word in (*MIXED, *WHOLE) if word in self.words), None)
 
     @property
@@ -273,13 +273,13 @@ def lacks_device(device: str) -> Optional[str]:
         instead = f"; write {build}:{number or 0} to use its cards" if build != "cpu" else ""
         return (
             f"this {engine_name()} is built for {titles[build]}, not for {titles[kind]}{instead}; "
-            "https://pytorch.org/get-started/locally has the line that installs the other"
+            "https://pytorch.org/get-started/locally has the command that installs that build"
         )
     if not torch.cuda.is_available():
         tool = {"cuda": "nvidia-smi", "rocm": "rocminfo"}[kind]
         return (
             f"this {engine_name()} is built for {titles[kind]} and finds no card that it can use; "
-            f"{tool} says whether the driver does, and an old driver wants an update"
+            f"{tool} shows whether the driver works; an old driver needs an update"
         )
     count = torch.cuda.device_count()
     if number and int(number) >= count:
@@ -516,7 +516,7 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
         network.own_weights = bool(reason)
         if reason:
             network.notes.append(
-                f"{network.title} keeps the weights that it came with, not those of the other "
+                f"{network.title} keeps its own weights, not those of the other "
                 f"engines, so outputs cannot be compared: {reason}"
             )
         elif network.kind == "factory":
@@ -561,7 +561,7 @@ def for_small_pictures(module: Any, name: str) -> Any:
 
 
 def factory_module(reference: str) -> Any:
-    """What the user's own function returns."""
+    """The return value of the user's function."""
     module_name, _, function_name = reference.partition(":")
     if not module_name or not function_name:
         raise unsupported(f"module={reference} is neither MODULE:FUNCTION nor a .pt, .ts or .pt2 file")
@@ -650,7 +650,7 @@ def compiled(recipe: Recipe, module: Any) -> Any:
     try:
         settings = importlib.import_module("torch._dynamo.config")
         for limit in ("recompile_limit", "cache_size_limit"):
-            # Beyond its limit torch runs further batch sizes uncompiled, and says so to nobody.
+            # Beyond its limit torch runs further batch sizes uncompiled, without a message.
             if hasattr(settings, limit):
                 setattr(settings, limit, 1024)
         if recipe.compiler == "tensorrt":
@@ -667,7 +667,7 @@ def compiled(recipe: Recipe, module: Any) -> Any:
 def scripted(recipe: Recipe, module: Any, inputs: list[Any]) -> Any:
     """Traced, with weights as constants, and optimised. Mixed precision is recorded in it."""
     with torch.no_grad(), recipe.autocast(cache=False), warnings.catch_warnings():
-        # That TorchScript is going out of use is no news to whoever asks for it.
+        # Warnings that TorchScript is deprecated do not help here.
         warnings.simplefilter("ignore")
         if not isinstance(module, torch.jit.ScriptModule):
             module = torch.jit.trace(module, tuple(inputs), check_trace=False)
@@ -804,7 +804,7 @@ def output_document(name: str, array: Any) -> dict[str, Any]:
 
 
 class EmptyRun:
-    """A run that does nothing, to see what measuring itself costs."""
+    """An empty run, for the overhead of measuring."""
 
     part_names: tuple[str, ...] = ()
     parts: tuple[int, ...] = ()
@@ -878,7 +878,7 @@ class Inference:
         return []
 
 
-# What is entered around the parts of a step that nobody watches.
+# Entered around the phases of a step that is not profiled.
 NOT_WATCHED = contextlib.nullcontext()
 
 
@@ -983,7 +983,7 @@ class Training:
 
     def end_epoch(self) -> None:
         loss = self.loss_sum / self.seen
-        # JSON has no word for what is no number.
+        # JSON has no NaN.
         told = loss if math.isfinite(loss) else None
         epoch = {"items": self.seen, "loss": told, "accuracy": self.correct / self.seen}
         self.epochs.append(epoch)
@@ -1004,7 +1004,7 @@ def first_tensor(output: Any) -> Any:
 
 
 def count_classes(recipe: Recipe, module: Any, dims: list[int], title: str) -> int:
-    """How many classes the network tells apart, by looking at what it answers."""
+    """The number of classes of the network, from its output."""
     with torch.no_grad(), recipe.autocast():
         was_training = module.training
         scores = first_tensor(module.eval()(recipe.placed(torch.zeros([1, *dims[1:]]))))
@@ -1024,7 +1024,7 @@ def make_optimiser(recipe: Recipe, parameters: Any) -> Any:
 
 
 def loss_scaler(recipe: Recipe) -> Any:
-    """Keeps small gradients from vanishing in fp16; other numbers need none."""
+    """Keeps small gradients from vanishing in fp16; other precisions need none."""
     if recipe.numbers != "amp-fp16":
         return None
     if torch_version() >= (2, 3):
@@ -1061,7 +1061,7 @@ def made_up_pictures(dims: list[int], classes: int, items: int, seed: int) -> tu
 
 
 def pictures_of(folder: str, dims: list[int], classes: int, items: Optional[int]) -> tuple[Any, Any, str]:
-    """The pictures of a folder with a folder for each class, read beforehand and not in a step."""
+    """The pictures of a folder with a folder for each class, read before the first step."""
     if len(dims) != 4 or dims[1] != 3:
         raise unsupported(f"data={folder}: pictures need an input batch×3×height×width, not {dims}")
     try:
@@ -1255,7 +1255,7 @@ def clock_ns() -> int:
 
 
 def empty_run_ns() -> int:
-    """The median time of a run that does nothing, through the same loop."""
+    """The median time of an empty run, through the same loop."""
     rule = {"wake_up_runs": 100, "min_samples": 1_000, "max_samples": 1_000}
     with undisturbed():
         done = measure_round(EmptyRun(), {**rule, "min_ns": 0, "max_ns": 100_000_000})
@@ -1384,7 +1384,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def refusal(error: BaseException, limit: MemoryLimit) -> Refused:
-    """What an error means for the user."""
+    """The message of an error for the user."""
     if isinstance(error, Refused):
         return error
     if is_out_of_memory(error):
@@ -1512,7 +1512,7 @@ def read_request(line: str) -> tuple[str, Any]:
     try:
         return next(iter(json.loads(line).items()))
     except (ValueError, AttributeError, StopIteration) as error:
-        raise failed(f"a request that makes no sense: {error}") from error
+        raise failed(f"an invalid request: {error}") from error
 
 
 def spaced(samples: Any) -> str:
@@ -1600,7 +1600,7 @@ class Worker:
         if recipe.on_card:
             torch.cuda.synchronize()
         load_ns = time.perf_counter_ns() - start
-        # What is there now stays: later collections need not look through all of torch again.
+        # Existing objects stay: later collections need not scan all of torch again.
         gc.collect()
         gc.freeze()
         report = {
@@ -1666,7 +1666,7 @@ class Worker:
 
     @contextlib.contextmanager
     def running(self, request: dict[str, Any]) -> Iterator[Any]:
-        """A case that was opened; one that runs out of memory is let go of."""
+        """A case that was opened; one that runs out of memory is dropped."""
         key = key_of(request)
         if key not in self.cases:
             raise failed("this case was not opened")
@@ -1738,7 +1738,7 @@ class Worker:
     def export(self, request: dict[str, Any]) -> dict[str, Any]:
         recipe = read_recipe(request["setup"])
         import_torch()
-        # What is written is the network itself; how a setup runs it makes no difference to that.
+        # The network itself is written, regardless of how a setup runs it.
         options = {key: value for key, value in recipe.options.items() if key == "module"}
         plain = Recipe("cpu", "cpu", frozenset(["eager"]), options)
         return {"Exported": export(plain, request)}

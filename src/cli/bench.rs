@@ -30,9 +30,9 @@ use powerband_onnx::shapes;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
 
-/// So many sessions of a network are read to know how long it takes, the newest ones.
+/// Sessions of a network that are read for the estimate, the newest ones.
 const SESSIONS_READ: usize = 3;
-/// Rounds that are added where nothing says how many.
+/// Rounds that are added by default.
 const USUAL_ROUNDS: u32 = 5;
 
 /// Measures and saves.
@@ -75,8 +75,8 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     measure_and_save(context, args, request, &target)
 }
 
-/// As many rounds as would settle what is open between the first setup and the others; the usual number
-/// where nothing is open, or nothing would settle it.
+/// The rounds that would settle the inconclusive verdicts of the first setup; the usual number where there
+/// are none, or rounds would not settle them.
 fn rounds_to_settle(session: &Session) -> u32 {
     let rows = case_rows::case_rows(session);
     let wanted = comparison::within(session, &rows)
@@ -86,10 +86,12 @@ fn rounds_to_settle(session: &Session) -> u32 {
     wanted.unwrap_or(USUAL_ROUNDS)
 }
 
-/// Where runs happen, with the devices watched as the arguments say.
+/// The environment of runs, with device telemetry as the arguments say.
 fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
     if args.telemetry == 0.0 && (args.energy || args.replay.is_some()) {
-        bail!("--telemetry 0 reads nothing, so that neither --energy nor --replay can be heeded");
+        bail!(
+            "--telemetry 0 reads nothing, so --energy and --replay have no effect; leave them out"
+        );
     }
     let watch = if args.telemetry == 0.0 {
         None
@@ -111,7 +113,7 @@ fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let Some(id) = &args.ladder else {
         let Some(model) = &args.model else {
             bail!(
-                "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; powerband bench --help tells the rest"
+                "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; see powerband bench --help"
             );
         };
         return Ok(RunRequest {
@@ -174,7 +176,7 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     })
 }
 
-/// On what the outputs are compared, where they are.
+/// The inputs on which outputs are compared.
 fn judging(args: &BenchArgs) -> anyhow::Result<Option<Judging>> {
     if args.accuracy.is_none() && args.samples.is_none() {
         return Ok(None);
@@ -236,12 +238,12 @@ fn measure_and_save(
         output::note(&format!("{others}. The numbers of both runs suffer."));
     }
     let mut recorder = Recorder::begin(&request.beginning, &context.paths);
-    // Said before the run, while something can still be done about it.
+    // Printed before the run, while the user can still act.
     if let Some(note) = recorder.note.take() {
         output::note(&note);
     }
     let progress = Progress::new(&request, &takes(context, &request));
-    // Whatever was measured is saved first.
+    // Measurements are saved first.
     ending.set_saving(true);
     let recorded = recorder.run(
         request,
@@ -271,7 +273,7 @@ fn measure_and_save(
     } else {
         output::answer(&session_text::whole(session))
     };
-    // Whoever closed standard output still wants to know how the run went.
+    // The exit status counts even where standard output is closed.
     told.or_else(|error| {
         if is_broken_pipe(&error) {
             Ok(())

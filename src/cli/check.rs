@@ -1,4 +1,4 @@
-//! `powerband check`: do the numbers of a session agree with each other?
+//! `powerband check`: whether the numbers of a session agree with each other.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     for path in &args.sessions {
         match session_file::read(path) {
             Ok(opened) => sessions.push((path, opened.session)),
-            // The others are checked all the same.
+            // Later sessions are still checked.
             Err(error) => trouble = Some(status_of(&error.into())),
         }
     }

@@ -1,4 +1,4 @@
-//! Published numbers and what is wrong with numbers, as text on a terminal.
+//! Published numbers and contradictions in numbers, as text on a terminal.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::claim::Published;
@@ -29,7 +29,7 @@ pub(super) fn in_short(findings: &[Finding]) -> String {
         return String::new();
     }
     format!(
-        "! These numbers do not all agree: {}. powerband check goes through them.\n",
+        "! These numbers do not all agree: {}. powerband check lists them.\n",
         words::count(findings)
     )
 }

@@ -113,7 +113,7 @@ impl Part {
     }
 }
 
-/// Says which batch sizes there are where the wanted one was planned on neither side.
+/// An error with the known batch sizes where the wanted one was planned on neither side.
 fn check_batch(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
     let Some(batch) = args.batch else {
         return Ok(());
@@ -148,7 +148,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
     let n_after = after.session.plan.setups.len();
     let comparisons = match (first, second) {
         (Some(first), Some(second)) => vec![pair(first, second)],
-        // Within one session, one setup against all the others.
+        // Within one session, one setup against all others.
         (first, second) if is_one => {
             let first = first.unwrap_or(0);
             let others = (0..n_after).filter(|&other| other != first);
@@ -172,7 +172,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
     Ok(comparisons)
 }
 
-/// The setup of another session that is spelled alike, or its only one.
+/// The identical setup of another session, or its only one.
 fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize> {
     let spec = part.session.setup_spec(setup);
     if let Some(same) = other.session.find_setup(&spec) {
@@ -182,12 +182,12 @@ fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize
         return Ok(0);
     }
     bail!(
-        "{} has no setup {spec}; say which of its setups is meant with --before or --after",
+        "{} has no setup {spec}; choose one of its setups with --before or --after",
         other.session.name
     )
 }
 
-/// The command that would settle what is open.
+/// The command that would settle inconclusive verdicts.
 fn settle(args: &CompareArgs, comparisons: &[Comparison]) {
     let more = comparisons.iter().filter_map(Comparison::more_rounds).max();
     if let (Some(more), None) = (more, &args.after) {

@@ -21,7 +21,7 @@ pub(super) fn whole(comparison: &Comparison) -> String {
     parts.join("\n")
 }
 
-/// What differs and what to keep in mind stand above the numbers.
+/// Differences and warnings stand above the numbers.
 fn conditions(comparison: &Comparison) -> String {
     let remarks = comparison
         .remarks
@@ -70,7 +70,7 @@ fn summary(comparison: &Comparison) -> String {
     }
 }
 
-/// What is suspicious about either side, each case once.
+/// Flags of either side, each case once.
 fn flags(pairs: &[Pair]) -> String {
     let mut rows: Vec<&CaseRow> = Vec::new();
     for row in pairs.iter().flat_map(|pair| [&pair.before, &pair.after]) {

@@ -1,4 +1,4 @@
-//! `powerband devices`: what this machine has, and what its devices do.
+//! `powerband devices`: this machine and the readings of its devices.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where sources look, or what is played back.
+/// The sources of readings, or the session to play back.
 pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
     let mut places = Places::of_user();
     if let Some(path) = replay {
@@ -92,7 +92,7 @@ pub(super) fn rate(hz: f64, argument: &str) -> anyhow::Result<f64> {
     Ok(hz)
 }
 
-/// Devices that are read, and what they said lately.
+/// Devices that are read, and their latest readings.
 struct Watching {
     sampler: Sampler,
     telemetry: Telemetry,
@@ -111,7 +111,7 @@ impl Watching {
         }
     }
 
-    /// Takes in what was read, and gives it with what else is to be said.
+    /// Takes in readings, and gives them with other messages.
     fn fetch(&mut self) -> (Vec<Reading>, Vec<String>) {
         let caught = self.sampler.fetch();
         let relative = |at_ns: u64| at_ns.saturating_sub(self.began_ns);
@@ -135,7 +135,7 @@ impl Watching {
         clock::monotonic_ns().saturating_sub(self.began_ns)
     }
 
-    /// Forgets all but the last moments: whoever watches for days needs no more.
+    /// Forgets all but the last moments: a watch of days needs no more.
     fn forget(&mut self) {
         for track in &mut self.telemetry.tracks {
             track.keep_last(KEPT);
@@ -152,7 +152,7 @@ fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
     let mut watching = Watching::begin(places, rate_hz);
     if watching.telemetry.tracks.is_empty() {
         bail!(
-            "there is nothing to watch:\n{}",
+            "no device can be read:\n{}",
             devices_text::missing(&watching.telemetry.missing)
         );
     }

@@ -1,4 +1,4 @@
-//! What a machine has and does, as text and as documents.
+//! A machine and its devices, as text and as documents.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,7 @@ use powerband_findings::export::json;
 
 /// The processor in lines of a name and a value.
 pub(super) fn processor(cpu: &Cpu) -> String {
-    let or_unknown =
-        |text: Option<String>| text.unwrap_or_else(|| "not told by the system".to_owned());
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| "not known".to_owned());
     let cores = cpu
         .cores
         .map(|cores| format!("{cores} cores, "))
@@ -35,7 +34,7 @@ pub(super) fn processor(cpu: &Cpu) -> String {
     )
 }
 
-/// Every device: what it is, what it does now, and what decides over its speed.
+/// Every device: what it is, its readings, and the settings that limit its speed.
 pub(super) fn devices(telemetry: &Telemetry) -> String {
     let devices: Vec<String> = telemetry
         .tracks
@@ -51,7 +50,7 @@ fn device(telemetry: &Telemetry, track: &Track) -> String {
     let mut line = |name: &str, value: &str| text.push_str(&format!("  {name:<22} {value}\n"));
     line(
         "Address",
-        &format!("{}, told by {}", about.id, about.source),
+        &format!("{}, read by {}", about.id, about.source),
     );
     for (name, value) in constants(about) {
         line(name, &value);
@@ -70,8 +69,8 @@ fn device(telemetry: &Telemetry, track: &Track) -> String {
         })
         .collect();
     let now = match &track.lost {
-        Some(lost) => format!("does not answer: {}", lost.why),
-        None if values.is_empty() => "says nothing".to_owned(),
+        Some(lost) => format!("does not respond: {}", lost.why),
+        None if values.is_empty() => "no readings".to_owned(),
         None => values.join(", "),
     };
     line("Now", &now);
@@ -122,7 +121,7 @@ fn newest(telemetry: &Telemetry, track: &Track) -> Vec<(Quantity, f64)> {
         .collect()
 }
 
-/// Who tells nothing, why, and what would help.
+/// Sources that are not available, why, and what helps.
 pub(super) fn missing(missing: &[MissingSource]) -> String {
     let lines: Vec<String> = missing
         .iter()
@@ -131,13 +130,16 @@ pub(super) fn missing(missing: &[MissingSource]) -> String {
                 "" => String::new(),
                 remedy => format!("\n{:<12} what helps: {remedy}", ""),
             };
-            format!("{:<12} missing: {}{remedy}\n", missing.source, missing.why)
+            format!(
+                "{:<12} not available: {}{remedy}\n",
+                missing.source, missing.why
+            )
         })
         .collect();
     lines.concat()
 }
 
-/// The columns of a watched device, in the order in which people look at them.
+/// The columns of a device during a watch.
 const COLUMNS: [(Quantity, usize); 7] = [
     (Quantity::Busy, 7),
     (Quantity::Power, 9),
@@ -152,7 +154,7 @@ const COLUMNS: [(Quantity, usize); 7] = [
 pub(crate) fn line_head() -> String {
     let columns = COLUMNS.iter().map(|(quantity, width)| {
         let title = match quantity {
-            Quantity::Temperature => "Heat",
+            Quantity::Temperature => "Temp.",
             quantity => quantity.title(),
         };
         format!("{title:>width$}")
@@ -170,7 +172,7 @@ pub(super) fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
     let seconds = at_ns as f64 / 1e9;
     let name = humanize::shorten(&track.device.short_name(), 15);
     if let Some(lost) = &track.lost {
-        return format!("{seconds:>7.1}s  {name:<16} gone: {}", lost.why);
+        return format!("{seconds:>7.1}s  {name:<16} lost: {}", lost.why);
     }
     let values = COLUMNS.iter().map(|(quantity, width)| {
         let value = device_readings::newest(telemetry, track, *quantity);

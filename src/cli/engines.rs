@@ -1,4 +1,4 @@
-//! `powerband engines`: which engines there are, what is missing and how to get it; and getting it.
+//! `powerband engines`: lists the engines with what is missing, and installs them.
 
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every engine that is here, and what is missing.
+/// Every engine, available or not, with what is missing.
 pub(super) fn survey(context: &Context) -> Vec<Found> {
     let settings = &context.settings;
     probe::survey(
@@ -73,7 +73,7 @@ pub(super) fn listing(found: &[Found]) -> String {
                 runtime.origin
             ));
         }
-        // The providers that a library has were named above; those that it has not are many.
+        // Available providers were named above; the missing ones are many.
         let lacks = one.answer.iter().flat_map(|info| &info.lacks);
         for (what, why) in lacks.filter(|(what, _)| !what.starts_with("provider=")) {
             text.push_str(&format!("         not {what}: {why}\n"));
@@ -98,7 +98,7 @@ pub(crate) fn brief(found: &[Found]) -> String {
             }
             (Ok(info), _) => info.version.clone(),
             (Err(_), Some(runtime)) => format!(
-                "{} does not load; powerband engines says why",
+                "{} does not load; powerband engines gives the reason",
                 runtime.path.display()
             ),
             (Err(_), None) if one.engine.needs() == Needs::OnnxRuntime => format!(
@@ -106,7 +106,7 @@ pub(crate) fn brief(found: &[Found]) -> String {
                 one.engine.title()
             ),
             (Err(_), None) => format!(
-                "{} is missing; powerband engines says what helps",
+                "{} is missing; powerband engines lists what helps",
                 one.engine.title()
             ),
         };

@@ -1,4 +1,4 @@
-//! `powerband export`: a figure, a session or a timeline as a file for others.
+//! `powerband export`: a figure, a session or a timeline as a file.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ use powerband_import::reading::source::Limits;
 use powerband_store as store;
 use powerband_store::session_file;
 
-/// Pixels of a PNG for each of the picture's own, unless somebody says otherwise.
+/// Pixels of a PNG for each of the picture's own, by default.
 const SCALE: f64 = 2.0;
 
 /// Writes it.
@@ -75,7 +75,7 @@ fn whole(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
     let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
     match kind {
         FileKind::Csv if session.cases.is_empty() => bail!(
-            "the session holds no case that was measured, so there is no table of them; what it states goes out as .json, and its curves with --chart throughput"
+            "the session holds no case that was measured, so there is no table; export its stated numbers as .json, and its curves with --chart throughput"
         ),
         FileKind::Csv if args.samples => Ok(session_table::samples(session).to_csv().into_bytes()),
         FileKind::Csv => Ok(session_table::cases(session).to_csv().into_bytes()),
@@ -83,10 +83,7 @@ fn whole(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
         FileKind::Json => Ok(serde_json::to_vec_pretty(&json::session(session))?),
         FileKind::Svg | FileKind::Png | FileKind::Pdf => {
             let names: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
-            bail!(
-                "say with --chart which figure to draw: {}",
-                names.join(", ")
-            )
+            bail!("choose a figure with --chart: {}", names.join(", "))
         }
     }
 }
@@ -229,7 +226,7 @@ fn trace(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<(Trace, 
     Ok(Some((trace, ready)))
 }
 
-/// The timeline of a profile as a file for others.
+/// The timeline of a profile as a file for other programs.
 fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
     let (profile, from) = trace_file(args, session)?;
     let Some(from) = from else {

@@ -1,7 +1,7 @@
-//! What a run waits for and for how long, said on standard error while nothing else happens.
+//! What a run waits for and for how long, printed on standard error while nothing else happens.
 //!
 //! A thread of its own looks once a second, so that a start, a first run or a profile that takes minutes
-//! is told whatever the run itself is waiting in.
+//! is reported even while the run itself is blocked.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use powerband_core::base::humanize;
 
-/// How often it is looked.
+/// Time between two looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// When something that is waited for is told, and told again; each minute after the last.
+/// When a wait is reported; each minute after the last.
 const TELL_AFTER: [Duration; 4] = [
     Duration::from_secs(5),
     Duration::from_secs(15),
@@ -21,7 +21,7 @@ const TELL_AFTER: [Duration; 4] = [
     Duration::from_mins(1),
 ];
 
-/// Tells what is waited for.
+/// Reports waits.
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
     waiting: Arc<Mutex<Option<Waiting>>>,
@@ -30,17 +30,17 @@ pub(crate) struct Heartbeat {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Something that is waited for.
+/// A wait.
 #[derive(Clone, Debug)]
 struct Waiting {
     what: String,
     since: Instant,
-    /// How often it was told.
+    /// How often it was reported.
     told: u32,
 }
 
 impl Waiting {
-    /// What is to be said once so much time has passed, if it is time to.
+    /// The report after so much time, if one is due.
     fn due(&mut self, waited: Duration) -> Option<String> {
         let next = TELL_AFTER.get(self.told as usize).copied();
         let beyond = self.told.saturating_sub(TELL_AFTER.len() as u32 - 1);
@@ -55,7 +55,7 @@ impl Waiting {
 }
 
 impl Heartbeat {
-    /// Begins; `say` is called from the heartbeat's own thread. `each_look` has it told at every look
+    /// Begins; `say` is called from the heartbeat's own thread. With `each_look` every look reports it
     /// from the first time on, for a line that is painted over.
     pub(super) fn begin(each_look: bool, say: impl Fn(&str) + Send + 'static) -> io::Result<Self> {
         let (beat, ended) = sync_channel(0);
@@ -71,7 +71,7 @@ impl Heartbeat {
         })
     }
 
-    /// Something is waited for from now on; nothing for nothing.
+    /// Begins a wait; ends it without a name.
     pub(crate) fn wait_for(&self, what: Option<String>) {
         *locked(&self.waiting) = what.map(|what| Waiting {
             what,
@@ -85,7 +85,7 @@ impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.beat = None;
         if let Some(thread) = self.thread.take() {
-            // A panic in it has been told already.
+            // A panic in it has been reported already.
             thread.join().unwrap_or_default();
         }
     }

@@ -1,4 +1,4 @@
-//! `powerband history`: the cases of a session through time.
+//! `powerband history`: the cases of a session over time.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
         .zip(rows.iter().map(Vec::as_slice))
         .collect();
     let Some((given, _)) = pairs.first() else {
-        bail!("nothing to follow");
+        bail!("the session has no measured case to follow");
     };
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup)
@@ -83,9 +83,9 @@ pub(super) fn others(
     for path in paths {
         match session_file::read(&path) {
             Ok(opened) => sessions.push(opened.session),
-            // One broken file must not hide the others; one that was named must be told.
+            // One broken file must not hide the rest; one that was named is an error.
             Err(error) if among.contains(&path) => return Err(error.into()),
-            Err(error) => output::note(&format!("{} is passed over: {error}", shown(&path))),
+            Err(error) => output::note(&format!("{} is skipped: {error}", shown(&path))),
         }
     }
     Ok(sessions)

@@ -1,4 +1,4 @@
-//! `powerband` where there is no display: this machine, its engines, recent sessions, and where to begin.
+//! `powerband` where there is no display: this machine, its engines, recent sessions, and a first command.
 
 use std::process::ExitCode;
 

@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCo
     }
     for companion in &taken.companions {
         output::note(&format!(
-            "{} lies beside it and is of the same run: name it too, and both become one profile.",
+            "{} lies beside it and is of the same run: name it too to make one profile of both.",
             companion.display()
         ));
     }
@@ -67,7 +67,9 @@ fn columns(text: &str) -> anyhow::Result<Columns> {
     let mut columns = Columns::default();
     for part in text.split(',') {
         let Some((what, column)) = part.split_once('=') else {
-            bail!("--columns {part}: write what a column is and its name, as in time=latency_ms");
+            bail!(
+                "--columns {part}: write the kind of a column and its name, as in time=latency_ms"
+            );
         };
         let column = column.trim().to_owned();
         match what.trim() {
@@ -76,7 +78,7 @@ fn columns(text: &str) -> anyhow::Result<Columns> {
             "name" => columns.name = Some(column),
             "batch" => columns.batch = Some(column),
             other => bail!(
-                "--columns {other}=…: a column is time, name or batch; unit=ms tells the unit of the time"
+                "--columns {other}=…: a column is time, name or batch; unit=ms sets the unit of the time"
             ),
         }
     }
@@ -101,7 +103,7 @@ fn document(taken: &Taken, rules: &Rules) -> Value {
             json!({ "profiles": all, "warnings": session.warnings })
         }
         (None, _) => {
-            // What has no kernels has none of them, and not no answer.
+            // A profile without kernels has an empty list.
             let nothing = Profile {
                 name: session.name.clone(),
                 format: taken.format.clone(),
@@ -192,12 +194,12 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
     format!("{text}{} in all\n\n", humanize::duration_ns(summed as f64))
 }
 
-/// Whether slices of a kind lie over each other, so that a sum of them says nothing.
+/// Whether slices of a kind overlap, so that their sum is meaningless.
 fn lies_over(kind: SliceKind) -> bool {
     matches!(kind, SliceKind::Range | SliceKind::Other)
 }
 
-/// What other programs measured.
+/// Results of other programs.
 fn reported_text(reported: &[Reported]) -> Option<String> {
     if reported.is_empty() {
         return None;

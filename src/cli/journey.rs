@@ -1,4 +1,4 @@
-//! `powerband journey`: the steps of a session, what each one gained and what it cost.
+//! `powerband journey`, also `powerband steps`: the optimisation steps of a session with gains and costs.
 
 use std::process::ExitCode;
 
@@ -59,7 +59,7 @@ pub(super) fn of_ladder(session: &Session) -> Option<String> {
 fn text(journey: &Journey) -> String {
     let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::ON_TERMINAL);
     let mut text = view.to_text();
-    let troubles = journey.steps.iter().filter_map(|step| {
+    let failures = journey.steps.iter().filter_map(|step| {
         let trouble = step.trouble.as_ref()?;
         Some(format!("· {} was not measured: {trouble}\n", step.title))
     });
@@ -67,11 +67,11 @@ fn text(journey: &Journey) -> String {
         .steps
         .iter()
         .filter_map(|step| step.accuracy.as_ref());
-    let not_told = accuracy::not_told(accuracies);
-    let remarks = journey.remarks.iter().chain(&not_told);
+    let unknown = accuracy::not_told(accuracies);
+    let remarks = journey.remarks.iter().chain(&unknown);
     let remarks = remarks.map(|remark| format!("· {remark}\n"));
-    let told = std::iter::once(format!("· {OVER_ROUNDS}\n"));
-    let said: String = told.chain(troubles).chain(remarks).collect();
+    let basis = std::iter::once(format!("· {OVER_ROUNDS}\n"));
+    let said: String = basis.chain(failures).chain(remarks).collect();
     text.push('\n');
     text.push_str(&said);
     text

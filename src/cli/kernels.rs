@@ -1,4 +1,4 @@
-//! `powerband kernels`: where the time of a profile went, and what is different in another one.
+//! `powerband kernels`: the time of a profile, alone or against another profile.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use powerband_store::session_file;
 /// Letters of the list of other profiles.
 const OTHERS: usize = 300;
 
-/// Prints where the time went.
+/// Prints the time of a profile.
 pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
     let (profile, others) = profile_of(&args.session, &args.profile)?;
     let rules = Rules::with(&context.settings.categories);
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says which other profiles there are.
+/// Lists all further profiles.
 fn tell_of(others: &[String]) {
     if !others.is_empty() {
         let all = humanize::shorten(&others.join("; "), OTHERS);
@@ -69,12 +69,12 @@ fn tell_of(others: &[String]) {
     }
 }
 
-/// The profile that somebody means, by its number from 1 or its name, and the others with their numbers.
+/// The chosen profile, by its number from 1 or its name, and all others with their numbers.
 fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>)> {
     let mut profiles = session_file::read(path)?.session.profiles;
     if profiles.is_empty() {
         bail!(
-            "{} has no profile. powerband import FILE makes one of another profiler's file, and powerband bench --profile of a run of your own",
+            "{} has no profile. Make one with powerband bench --profile, or import another profiler's file with powerband import FILE",
             path.display()
         );
     }

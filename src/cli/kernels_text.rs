@@ -1,4 +1,4 @@
-//! Where the time of a profile went, as text.
+//! The time of a profile, as text.
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{Counter, Profile};
@@ -9,12 +9,12 @@ use powerband_findings::tables::{self, view::View};
 
 /// Longest name in a table, in characters.
 const NAME: usize = 52;
-/// Gaps that are told.
+/// Gaps that are listed.
 const GAPS: usize = 3;
-/// Names that went or appeared that are told.
+/// Removed or added names that are listed.
 const NAMES: usize = 5;
 
-/// One profile, with what the hardware counted.
+/// One profile, with its hardware counters.
 pub(super) fn breakdown(
     profile: &Profile,
     found: &Breakdown,
@@ -53,7 +53,7 @@ fn rows_table(found: &Breakdown, shown: &Shown) -> String {
     text
 }
 
-/// What the hardware counted, a row for each kernel and counter: those that have the words, at most so many.
+/// The hardware counters, a row for each kernel and counter: those that have the words, at most so many.
 pub(super) fn counters(profile: &Profile, words: &str, top: usize) -> String {
     let fitting: Vec<&Counter> = (profile.counters.iter())
         .filter(|counter| counters::has(counter, words))
@@ -81,7 +81,7 @@ fn notes(profile: &Profile) -> String {
     text
 }
 
-/// What is said in place of a table without rows.
+/// The text in place of a table without rows.
 fn nothing_matches(hidden: usize) -> String {
     format!(
         "Nothing matches the filter; {} left out.\n",
@@ -96,17 +96,22 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     let mut text = format!("{}, {}\n", profile.name, tool.trim());
     match found.summed_ns.zip(found.calls) {
         Some((summed_ns, calls)) => text.push_str(&format!(
-            "Summed   {} in {} ({})",
+            "Kernel time (sum)  {} in {} ({})",
             time(summed_ns),
             humanize::of_many(calls, "call"),
             found.scope.title()
         )),
-        None => text.push_str(&format!("Summed   {UNKNOWN} (the profile has no times)")),
+        None => text.push_str(&format!(
+            "Kernel time (sum)  {UNKNOWN} (the profile has no times)"
+        )),
     }
     let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));
     if let Some((ns, runs)) = per_run.zip(found.runs) {
         let runs = humanize::of_many(runs, "run");
-        text.push_str(&format!(", {} a run of {runs}", humanize::duration_ns(ns)));
+        text.push_str(&format!(
+            ", {} per run of {runs}",
+            humanize::duration_ns(ns)
+        ));
     }
     text.push('\n');
     if let Some(busy) = found.busy {
@@ -114,7 +119,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
             .idle_share()
             .map_or_else(|| UNKNOWN.to_owned(), humanize::percent);
         text.push_str(&format!(
-            "Busy     {} of {}, idle {idle}\n",
+            "GPU busy           {} of {}, GPU idle {idle}\n",
             time(busy.busy_ns),
             time(busy.span_ns)
         ));
@@ -133,11 +138,11 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
         })
         .collect();
     if !gaps.is_empty() {
-        text.push_str(&format!("Gaps     {}\n", gaps.join("; ")));
+        text.push_str(&format!("Gaps               {}\n", gaps.join("; ")));
     }
     if let Some(launches) = &found.launches {
         text.push_str(&format!(
-            "Launches {}, {} on the host, kernels start {} after\n",
+            "Launches           {}, {} CPU time, launch delay {}\n",
             humanize::count(launches.count),
             time(launches.calls_ns),
             time(launches.delay_ns)
@@ -150,12 +155,12 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
         .collect();
     if let Some(ns) = found.between_nodes_ns {
         text.push_str(&format!(
-            "Host     {} of the runs is between nodes\n",
+            "CPU time           {} of the runs is between nodes\n",
             humanize::duration_ns(ns as f64)
         ));
     }
     if !host.is_empty() {
-        text.push_str(&format!("Host     {}\n", host.join(", ")));
+        text.push_str(&format!("CPU time           {}\n", host.join(", ")));
     }
     text.push('\n');
     text
@@ -168,7 +173,7 @@ pub(super) fn comparison(
     found: &Comparison,
     rows: &[usize],
 ) -> String {
-    let per = if found.is_per_run { " a run" } else { "" };
+    let per = if found.is_per_run { " per run" } else { "" };
     let mut text = format!(
         "{} → {}\n{} → {}{per}, {}\n\n",
         before.name,
@@ -192,8 +197,8 @@ pub(super) fn comparison(
         ));
     }
     text.push('\n');
-    text.push_str(&names("Went", &found.went));
-    text.push_str(&names("Appeared", &found.appeared));
+    text.push_str(&names("Removed", &found.went));
+    text.push_str(&names("Added", &found.appeared));
     for note in &found.notes {
         text.push_str(&format!("· {note}\n"));
     }

@@ -1,4 +1,4 @@
-//! `powerband manual`: the man pages, a page for each command, made from what `--help` is made from.
+//! `powerband manual`: the man pages, a page for each command, from the same definitions as `--help`.
 
 use std::fs;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand, all over the same library as the window.
 //!
 //! Answers go to standard output, progress and remarks to standard error. Exit status as `diff` has
-//! it: 0 fine, 1 a comparison found a regression or a check found something, 2 trouble.
+//! it: 0 fine, 1 a comparison found a regression or a check found something, 2 an error.
 
 mod args;
 mod bench;
@@ -51,12 +51,12 @@ use powerband_measure::worker::child;
 use powerband_store::settings::{self, Settings};
 use powerband_store::{journal, library, session_file};
 
-/// Exit status of a comparison or a check that found what it was told to look for.
+/// Exit status of a comparison or a check with a finding.
 const REGRESSION: u8 = 1;
-/// Exit status of a run that ended otherwise than asked for.
+/// Exit status of a run that did not end as planned.
 const TROUBLE: u8 = 2;
 
-/// What every subcommand may need.
+/// The environment of every subcommand.
 #[derive(Debug)]
 struct Context {
     paths: Paths,
@@ -71,12 +71,12 @@ impl Context {
     }
 }
 
-/// What is left to do after the arguments were read.
+/// What remains to do after the arguments were read.
 #[derive(Debug)]
 pub enum Wanted {
     /// Nothing: here is the exit status.
     Done(ExitCode),
-    /// The window, with these files, until somebody asks it to end.
+    /// The window, with these files, until it is closed.
     Window(Box<Installation>, Vec<PathBuf>, Ending),
 }
 
@@ -87,7 +87,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Wanted {
         Err(error) => {
             let error = with_tip(error);
             let status = if error.use_stderr() { TROUBLE } else { 0 };
-            // Nothing is left to be done where even this cannot be printed.
+            // There is no way to report that even this cannot be printed.
             drop(error.print());
             return Wanted::Done(ExitCode::from(status));
         }
@@ -117,7 +117,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Says why there is no window, and what can be done without one.
+/// The reason why there is no window, and what works without one.
 pub fn without_window(reason: &str) -> ExitCode {
     let told = context().and_then(|context| home::run(&context, reason));
     told.unwrap_or_else(|error| status_of(&error))
@@ -153,7 +153,7 @@ fn context() -> anyhow::Result<Context> {
     for warning in settings::unknown_keys(&paths.settings) {
         output::note(&format!("powerband: {warning}"));
     }
-    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
     Ok(Context {
         paths,
         settings,
@@ -161,7 +161,7 @@ fn context() -> anyhow::Result<Context> {
     })
 }
 
-/// The window is opened where there is a display; files that are not there are told before.
+/// The window is opened where there is a display; missing files are reported before.
 fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
     for file in &files {
         if !file.exists() {
@@ -233,7 +233,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
     status.map(Wanted::Done)
 }
 
-/// A session that measured something: what somebody published is never among measurements.
+/// A session with measurements: published numbers are never among them.
 fn measured(path: &Path) -> anyhow::Result<Session> {
     let session = session_file::read(path)?.session;
     is_measured(path, &session)?;
@@ -244,24 +244,24 @@ fn measured(path: &Path) -> anyhow::Result<Session> {
 fn is_measured(path: &Path, session: &Session) -> anyhow::Result<()> {
     if session.is_published_only() {
         anyhow::bail!(
-            "{0} holds numbers that were published, not measured, and there is no verdict on those; powerband show {0} prints them, and powerband check {0} says whether they agree with each other",
+            "{0} holds numbers that were published, not measured, and get no verdict; powerband show {0} prints them, and powerband check {0} checks whether they agree with each other",
             path.display()
         );
     }
     Ok(())
 }
 
-/// A run that was cut short is worth a remark at the next start, whatever that start is for.
+/// An interrupted run gets a note at the next start of any command.
 fn offer_journals(context: &Context) {
     let abandoned = journal::abandoned(&library::journals(&context.paths));
     if let [first, ..] = abandoned.as_slice() {
         output::note(&match abandoned.len() {
             1 => format!(
-                "A run was interrupted before it was saved: {}\nWhat it measured can be kept: powerband recover",
+                "A run was interrupted before it was saved: {}\nSave its measurements with: powerband recover",
                 first.display()
             ),
             n => format!(
-                "{n} runs were interrupted before they were saved.\nWhat they measured can be kept: powerband recover --list names them"
+                "{n} runs were interrupted before they were saved.\nList them with: powerband recover --list"
             ),
         });
     }

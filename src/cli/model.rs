@@ -71,7 +71,7 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has another engine write its own network, and says how close the two are.
+/// Has another engine write its own network, and compares the two.
 fn export(
     context: &Context,
     args: &ModelArgs,
@@ -80,7 +80,7 @@ fn export(
     to: &Path,
 ) -> anyhow::Result<ExitCode> {
     let setup: Setup = from.parse()?;
-    // Workers have a folder of their own in mind.
+    // Workers run in a different folder.
     let to = std::path::absolute(to)?;
     let exported =
         exporting::export(&context.place(), &setup, &args.model, model, &to).map_err(|reason| {
@@ -107,7 +107,7 @@ fn export(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is to be done to the network first.
+/// The rewriting of the network.
 fn recipe(args: &ModelArgs) -> anyhow::Result<Recipe> {
     let recipe = Recipe {
         precision: args.precision,

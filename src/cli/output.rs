@@ -18,7 +18,7 @@ pub(super) fn document(value: &serde_json::Value) -> anyhow::Result<()> {
     answer(&serde_json::to_string_pretty(value)?)
 }
 
-/// Prints a remark. It is a courtesy: where standard error is closed, nobody wants it.
+/// Prints a remark. It is optional: where standard error is closed, it is dropped.
 pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
 }

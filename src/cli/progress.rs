@@ -26,13 +26,13 @@ use powerband_measure::runner::visit::{Step, Visits};
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     visits: Cell<Visits>,
-    /// Nothing where no thread could be started for it.
+    /// Nothing where its thread could not be started.
     heartbeat: Option<Heartbeat>,
     meter: RefCell<Meter>,
 }
 
 impl Progress {
-    /// Begins to show a run, which will take as long as is said.
+    /// Begins to show a run with its estimate.
     pub(super) fn new(request: &PreparedRun, takes: &str) -> Self {
         let beginning = &request.beginning;
         let plan = &beginning.plan;
@@ -114,7 +114,7 @@ impl Progress {
         }
     }
 
-    /// Which case is visited, and what is done with it.
+    /// The case of the current round, and what is done with it.
     fn follow_visits(&self, event: &RunEvent, session: &Session) {
         let mut visits = self.visits.get();
         let step = visits.follow(event);
@@ -192,7 +192,7 @@ impl Progress {
     }
 }
 
-/// Says again and again what is waited for: in the bar's own line, or in lines of its own.
+/// Reports a wait repeatedly: in the bar's line, or in lines of its own.
 fn heartbeat(bar: Option<ProgressBar>) -> io::Result<Heartbeat> {
     match bar {
         Some(bar) => Heartbeat::begin(true, move |words| bar.set_message(words.to_owned())),

@@ -1,4 +1,4 @@
-//! `powerband recover`: makes a session of the journal of a run that was cut short.
+//! `powerband recover`: makes a session of the journal of an interrupted run.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `powerband report`: one or two sessions as something that can be handed over.
+//! `powerband report`: one or two sessions as a document.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use powerband_store::session_file;
 
 /// Writes it.
 pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    // Said before anything is read: whoever mistyped an ending should not wait.
+    // Checked before anything is read: a mistyped ending should fail at once.
     Format::of(&args.to)?;
     let layout =
         Layout::choose(args.layout.as_deref(), args.after.is_some()).map_err(anyhow::Error::msg)?;
@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
 }
 
 fn source<'a>(session: &'a Session, path: &Path) -> Source<'a> {
-    // A report is read elsewhere, where this folder means nothing.
+    // A report is read on other machines, where this folder does not exist.
     let file = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What each case took of the machine, as text.
+//! Telemetry, energy and memory of each case, as text.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
@@ -6,7 +6,7 @@ use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::{batch_curve, peak};
 use powerband_findings::tables::{self, view::View};
 
-/// A table of busy share, power, clock, heat, memory and energy; nothing where nobody told any of it.
+/// A table of utilisation, power, clock, temperature, memory and energy; nothing where none was reported.
 pub(super) fn table(session: &Session, rows: &[CaseRow]) -> String {
     let is_told = |row: &&CaseRow| row.memory.is_some() || !row.watched.is_empty();
     let told: Vec<CaseRow> = rows.iter().filter(is_told).cloned().collect();
@@ -18,7 +18,7 @@ pub(super) fn table(session: &Session, rows: &[CaseRow]) -> String {
     view.to_text() + &remarks(rows)
 }
 
-/// How near each setup comes to what its devices can do at most, where that is known.
+/// The share of peak that each setup reaches, where that is known.
 pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
     let setups = 0..session.plan.setups.len();
     let lines = setups.filter_map(|setup| {
@@ -40,7 +40,7 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
     lines.collect()
 }
 
-/// How energy was told or why it was not, and what fits into memory.
+/// How energy was measured or why it was not, and what fits into memory.
 fn remarks(rows: &[CaseRow]) -> String {
     let mut lines = Vec::new();
     let measured = rows.iter().filter(|row| row.samples > 0);

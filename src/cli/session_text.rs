@@ -12,7 +12,7 @@ use powerband_findings::analysis::{
 };
 use powerband_findings::tables::{self, view::View};
 
-/// So many of the things that happened to a network's nodes are told.
+/// Most rewrites of a network's nodes.
 const PATTERNS: usize = 5;
 
 /// Everything about a session.
@@ -30,7 +30,7 @@ pub(super) fn whole(session: &Session) -> String {
         engines(session),
         graphs(session),
         cases(session, &rows),
-        sentences(remarks::troubles(&rows).into_iter()),
+        sentences(remarks::failures(&rows).into_iter()),
         resources::table(session, &rows),
         resources::peaks(session, &rows),
         accuracies(session),
@@ -38,7 +38,7 @@ pub(super) fn whole(session: &Session) -> String {
         parts_of_runs(session),
         profiles(session),
         journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
-        remarks::outliers(&rows).map_or_else(String::new, |told| told + "\n"),
+        remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
         flags_text::flags(&rows),
         published,
         findings,
@@ -51,7 +51,7 @@ pub(super) fn whole(session: &Session) -> String {
         .join("\n")
 }
 
-/// Where the time goes, a line for each profile.
+/// A line for each profile.
 fn profiles(session: &Session) -> String {
     let lines = session.profiles.iter().map(|profile| {
         let beside = profile
@@ -68,7 +68,7 @@ fn profiles(session: &Session) -> String {
     lines.collect::<Vec<_>>().concat()
 }
 
-/// What replicas gain over one.
+/// The gain of replicas over one worker.
 fn scalings(session: &Session, rows: &[CaseRow]) -> String {
     let found = scaling::scaling_rows(session, rows);
     let mut text = View::new(tables::scaling::of_session(session, &found)).to_text();
@@ -81,7 +81,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> String {
     text
 }
 
-/// What runs consist of, and what training came to.
+/// Run phases and training results.
 fn parts_of_runs(session: &Session) -> String {
     let mut text = String::new();
     for case in &session.cases {
@@ -96,12 +96,12 @@ fn parts_of_runs(session: &Session) -> String {
     text
 }
 
-/// How close what each setup computes is to the reference.
+/// The accuracy of each setup.
 fn accuracies(session: &Session) -> String {
     let Some(first) = session.accuracies.values().next() else {
         return String::new();
     };
-    // What was noted of the samples follows their number.
+    // Notes on the samples follow their number.
     let (inputs, notes) = match first.inputs.split_once("; ") {
         Some((inputs, notes)) => (inputs, format!("  {notes}\n")),
         None => (first.inputs.as_str(), String::new()),
@@ -143,7 +143,7 @@ fn head(session: &Session) -> String {
             .as_ref()
             .map(|command| format!("Command  {command}\n"));
         return format!(
-            "{}, imported {} from files of {}{}; nothing in it was measured by Powerband\n{}",
+            "{}, imported {} from files of {}{}; Powerband measured none of it\n{}",
             session.name,
             humanize::utc_moment(&session.created),
             tool.name,
@@ -231,7 +231,7 @@ fn cases(session: &Session, rows: &[CaseRow]) -> String {
     view.to_text()
 }
 
-/// The first setup against the others, and how sure that is.
+/// The first setup against all others, with verdicts.
 fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
     let comparisons = comparison::within(session, rows);
     let pairs: Vec<Pair> = comparisons.into_iter().flat_map(|one| one.pairs).collect();

@@ -1,4 +1,4 @@
-//! Signals that end programs: the work is asked to end, and where it does not listen, the process ends all the same.
+//! Signals that end programs: the work is asked to end, and where it does not respond, the process ends anyway.
 
 use std::io;
 use std::thread;
@@ -16,8 +16,8 @@ const GRACE: Duration = Duration::from_millis(800);
 
 /// A request to end that Ctrl-C raises, or another signal, or a terminal that closes.
 ///
-/// The first signal asks. Whoever does not save anything has a moment to end by itself: work may be stuck where it
-/// cannot look, as in opening a file or writing to a pipe that nobody reads. A second Ctrl-C ends the program as if
+/// The first signal asks. A command that saves nothing has a moment to end by itself: work may be blocked, as in
+/// opening a file or writing to a pipe without a reader. A second Ctrl-C ends the program as if
 /// there were no handler.
 pub(super) fn heard() -> io::Result<Ending> {
     let ending = Ending::default();
@@ -26,7 +26,7 @@ pub(super) fn heard() -> io::Result<Ending> {
     for signal in &signals {
         flag::register_conditional_default(*signal, flag.clone())?;
     }
-    // A closed terminal says so more than once: its shell does, and the kernel after it. What `nohup` starts
+    // A closed terminal sends several signals: its shell does, and the kernel after it. What `nohup` starts
     // goes on without a terminal.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
@@ -54,11 +54,11 @@ fn obey(mut signals: Signals, ending: &Ending) {
         return;
     }
     thread::sleep(GRACE);
-    // As shells number it. Nothing is left to be done that could still be waited for.
+    // As shells number it. No work remains to wait for.
     low_level::exit(128 + signal);
 }
 
-/// Whether a process ignores a signal, by what the kernel says of the process.
+/// Whether a process ignores a signal, by the kernel's status of the process.
 fn is_ignored(signal: i32, status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

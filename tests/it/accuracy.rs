@@ -204,7 +204,7 @@ fn a_map_chooses_between_no_classes() {
     assert!(
         shown
             .out
-            .contains("Same choice, top-1 and top-5 are not told")
+            .contains("Same choice, top-1 and top-5 are not known")
             && shown.out.contains(expect),
         "{shown:#?}"
     );

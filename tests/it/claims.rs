@@ -351,7 +351,7 @@ fn sums_of_shares_and_phases() {
     );
     has(
         &only(&shares(true, ["65–70", "20"]), "shares"),
-        &["85.0 to 90.0 %", "nothing is said of the rest"],
+        &["85.0 to 90.0 %", "the rest is not stated"],
     );
     assert_eq!(shares(false, ["65", "20"]), []);
     assert_eq!(shares(true, ["33.3", "66.6"]), [], "rounding");

@@ -177,7 +177,7 @@ fn a_timeline_is_written_as_it_lies_beside_its_session() {
     );
     for (between, told) in [
         ("3ms..1ms", "the earlier first"),
-        ("900s..901s", "nothing ran then"),
+        ("900s..901s", "nothing ran in that range"),
     ] {
         let part = ["--chart", "timeline", "--between", between, "--to", &csv];
         let run = home.run(&[&["export", &session], part.as_slice()].concat());

@@ -113,8 +113,8 @@ fn each_step_gains_over_the_one_before_and_over_the_start() {
 
     let text = home.run(&["journey", "j.ron"]).out;
     for word in [
-        "Over the step before",
-        "Over the start",
+        "vs. previous",
+        "vs. baseline",
         "Batch 4",
         "2.00 ×",
         "faster",
@@ -123,7 +123,7 @@ fn each_step_gains_over_the_one_before_and_over_the_start() {
     }
     assert!(text.contains("compared by the time of an item"), "{text}");
     let shown = home.run(&["show", "j.ron"]).out;
-    assert!(shown.contains("Over the step before"), "{shown}");
+    assert!(shown.contains("vs. previous"), "{shown}");
 }
 
 #[test]

@@ -251,7 +251,7 @@ fn modules_of_the_users_own_run_and_their_faults_are_told() {
         reason(&run, 2)
     );
     let notes = run.json()["setups"][1]["report"]["notes"].to_string();
-    assert!(notes.contains("keeps the weights"), "{notes}");
+    assert!(notes.contains("keeps its own weights"), "{notes}");
 }
 
 /// Convolutions in the profile of each setup.

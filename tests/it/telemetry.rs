@@ -97,7 +97,7 @@ fn settings_come_with_the_commands_that_would_change_them() {
         "Power limit            500 W",
         "sudo rocm-smi --device 0 --setpoweroverdrive 500",
         "sudo rocm-smi --device 0 --setperfdeterminism 1700",
-        "NVML         missing:",
+        "NVML         not available:",
         "what helps:",
     ] {
         assert!(text.contains(words), "no \"{words}\" in\n{text}");

@@ -187,10 +187,10 @@ fn what_cannot_be_compared_gets_a_sentence() {
     without_times(&home.path("zero.ron"), "0");
     without_times(&home.path("negative.ron"), "-5");
     for (file, words) in [
-        ("once.ron", "one round says nothing"),
+        ("once.ron", "one round does not show"),
         ("profiled.ron", "profiler rocprof"),
         ("model.ron", "not the same file"),
-        ("zero.ron", "times of zero"),
+        ("zero.ron", "times are zero"),
     ] {
         let run = against(file);
         assert_eq!(run.status, Some(0), "{run:#?}");

@@ -89,7 +89,7 @@ pub struct Format {
     pub id: &'static str,
     /// What it is called, with its article.
     pub title: &'static str,
-    /// The program that writes it; empty where only the content of a file says which.
+    /// The program that writes it; empty where only the content of a file shows it.
     pub(crate) tool: &'static str,
     /// How names end where a process writes several files: `_kernel_trace.csv`. What stands before the
     /// end is the same for all of them.
@@ -101,7 +101,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// Reads a file and adds what it holds. What is damaged is noted; an error means that nothing could
+    /// Reads a file and adds its contents. Damage is noted; an error means that nothing could
     /// be read.
     pub fn read(
         &self,
@@ -127,7 +127,7 @@ pub struct Imported {
     pub totals: Vec<Total>,
     /// Hardware counters.
     pub counters: Vec<Counter>,
-    /// Memory, where the file tells of it without a timeline.
+    /// Memory, where the file records it without a timeline.
     pub memory: Vec<MemoryUse>,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
@@ -137,7 +137,7 @@ pub struct Imported {
     pub runs: Option<u64>,
     /// Cards, flags and versions, as the file names them.
     pub facts: Vec<(String, String)>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -146,9 +146,9 @@ pub struct Imported {
 pub struct Layer {
     /// Its name.
     pub name: String,
-    /// Its type; empty where the file does not tell.
+    /// Its type; empty where the file has none.
     pub kind: String,
-    /// Its outputs, each with shape and format; empty where the file does not tell.
+    /// Its outputs, each with shape and format; empty where the file has none.
     pub outputs: String,
 }
 
@@ -161,7 +161,7 @@ impl Imported {
         }
     }
 
-    /// Notes what befell some of something, where any were: `3 rows of a.csv` and their fate. In the past tense
+    /// Notes how some items were treated, where there are any: `3 rows of a.csv` and their fate. In the past tense
     /// it is the same for one as for many.
     pub(crate) fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
         if count > 0 {
@@ -213,7 +213,7 @@ impl Imported {
         }
     }
 
-    /// Adds a particular, where it says something.
+    /// Adds a particular, unless it is empty.
     pub fn fact(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         let fact = (name.to_owned(), value);
@@ -222,7 +222,7 @@ impl Imported {
         }
     }
 
-    /// Whether there is nothing in it at all.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.trace.is_empty()
             && self.trace.memory.is_empty()
@@ -233,7 +233,7 @@ impl Imported {
     }
 }
 
-/// Why nothing could be had of a file.
+/// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The system refuses.
@@ -244,7 +244,7 @@ pub enum ImportError {
         /// The system's reason.
         source: io::Error,
     },
-    /// There is nothing in it.
+    /// It is empty.
     #[error("{} is empty. Tools that are killed leave empty files: let the program that is profiled end by itself", path.display())]
     Empty {
         /// The file.
@@ -257,7 +257,7 @@ pub enum ImportError {
         path: PathBuf,
     },
     /// It is a pipe, a device or a socket.
-    #[error("{} is {what}, and only regular files are read: save what it holds to a file, or hand it over as standard input, with: powerband import -", path.display())]
+    #[error("{} is {what}, and only regular files are read: save its contents to a file, or pass them on standard input, with: powerband import -", path.display())]
     NotRegular {
         /// What was named.
         path: PathBuf,
@@ -270,7 +270,7 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
     },
-    /// Nobody knows it.
+    /// Its format is not known.
     #[error("{} is of no format that Powerband knows: {looks}. docs/import.md lists the formats; a table of timings is read with --columns", path.display())]
     Unknown {
         /// The file.
@@ -314,19 +314,19 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// The same for somebody who has a window in place of a command line: what can be done there.
+    /// The same for the window, where different steps help.
     pub fn in_window(&self) -> String {
         match self {
             Self::Unknown { path, looks } => format!(
-                "{} is of no format that Powerband knows: {looks}. It opens sessions, ONNX files, and what profilers and benchmarks write; a table of your own is read on the command line, with powerband import",
+                "{} is of no format that Powerband knows: {looks}. It opens sessions, ONNX files, and files of profilers and benchmarks; a table of your own is read on the command line, with powerband import",
                 path.display()
             ),
             Self::TooLarge { path, limit_mb, .. } => format!(
-                "{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; if you trust it, unpack it yourself and open what was in it",
+                "{} unpacks to more than {limit_mb} MB, which may be an accident or an attack; if you trust it, unpack it yourself and open the result",
                 path.display()
             ),
             Self::NotRegular { path, what } => format!(
-                "{} is {what}, and only regular files are read: save what it holds to a file and open that",
+                "{} is {what}, and only regular files are read: save its contents to a file and open that",
                 path.display()
             ),
             other => other.to_string(),

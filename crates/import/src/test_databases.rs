@@ -1,4 +1,4 @@
-//! Databases of any size, made up: as many kernels as somebody wants, with the tables that tools write.
+//! Generated databases of any size for tests, with the tables that tools write.
 //!
 //! `cargo test --release -- --ignored large_databases` measures how long reading them takes.
 

@@ -1,4 +1,4 @@
-//! What tests of importers have in common.
+//! Shared code of the tests of importers.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What may be written after `powerband`, with the help that a newcomer works from.
+//! The arguments of `powerband`, with their help.
 
 mod out;
 
@@ -31,7 +31,7 @@ Start here:
   powerband engines install onnxruntime         fetch the engine most people use
   powerband show r50.ron                        look at a saved session
 
-Exit status: 0 fine, 1 a comparison found a regression or a check found something, 2 trouble.")]
+Exit status: 0 fine, 1 a comparison found a regression or a check found something, 2 an error.")]
 pub(super) struct Args {
     /// Sessions, or an ONNX file, to open in the window.
     #[arg(value_name = "SESSION")]
@@ -48,11 +48,12 @@ pub(super) enum Command {
     Bench(BenchArgs),
     /// Did it get faster? Compare two sessions, or the setups of one.
     Compare(CompareArgs),
-    /// What did each step gain, and what did it cost? Show the steps of a session.
+    /// Show the optimisation steps of a session: what each one gained and what it cost.
+    #[command(visible_alias = "steps")]
     Journey(JourneyArgs),
     /// Open files of other tools: profiles, traces, benchmark reports
     Import(ImportArgs),
-    /// Show where the time of a profile went: by category, operator or kernel, alone or against another.
+    /// Show the time of a profile by category, operator or kernel, alone or against another profile.
     Kernels(KernelsArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
@@ -60,7 +61,7 @@ pub(super) enum Command {
     Export(ExportArgs),
     /// Show a saved session.
     Show(ShowArgs),
-    /// Do the numbers of a session agree with each other? Check the arithmetic of what it states.
+    /// Check whether the numbers of a session agree with each other.
     Check(CheckArgs),
     /// Write a report of one session, or of two: Markdown with pictures, or one HTML file.
     Report(ReportArgs),
@@ -70,7 +71,7 @@ pub(super) enum Command {
     Engines(EnginesArgs),
     /// Show what this machine has.
     Devices(DevicesArgs),
-    /// Keep what an interrupted run had measured.
+    /// Save what an interrupted run had measured.
     Recover(RecoverArgs),
     /// Print what a shell needs to complete these commands.
     Completions(CompletionsArgs),
@@ -109,13 +110,13 @@ A SETUP is ENGINE[:DEVICE][,key=value]…, for example
   ort:cpu,memory=4GiB
 `powerband engines` lists the engines and the keys they know.
 
-Setups take turns, round by round, in an order shuffled anew each round, so that heat and
-neighbours hit all of them alike. Every run's time is kept in the session.
+Setups are interleaved: round by round, in an order shuffled anew each round, so that temperature and
+other programs affect all of them alike. The session keeps every sample.
 
-Two versions of a network take turns as well: --setup ort --setup ort,model=after.onnx
+Two versions of a network are interleaved as well: --setup ort --setup ort,model=after.onnx
 
-With --rate requests arrive by themselves, and times count from the arrival: response time under
-load, which is not comparable with the service time of runs one after the other.")]
+With --rate the loop is open: requests arrive independently of the runs, and times count from the
+arrival. This response time is not comparable with the service time of a closed loop.")]
 pub(crate) struct BenchArgs {
     /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
     pub model: Option<String>,
@@ -126,7 +127,7 @@ pub(crate) struct BenchArgs {
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
     pub ladder: Option<String>,
-    /// Each setup is a step on the one before, at the first batch size; the last one goes on to the others.
+    /// Each setup is a step after the previous one, at the first batch size; the last one also runs at all others.
     #[arg(long)]
     pub journey: bool,
     /// One way to run it; give it several times to measure several [default: every engine there is].
@@ -135,40 +136,40 @@ pub(crate) struct BenchArgs {
     /// Batch sizes: 1,2,4,8, or 1..64 for the powers of two between [default: 1,2,4,8,16].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub batch: Option<String>,
-    /// How carefully: quick (a second a case), standard (5 s and more), publish (a minute and more).
+    /// Preset: quick (a second per case), standard (5 s and more), publish (a minute and more).
     #[arg(long, value_name = "NAME", default_value = "standard")]
     pub preset: PresetName,
-    /// Visits to each case, instead of the preset's.
+    /// Rounds of each case, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
-    /// So many requests a second arrive by themselves, in place of one run after the other.
+    /// Open loop: so many requests arrive per second, in place of one run after another.
     #[arg(long, value_name = "REQUESTS/S")]
     pub rate: Option<f64>,
-    /// How they arrive.
+    /// How requests arrive.
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
     pub arrivals: Arrivals,
-    /// Readings a second of what the devices do meanwhile, from 1 to 100; 0 for none.
+    /// Device readings per second during the run, from 1 to 100; 0 for none.
     #[arg(long, value_name = "HZ", default_value_t = 10.0)]
     pub telemetry: f64,
     /// Measure each case for at least ten seconds, which is what energies need.
     #[arg(long)]
     pub energy: bool,
-    /// Compare what each setup computes with the network in floats, on so many inputs [default: 64].
+    /// Compare the outputs of each setup with the network in floats, on so many inputs [default: 64].
     #[arg(long, value_name = "INPUTS", num_args = 0..=1, require_equals = true, default_missing_value = "64")]
     pub accuracy: Option<u64>,
     /// The same on inputs of your own: pictures in a folder for each class, a CSV of file,label, or .npy
-    /// files. With labels the top-1 and top-5 accuracies are told as well.
+    /// files. With labels the top-1 and top-5 accuracies are measured as well.
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
-    /// Run each case once more, watched, after everything was measured: where its time goes, node by node
-    /// or kernel by kernel. What is watched is slower, and is never among the measurements. By the engine's
-    /// own profiler, or by rocprofv3, rocprof or nsys around the worker [default: engine].
+    /// Profile each case in a separate run after everything was measured: its time by node or by kernel.
+    /// Profiling slows a run, so profiled runs are never among the measurements. With the engine's own
+    /// profiler, or rocprofv3, rocprof or nsys around the worker [default: engine].
     #[arg(long, value_name = "PROFILER", num_args = 0..=1, require_equals = true, default_missing_value = "engine")]
     pub profile: Option<Profiler>,
-    /// Play back what the devices said in another session, in place of this machine's.
+    /// Play back the device readings of another session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,
-    /// Keep one worker alive at a time: each is started again for its visits.
+    /// Keep one worker alive at a time: each is restarted for each of its rounds.
     #[arg(long)]
     pub one_at_a_time: bool,
     /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
@@ -184,13 +185,13 @@ pub(crate) struct BenchArgs {
     /// Replace the session file if it is there.
     #[arg(long)]
     pub force: bool,
-    /// What the session is called [default: the model's name].
+    /// Name of the session [default: the model's name].
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
     /// Seed of the order of cases and of the input values [default: the time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// End a worker that says nothing for so many seconds beyond what its work may take.
+    /// End a worker that does not respond for so many seconds beyond its time limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: Option<u64>,
     /// Print one JSON document on standard output, and nothing else there.
@@ -201,7 +202,7 @@ pub(crate) struct BenchArgs {
 /// How requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Arrivals {
-    /// At even distances.
+    /// At a fixed rate.
     Constant,
     /// At random, independently of each other.
     Poisson,
@@ -210,9 +211,9 @@ pub(crate) enum Arrivals {
 /// Arguments of `compare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-  powerband compare r50.ron                              the first setup against the others
+  powerband compare r50.ron                              the first setup vs. all others
   powerband compare r50.ron --before rten --after ort    two of its setups
-  powerband compare before.ron after.ron                 setups that are spelled alike
+  powerband compare before.ron after.ron                 identical setups
   powerband compare main.ron branch.ron --fail-if-slower=2
 
 The verdict is faster or slower where the whole 95 % interval of the ratio lies beyond the noise floor
@@ -238,7 +239,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = percentage)]
     pub fail_if_slower: Option<f64>,
     /// Write the verdicts as JUnit XML for continuous integration: a case that is called slower, by more than
-    /// --fail-if-slower says, is a failure, and one that cannot be told is skipped.
+    /// --fail-if-slower says, is a failure, and an inconclusive one is skipped.
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
     /// Print one JSON document.
@@ -249,12 +250,12 @@ pub(crate) struct CompareArgs {
 /// Arguments of `journey`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-  powerband bench --ladder resnet50-case-study     a journey that comes ready
+  powerband bench --ladder resnet50-case-study     a ready-made plan of steps
   powerband bench resnet50 --journey --batch 1,32 \\
       --setup torch --setup torch,mode=amp-bf16 --setup ort --setup ort,precision=int8
   powerband journey SESSION.ron
 
-Each step is compared with the last one before it that was measured, and with the start. Steps of
+Each step is compared with the last measured one before it, and with the baseline. Steps of
 different batch sizes are compared by the time of an item. A session without a ladder has its setups
 as steps, at the batch size that --batch names.")]
 pub(crate) struct JourneyArgs {
@@ -315,7 +316,7 @@ pub(crate) enum RowsBy {
     Kernel,
 }
 
-/// How many percent; what is out of range is told where it is used.
+/// A percentage; its range is checked where it is used.
 fn percentage(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     number.trim().parse().map_err(|_no_number| {
@@ -374,11 +375,11 @@ pub(crate) struct ShowArgs {
   powerband check sessions/published-resnet50-case-study.ron
   powerband check *.ron --json
 
-What is published, and what was measured, is compared with what follows from its own other numbers:
-latency with throughput and batch, gains with what stands before and after, shares with 100 %, phases
-with their step, and more. Each number is granted what its digits leave open.
+Published and measured numbers are checked against each other: latency against throughput and batch,
+gains against the values before and after, shares against 100 %, phases against their step, and more.
+The rounding of each number's digits is allowed for.
 
-Exit status: 0 nothing was found, 1 something was, 2 trouble.")]
+Exit status: 0 nothing was found, 1 something was, 2 an error.")]
 pub(crate) struct CheckArgs {
     /// The sessions.
     #[arg(required = true, value_name = "SESSION")]
@@ -400,7 +401,7 @@ pub(crate) struct ModelArgs {
     /// torch, or torch,module=nets:tiny. Needs --write.
     #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch"])]
     pub export_from: Option<String>,
-    /// In other numbers: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
+    /// Precision: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
     pub precision: Precision,
     /// With this batch size written into it.
@@ -412,7 +413,7 @@ pub(crate) struct ModelArgs {
     /// Inputs of your own to calibrate on: pictures, a CSV, or .npy files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,
-    /// How ranges follow from what was seen: minmax, percentile, or percentile:99.9.
+    /// How ranges follow from the calibration: minmax, percentile, or percentile:99.9.
     #[arg(long, value_name = "HOW", default_value = "minmax")]
     pub ranges: String,
     /// Operators or nodes that stay in floats.
@@ -461,7 +462,7 @@ pub(crate) struct InstallArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  powerband devices                         what there is, what it does now, what decides its speed
+  powerband devices                         each device, its readings and the settings that limit it
   powerband devices --watch                 go on reading
   powerband devices --watch --json --rate 100 --seconds 5 > readings.jsonl
 
@@ -476,7 +477,7 @@ pub(crate) struct DevicesArgs {
     /// Stop watching after so many seconds.
     #[arg(long, value_name = "N", requires = "watch")]
     pub seconds: Option<f64>,
-    /// Play back what the devices said in a session, in place of this machine's.
+    /// Play back the device readings of a session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,
     /// Print one JSON document; while watching, one for each reading, a line each.
@@ -495,7 +496,7 @@ pub(crate) struct RecoverArgs {
     /// List the journals of interrupted runs.
     #[arg(long, conflicts_with_all = ["journal", "out", "discard"])]
     pub list: bool,
-    /// Throw the journal away.
+    /// Delete the journal.
     #[arg(long, conflicts_with = "out")]
     pub discard: bool,
 }
@@ -506,7 +507,7 @@ pub(crate) struct ImportArgs {
     /// Files that other tools wrote, or - for standard input; those of one process become one profile
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Keep what was read as a session, with its timelines beside it
+    /// Save what was read as a session, with its timelines beside it
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
     /// Replace a session that is there
@@ -516,7 +517,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub json: bool,
     /// Read plain tables of timings: which column is what, as in time=latency,batch=n,name=case; also
-    /// unit=ms where the column's name does not tell
+    /// unit=ms where the column's name does not name the unit
     #[arg(long, value_name = "WHAT=COLUMN,…")]
     pub columns: Option<String>,
     /// Packed files may unpack to so many millions of bytes

@@ -1,4 +1,4 @@
-//! Arguments of what hands a session over: `export` and `report`.
+//! Arguments of `export` and `report`.
 
 use std::path::PathBuf;
 
@@ -119,14 +119,14 @@ Layouts:
   full         everything about one session [default for one]
   comparison   two sessions, case by case, with verdicts [default for two]
   summary      a page for each setup: times, memory, top operations
-  case-study   the way from the first setup to the last
+  case-study   the optimisation steps from the first setup to the last
 
-An HTML file needs nothing else: it loads nothing and runs no script. The pictures of NAME.md are SVG
+An HTML file is complete: it loads nothing and runs no script. The pictures of NAME.md are SVG
 files in the folder NAME.files beside it.")]
 pub(crate) struct ReportArgs {
-    /// The session; of two, the one before.
+    /// The session; of two, the baseline.
     pub session: PathBuf,
-    /// The session after.
+    /// The candidate session.
     pub after: Option<PathBuf>,
     /// Where to write it; the ending says in which format.
     #[arg(long, value_name = "FILE.{md,html}")]
@@ -134,7 +134,7 @@ pub(crate) struct ReportArgs {
     /// Which sections, in which order.
     #[arg(long, value_name = "NAME")]
     pub layout: Option<String>,
-    /// What the report is called [default: the session's name].
+    /// Title of the report [default: the session's name].
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 }

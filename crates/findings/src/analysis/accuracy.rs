@@ -1,4 +1,4 @@
-//! What a setup's distance from the reference comes to, in words.
+//! The accuracy of a setup against the reference, as text.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub fn in_short(accuracy: &Accuracy) -> String {
     parts.extend(accuracy.top1.map(|found| hits("top-1 right for", found)));
     parts.extend(accuracy.top5.map(|found| hits("top-5 right for", found)));
     let no_choice = accuracy.no_choice.as_ref();
-    parts.extend(no_choice.map(|why| format!("same choice not told: {why}")));
+    parts.extend(no_choice.map(|why| format!("same choice not known: {why}")));
     parts.extend(accuracy.trouble.clone());
     parts.join(", ")
 }
@@ -34,11 +34,11 @@ pub fn not_told<'a>(accuracies: impl Iterator<Item = &'a Accuracy>) -> Vec<Strin
     let reasons: BTreeSet<&str> = accuracies
         .filter_map(|found| found.no_choice.as_deref())
         .collect();
-    let sentence = |reason| format!("Same choice, top-1 and top-5 are not told: {reason}");
+    let sentence = |reason| format!("Same choice, top-1 and top-5 are not known: {reason}");
     reasons.into_iter().map(sentence).collect()
 }
 
-/// From which distance on a cosine is told from 1: nearer to it is the rounding of 32-bit floats.
+/// A cosine nearer to 1 than this is 1 up to the rounding of 32-bit floats.
 const ROUNDING: f64 = 5e-10;
 
 /// Whether a cosine differs from 1 by rounding alone.
@@ -46,7 +46,7 @@ pub fn is_one(cosine: f64) -> bool {
     1.0 - cosine <= ROUNDING
 }
 
-/// A cosine with as many digits as tell it from 1: `0.99998`, `0.97`.
+/// A cosine with enough digits to show its distance from 1: `0.99998`, `0.97`.
 pub fn cosine(cosine: f64) -> String {
     if is_one(cosine) {
         return "1".to_owned();
@@ -111,7 +111,7 @@ mod tests {
             no_choice: Some("the output is a map".to_owned()),
             ..Accuracy::default()
         };
-        assert_eq!(in_short(&map), "same choice not told: the output is a map");
+        assert_eq!(in_short(&map), "same choice not known: the output is a map");
         assert_eq!(
             percent(Hits { hits: 63, of: 64 }).as_deref(),
             Some("98.4 %")

@@ -55,9 +55,9 @@ pub enum Efficiency {
     /// Against a throughput that grows with the batch.
     #[default]
     Scaling,
-    /// The share of the time in which the device computed, by its own word.
+    /// The share of the time in which the device computed, as it reports.
     Busy,
-    /// Operations in a second against the most that the device can do, by its maker's word.
+    /// Operations in a second against the peak that the device's maker publishes.
     OfPeak,
 }
 
@@ -73,10 +73,10 @@ impl Efficiency {
                 "Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured."
             }
             Self::Busy => {
-                "Share of the time in which the device that computes was busy, by its own word; of a processor with several cores, the mean of all."
+                "Utilisation: share of the time in which the device that computes was busy, as it reports; of a processor with several cores, the mean of all."
             }
             Self::OfPeak => {
-                "The network's multiplications and additions in a second, as a share of the most that the card's maker publishes for numbers of that size."
+                "The network's multiplications and additions in a second, as a share of the peak that the card's maker publishes for that precision."
             }
         }
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Efficiency {
         f.write_str(match self {
             Self::OfBest => "of best",
             Self::Scaling => "scaling",
-            Self::Busy => "busy",
+            Self::Busy => "utilisation",
             Self::OfPeak => "of peak",
         })
     }
@@ -106,7 +106,7 @@ pub struct CurvePoint {
     pub p99_ns: Option<f64>,
     /// 95 % interval of the median, in nanoseconds.
     pub ci95_ns: Option<Interval>,
-    /// Items a second; nothing where the program that measured it does not tell.
+    /// Items a second; nothing where the program that measured it does not report them.
     pub throughput_per_s: Option<f64>,
     /// 95 % interval of the throughput, from that of the median.
     pub throughput_ci95: Option<Interval>,
@@ -115,7 +115,7 @@ pub struct CurvePoint {
     /// Throughput as a share of batch × throughput at batch 1; where that was not measured, the
     /// smallest batch stands in: throughput ÷ (batch ÷ smallest × throughput at the smallest).
     pub scaling: Option<f64>,
-    /// Share of the time in which the device was busy, by its own word.
+    /// Utilisation of the device, as it reports.
     pub busy: Option<f64>,
     /// Operations in a second as a share of the most that the device can do.
     pub of_peak: Option<f64>,
@@ -127,7 +127,7 @@ pub struct CurvePoint {
     pub memory: Option<Need>,
     /// How many samples there are.
     pub samples: u64,
-    /// Names of what is suspicious.
+    /// Names of its flags.
     pub flags: Vec<&'static str>,
     /// How the case ended, or that it has not.
     pub outcome: Outcome,
@@ -159,7 +159,7 @@ impl CurvePoint {
     }
 }
 
-/// One batch size that ended badly.
+/// One batch size that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// Batch size.
@@ -175,10 +175,10 @@ pub struct BatchCurve {
     pub setup: usize,
     /// The setup as text.
     pub label: String,
-    /// What was measured, in full or so far, ascending in batch size. A case that ended badly is not
+    /// What was measured, in full or so far, ascending in batch size. A failed case is not
     /// here even where it has samples.
     pub points: Vec<CurvePoint>,
-    /// What ended badly, ascending in batch size.
+    /// What failed, ascending in batch size.
     pub failures: Vec<Failure>,
     /// Every planned batch size without a point, ascending: failed, cancelled or not measured yet.
     pub missing: Vec<usize>,
@@ -196,7 +196,7 @@ pub struct BatchCurve {
     pub largest_batch: Option<usize>,
     /// The smallest batch that ran out of memory.
     pub refused_batch: Option<usize>,
-    /// What the memory says of batches that were not measured.
+    /// The memory estimate for batches that were not measured.
     pub headroom: Option<Headroom>,
 }
 
@@ -311,7 +311,7 @@ fn share_out(points: &mut [CurvePoint]) {
     for point in points {
         let share = |of: f64| point.throughput_per_s.map(|rate| rate / of);
         let ideal = per_batch * point.batch as f64;
-        // A stand-in for batch 1 says nothing of itself.
+        // A stand-in for batch 1 is no measure of itself.
         let is_stand_in = point.batch == smallest && smallest > 1;
         let of_best = share(best).filter(|_| best > 0.0);
         let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_stand_in);

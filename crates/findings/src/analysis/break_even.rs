@@ -1,4 +1,4 @@
-//! When a longer preparation has paid by faster runs.
+//! Break-even: when faster runs have made up for a longer set-up.
 
 use super::case_pair::Pair;
 use super::case_rows::CaseRow;
@@ -13,8 +13,8 @@ pub(super) fn preparation_ns(session: &Session, case: CaseKey) -> Option<f64> {
     Some((report.load_ns + opening.open_ns + opening.first_run_ns) as f64)
 }
 
-/// Runs after which a longer preparation has paid by faster runs; nothing where it takes no longer, or
-/// where it is not sure that the runs are faster.
+/// Runs after which faster runs have made up for a longer set-up; nothing where it takes no longer, or
+/// where the runs are not significantly faster.
 pub(super) fn pays_after(pair: &Pair, before_ns: f64, after_ns: f64) -> Option<f64> {
     if pair.verdict.call != Call::Faster || pair.is_per_item() || after_ns <= before_ns {
         return None;

@@ -1,14 +1,13 @@
-//! Samples of a case that are far from the others: how many, how far, and when they came. They stay in
-//! every number.
+//! The outliers of a case: how many, how far off, and when they came. They stay in every number.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::stats::outliers::{Outliers, Severity};
 
-/// What is behind the words, in a sentence or two.
+/// The definition of outliers.
 pub const EXPLAINED: &str = "Mild: beyond 1.5 interquartile ranges from the quartiles; severe: beyond 3 (Tukey, 1977). By z-score: further than 3.5 from the median, in units of the median absolute deviation (Iglewicz & Hoaglin, 1993). They are counted and shown, never removed.";
 
-/// A case's samples that are far from the others.
+/// The outliers of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CaseOutliers {
     /// Beyond 1.5 interquartile ranges, not beyond 3.
@@ -23,7 +22,7 @@ pub struct CaseOutliers {
     pub severe_after_ns: Vec<u64>,
 }
 
-/// Looks for them.
+/// Finds the outliers of a case.
 pub fn case_outliers(case: &Case) -> CaseOutliers {
     let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let outliers = Outliers::of(&values);
@@ -73,7 +72,7 @@ fn when(severe_after_ns: &[u64]) -> String {
     }
 }
 
-/// The same in words.
+/// The outliers as text.
 pub fn sentence(case: &Case) -> String {
     let found = case_outliers(case);
     if found.mild + found.severe == 0 {

@@ -13,9 +13,9 @@ use powerband_core::stats::summary::mean;
 /// onto it.
 const DIGITS_OF_ENDS: usize = 4;
 /// How a speed-up comes about, where it stands beside two medians.
-pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios, paired where the two took turns. It may differ from the quotient of the two medians.";
+pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios, paired where the two alternated. It may differ from the quotient of the two medians.";
 
-/// How many times as fast the one is as the other.
+/// The speed-up of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// Latency before over after; above 1 means that after is faster. The geometric mean of the rounds'
@@ -87,7 +87,7 @@ pub(super) fn compare_cases(
     first: &CaseRow,
     second: &CaseRow,
 ) -> Pair {
-    // Turns were taken where both belong to one run.
+    // Cases of one run alternate.
     let is_one_run = before.session.is_of_one_run_with(after.session);
     let (mine, theirs) = (before.visits(first.batch), after.visits(second.batch));
     let estimate = if is_one_run {
@@ -120,8 +120,8 @@ pub(super) fn compare_cases(
 
 /// The geometric mean of the speed-ups of pairs. Nothing where no pair has one.
 ///
-/// Pairs of one run share its rounds, so that what is off in one may be off in all in the same direction:
-/// the mean is taken to be as unsure as its pairs are on average, not less.
+/// Pairs of one run share its rounds, so that one disturbance can shift all of them in the same direction:
+/// the mean is taken to be as uncertain as its pairs are on average, not less.
 pub(super) fn overall(pairs: &[Pair]) -> Option<Ratio> {
     let ratios: Vec<Ratio> = pairs.iter().filter_map(|pair| pair.ratio).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.speed_up.ln()).collect();
@@ -175,7 +175,7 @@ fn obstacle(
 ) -> Option<String> {
     let is_time = |row: &CaseRow| row.latency_ns.as_ref().is_some_and(|times| times.min > 0.0);
     if !is_time(first) || !is_time(second) {
-        return Some("there are times of zero, which no real run takes".to_owned());
+        return Some("some times are zero, which no real run takes".to_owned());
     }
     conditions::obstacle((before.session, before.setup), (after.session, after.setup))
 }
@@ -185,7 +185,7 @@ fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verd
     match estimate {
         Some(estimate) => verdict::verdict_of_estimate(estimate),
         None if first.rounds.min(second.rounds) < 2 => Verdict::withheld(
-            "one round says nothing of how rounds differ; measure with --rounds 5 or more",
+            "one round does not show how rounds differ; measure with --rounds 5 or more",
         ),
         None => Verdict::withheld("the two have fewer than two rounds in common"),
     }

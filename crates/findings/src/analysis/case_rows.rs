@@ -51,20 +51,20 @@ pub struct CaseRow {
     pub throughput_by_median: Option<f64>,
     /// Throughput as a share of the setup's best.
     pub of_best: Option<f64>,
-    /// Samples that are far from the others.
+    /// Outliers.
     pub far_off: CaseOutliers,
-    /// What is suspicious.
+    /// Its flags.
     pub flags: Vec<Flag>,
-    /// What the devices did meanwhile.
+    /// The readings of the devices during the case.
     pub watched: Vec<Watched>,
-    /// Share of the time in which the device that it ran on was busy, by its own word.
+    /// Utilisation of the device that it ran on, as it reports.
     pub busy: Option<f64>,
     /// Operations of the network in a second as a share of what its devices can do at most, where both
     /// are known.
     pub of_peak: Option<f64>,
     /// What it cost in energy, or why that is not known.
     pub energy: Result<Energy, String>,
-    /// The most memory that it needed, where somebody told.
+    /// The most memory that it needed, where it was reported.
     pub memory: Option<Need>,
 }
 
@@ -106,7 +106,7 @@ impl CaseRow {
         Some(humanize::duration_ns(median))
     }
 
-    /// How far off the median may be, in words: half its 95 % interval as a share of it; not known where
+    /// The uncertainty of the median as text: half its 95 % interval as a share of it; not known where
     /// the interval reaches beyond ten times either way.
     pub fn uncertainty_words(&self) -> Option<String> {
         let (median, share) = (self.latency_ns.as_ref()?.median, self.ci95_rel()?);
@@ -141,8 +141,7 @@ pub fn case_rows(session: &Session) -> Vec<CaseRow> {
     rows
 }
 
-/// Makes one case's row anew, and what others say of themselves in relation to it: for a run that
-/// goes on, where all the others are as they were.
+/// Updates the row of one case, and the numbers of its setup that are relative to it, during a run.
 pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
     if rows.len() != session.cases.len() {
         *rows = case_rows(session);

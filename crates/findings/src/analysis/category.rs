@@ -21,7 +21,7 @@ pub enum Category {
     BatchNorm,
     /// Normalisation over layers, groups or instances.
     Norm,
-    /// Activations and whatever else looks at one element at a time.
+    /// Activations and other elementwise operations.
     Elementwise,
     /// Pooling.
     Pooling,
@@ -120,7 +120,7 @@ pub struct Rules {
     own: Vec<Rule>,
     operators: Vec<Rule>,
     kernels: Vec<Rule>,
-    /// What of the user's rules made no sense.
+    /// Errors in the user's rules.
     pub objections: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use powerband_core::domain::claim::{
 };
 use powerband_core::domain::written::Written;
 
-/// What stands wherever published numbers are shown.
+/// The mark of published numbers.
 pub const MARK: &str = "published, not measured";
 
 /// One table.

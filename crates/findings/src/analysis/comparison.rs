@@ -27,10 +27,9 @@ pub struct Comparison {
     pub metrics: Vec<Metric>,
     /// The conditions side by side.
     pub differences: Vec<Difference>,
-    /// What to keep in mind.
+    /// Warnings.
     pub remarks: Vec<String>,
-    /// The one of them that says that the sides ran different networks, where they did: a ratio, but no
-    /// answer.
+    /// The warning that the sides ran different networks, where they did: there is a ratio, but no verdict.
     pub networks: Option<String>,
     /// Why there is nothing to compare, where there is nothing.
     pub nothing: Option<String>,
@@ -39,7 +38,7 @@ pub struct Comparison {
 /// Compares two sides.
 ///
 /// Cases match by batch size. Where both sides pick one batch, those two are a pair whatever their
-/// sizes; where one side does, the other is held to the same batch size.
+/// sizes; where one side does, both are held to that batch size.
 pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut remarks =
         conditions::remarks((before.session, before.setup), (after.session, after.setup));
@@ -70,8 +69,8 @@ pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         (after.session, after.setup),
     );
     let (only_before, only_after) = (lone(&mine, &theirs), lone(&theirs, &mine));
-    remarks.extend(after.troubles(&only_before));
-    remarks.extend(before.troubles(&only_after));
+    remarks.extend(after.failures(&only_before));
+    remarks.extend(before.failures(&only_after));
     let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
         nothing,
@@ -115,7 +114,7 @@ pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     }
     whole.overall = case_pair::overall(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
-        "The two sessions have no case in common: no setup that is spelled alike was measured at the same batch size. Pick a setup of each.".to_owned()
+        "The two sessions have no case in common: no identical setup was measured at the same batch size. Pick a setup of each.".to_owned()
     });
     whole
 }
@@ -148,7 +147,7 @@ fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
     }
 }
 
-/// The first setup of a session against each of the others.
+/// The first setup of a session against each later one.
 pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
     let side = |setup| Side {
         session,
@@ -176,13 +175,13 @@ impl Comparison {
         }
     }
 
-    /// How many pairs got this answer.
+    /// How many pairs got this verdict.
     pub fn count(&self, call: Call) -> usize {
         let such = |pair: &&Pair| pair.verdict.call == call;
         self.pairs.iter().filter(such).count()
     }
 
-    /// Why answers are open or to be taken with care, each reason once.
+    /// Why verdicts are inconclusive or need care, each reason once.
     pub fn reasons(&self) -> Vec<&str> {
         let mut reasons: Vec<&str> = Vec::new();
         for reason in self
@@ -325,7 +324,7 @@ mod tests {
         assert!((speed_ups[0] - 2.0).abs() < 1e-4 && (speed_ups[1] - 4.0).abs() < 1e-4);
         let overall = comparison.overall.unwrap();
         assert!((overall.speed_up - 8_f64.sqrt()).abs() < 1e-4);
-        // No surer than its pairs are on average.
+        // No more certain than its pairs are on average.
         let width = |ratio: Ratio| ratio.ci95.map(|ci| (ci.high / ci.low).ln()).unwrap();
         let widths: Vec<f64> = comparison
             .pairs
@@ -448,7 +447,7 @@ mod tests {
 
     #[test]
     fn rounds_that_took_turns_are_paired() {
-        // The second and fourth round were slow for everybody.
+        // All cases were slow in the second and fourth round.
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
         let rounds = |base: u64| [1, 3, 1, 2, 1].map(|slow| vec![base * slow; 9]);
         for (setup, base) in [(0, 1_100_000), (1, 1_000_000)] {
@@ -463,7 +462,7 @@ mod tests {
         ];
         let pair = compare_setups(&sides[0], &sides[1]).pairs.remove(0);
         assert_eq!(pair.verdict.call, Call::Faster, "{:?}", pair.verdict);
-        // The same rounds an hour apart tell nothing.
+        // The same rounds an hour apart are not paired.
         let mut later = session.clone();
         later.created = "2031-01-01T00:00:00Z".to_owned();
         let after = side(&later, &rows, 1, None);

@@ -1,5 +1,4 @@
-//! What to keep in mind about pairs of cases: batches that differ, and medians that say something else than
-//! the rounds do.
+//! Warnings about pairs of cases: batches that differ, and medians that disagree with the rounds.
 
 use super::case_pair::Pair;
 use super::case_rows::CaseRow;
@@ -8,7 +7,7 @@ use powerband_core::stats::bootstrap::Interval;
 /// A ratio of the medians this near to the speed-up is called the same, whatever the interval.
 const NEAR: f64 = 0.01;
 
-/// All of it, in sentences.
+/// All warnings.
 pub(super) fn pair_warnings(pairs: &[Pair]) -> Vec<String> {
     let found = [
         about_batches(pairs),
@@ -33,13 +32,13 @@ fn of_medians(pair: &Pair) -> Option<f64> {
     (!pair.is_per_item()).then_some(ratio)
 }
 
-/// Whether rounds that took turns say one thing and the medians over all samples another.
+/// Whether paired rounds and the medians over all samples disagree in direction.
 fn points_the_other_way(pair: &Pair) -> bool {
     let both = of_medians(pair).zip(pair.ratio);
     both.is_some_and(|(medians, ratio)| (medians - 1.0) * (ratio.speed_up - 1.0) < 0.0)
 }
 
-/// Whether the ratio of the medians is one that the rounds leave no room for.
+/// Whether the ratio of the medians is outside the interval of the rounds.
 fn is_outside(pair: &Pair) -> bool {
     let Some((medians, ratio)) = of_medians(pair).zip(pair.ratio) else {
         return false;
@@ -61,7 +60,7 @@ fn batches(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
 fn about_directions(pairs: &[Pair]) -> Option<String> {
     let batches = batches(pairs, points_the_other_way)?;
     Some(format!(
-        "At batch {batches} the medians over all samples point the other way than the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
+        "At batch {batches} the medians over all samples point in the opposite direction of the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
     ))
 }
 
@@ -80,7 +79,7 @@ mod tests {
     use crate::analysis::testing::{measure, session};
     use powerband_core::domain::session::Session;
 
-    /// What is told of the first setup against another one.
+    /// The warnings of the first setup against a second one.
     fn told(session: &Session, other: usize) -> String {
         let rows = case_rows::case_rows(session);
         let side = |setup| Side {
@@ -118,7 +117,7 @@ mod tests {
             other.contains("At batch 1 the medians over all samples"),
             "{other}"
         );
-        assert!(!told(&session, 0).contains("the other way"));
+        assert!(!told(&session, 0).contains("the opposite direction"));
     }
 
     #[test]
@@ -131,7 +130,7 @@ mod tests {
         let outside = "At batch 1 the ratio of the medians over all samples is outside";
         let other = told(&session, 1);
         assert!(other.contains(outside), "{other}");
-        assert!(!other.contains("the other way"), "{other}");
+        assert!(!other.contains("the opposite direction"), "{other}");
         assert!(!told(&session, 0).contains("outside"));
     }
 }

@@ -1,5 +1,4 @@
-//! Under which conditions two setups were measured, side by side, and what to keep in mind when they
-//! are compared.
+//! The conditions of two setups side by side, and warnings about comparing them.
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::device::{Cpu, Gpu};
@@ -34,7 +33,7 @@ impl Difference {
 /// A session and one of its setups.
 pub type Measured<'a> = (&'a Session, usize);
 
-/// Conditions of one side: what each is called and how it was, where that is known.
+/// Conditions of one side: name and value, where that is known.
 pub(crate) type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
@@ -53,7 +52,7 @@ pub fn differences(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference>
     [sides(of_setup), sides(of_machine), sides(of_measuring)].concat()
 }
 
-/// What to keep in mind, in sentences.
+/// Warnings.
 pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
     let (first, second) = (before.0, after.0);
     let networks = different_networks(before, after);
@@ -96,11 +95,11 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
         task.unwrap_or_else(|| "infer".to_owned())
     };
     if task(before) != task(after) {
-        return Some("one side trains the network and the other only runs it".to_owned());
+        return Some("one side trains the network and one only runs it".to_owned());
     }
     if first.plan.load != second.plan.load {
         return Some(
-            "one side is service time in a closed loop and the other response time under load, or the loads differ"
+            "one side is service time in a closed loop and one is response time in an open loop, or the loads differ"
                 .to_owned(),
         );
     }
@@ -115,7 +114,7 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
     None
 }
 
-/// Whether two models are one network or versions of one, as far as file, size and name tell; nothing
+/// Whether two models are one network or versions of one, as far as file, size and name show; nothing
 /// where they do not.
 pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
     if one.is_same_file(other) == Some(true) {
@@ -135,8 +134,8 @@ pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
     (is_sized || one.name == other.name).then_some(true)
 }
 
-/// That the sides ran different networks, so that their ratio is no answer to what a change brought;
-/// nothing where they did not, or where nobody knows. The setups of one run share its network.
+/// The warning that the sides ran different networks, so that their ratio is not the gain of a change;
+/// nothing where they did not, or where that is not known. The setups of one run share its network.
 pub(crate) fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
     let (first, second) = (before.0.model_of(before.1), after.0.model_of(after.1));
     if before.0.is_of_one_run_with(after.0) || is_one_network(first, second) != Some(false) {
@@ -150,7 +149,7 @@ pub(crate) fn different_networks(before: Measured<'_>, after: Measured<'_>) -> O
         format!("{} has {parameters} parameters{macs}", model.name)
     };
     Some(format!(
-        "Different networks: {}, {}. The ratio is one between networks and says nothing of what a change brought.",
+        "Different networks: {}, {}. The ratio compares networks, not the effect of a change.",
         size(first),
         size(second)
     ))
@@ -181,7 +180,7 @@ fn about_machines(before: &Cpu, after: &Cpu) -> Option<String> {
     match (machine(before), machine(after)) {
         (before, after) if before == after => None,
         (Some(_), Some(_)) => Some("The machines differ.".to_owned()),
-        _ => Some("On which machine one side was measured is not known.".to_owned()),
+        _ => Some("The machine of one side is not known.".to_owned()),
     }
 }
 
@@ -248,7 +247,7 @@ pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
     let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
-    // What is imported says nothing of cards, which is not that there were none.
+    // Imported files do not list cards, which does not mean that there were none.
     let known = session.imported.is_none() || !environment.gpus.is_empty();
     vec![
         ("Machine", machine(cpu)),
@@ -269,7 +268,7 @@ pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
     ]
 }
 
-/// Power limits, locked clocks and the like of the watched cards; nothing where none was watched.
+/// Power limits, locked clocks and the like of the cards that were read; nothing where there are none.
 fn card_settings(session: &Session) -> Option<String> {
     let cards = session.telemetry.tracks.iter().map(|track| &track.device);
     let settings: Vec<String> = cards
@@ -284,7 +283,7 @@ fn card_settings(session: &Session) -> Option<String> {
 pub(crate) fn of_measuring((session, _): Measured<'_>) -> Conditions {
     let plan = &session.plan;
     let environment = &session.environment;
-    // What is imported has a plan that nobody measured by, and was measured at another time.
+    // The plan of an import was not measured by, and its time is that of the import.
     let here = session.imported.is_none();
     let build = if environment.optimised_build {
         "optimised"
@@ -477,7 +476,7 @@ mod tests {
             "{told:?}"
         );
         assert!(!told.join(" ").contains("The models differ"), "{told:?}");
-        // Nothing is in the way: the ratio is kept.
+        // The ratio is kept.
         assert_eq!(obstacle((&before, 0), (&after, 0)), None);
     }
 

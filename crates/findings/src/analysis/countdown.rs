@@ -1,19 +1,19 @@
-//! The time that a run still takes, as it is shown: it falls by the second, and where the estimate grows
-//! the reason is said.
+//! The remaining time of a run, as it is shown: it falls by the second, and where the estimate grows it
+//! gives the reason.
 
-/// An estimate that is later than the one before by less than this share of it changes nothing.
+/// An estimate that is later than the previous one by less than this share of it changes nothing.
 const SLACK: f64 = 0.2;
 /// The same in seconds.
 const SLACK_S: f64 = 2.0;
-/// So long the reason stands beside a time that has grown.
+/// How long the reason stands beside a time that has grown.
 const REASON_NS: u64 = 10_000_000_000;
-/// Less than this is no time to promise.
+/// Shorter times are not shown.
 const LEAST_S: f64 = 1.0;
 
-/// What is said of the time that is still to come.
+/// The remaining time and its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Left {
-    /// Seconds; nothing where they cannot be told.
+    /// Seconds; nothing where they are not known.
     pub seconds: Option<f64>,
     /// Why the time has grown, or why there is none.
     pub note: Option<String>,

@@ -1,4 +1,4 @@
-//! What the devices' own words make suspicious about a case: they were slowed down, or had company.
+//! Flags from device readings: throttling, and other programs on the device.
 
 use super::device_readings::{self, within};
 use super::flag::{Flag, Weight};
@@ -7,7 +7,7 @@ use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, Lost, Quantity, Span, Throttle, Track};
 
-/// A device that was slowed down in a smaller share of the readings is not worth telling.
+/// A device that was slowed down in a smaller share of the readings gets no flag.
 const LEAST_SHARE: f64 = 0.1;
 /// Below this share of its highest clock a busy card is slow.
 const LOW_CLOCK: f64 = 0.75;
@@ -16,7 +16,7 @@ const BUSY: f64 = 50.0;
 /// From this share of its limit on, power is at the limit.
 const AT_LIMIT: f64 = 0.98;
 
-/// Every flag that the devices of the case's setup earn it.
+/// Every flag of a case from the devices of its setup.
 pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
     let own = device_readings::devices_of(session, case.setup);
     let tracks = own
@@ -91,7 +91,7 @@ impl Seen {
     }
 }
 
-/// The device says itself that it is slowed down, and mostly why.
+/// The device reports that it is slowed down, and mostly why.
 fn by_its_word(track: &Track, case: &Case) -> Option<Flag> {
     let seen = Seen::of(readings(track, case, Quantity::Throttle), |_, bits| {
         bits > 0.0
@@ -160,7 +160,7 @@ fn about_power(track: &Track) -> String {
 fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
     let device = &track.device;
     let highest = device.max_clock_mhz.filter(|_| device.kind.is_gpu())?;
-    // A card whose load nobody tells is taken for a busy one.
+    // A card without reported utilisation counts as busy.
     let is_busy = |at_ns: u64| {
         let busy = track.values(Quantity::Busy);
         let index = track.times_ns.partition_point(|time| *time < at_ns);
@@ -185,7 +185,8 @@ fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
                 device.short_name(),
                 seen.words()
             ),
-            "look at heat and power in the lanes, and lock the clock for comparisons".to_owned(),
+            "look at temperature and power in the lanes, and lock the clock for comparisons"
+                .to_owned(),
         )
     })
 }
@@ -212,12 +213,12 @@ fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
                 "the processor became too hot {} while it was measured",
                 humanize::of_many(rise as u64, "time")
             ),
-            "cool the machine, or lower its clocks to what it can hold".to_owned(),
+            "cool the machine, or lower its clocks to a sustainable value".to_owned(),
         )
     })
 }
 
-/// Somebody else computed on the card.
+/// Other programs computed on the card.
 fn contended(track: &Track, case: &Case) -> Option<Flag> {
     if track.device.kind == DeviceKind::Host {
         return None;
@@ -240,12 +241,12 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
                 track.device.short_name(),
                 seen.words()
             ),
-            advice: "end the other programs on the card; nvidia-smi lists them".to_owned(),
+            advice: "end all other programs on the card; nvidia-smi lists them".to_owned(),
         }
     })
 }
 
-/// The device stopped to answer before the case was over.
+/// The device stopped responding before the case was over.
 fn lost(track: &Track, case: &Case) -> Option<Flag> {
     let spans: Vec<Span> = device_readings::spans(case).collect();
     // Within the rounds, or before them without an end.
@@ -260,12 +261,12 @@ fn lost(track: &Track, case: &Case) -> Option<Flag> {
         name: "device-lost",
         weight: Weight::Red,
         evidence: format!(
-            "{} did not answer from {} s on: {}",
+            "{} stopped responding at {} s: {}",
             track.device.short_name(),
             humanize::significant(lost.at_ns as f64 / 1e9, 3),
             lost.why
         ),
-        advice: "look into the system's log with sudo dmesg, and measure again".to_owned(),
+        advice: "check the system log with sudo dmesg, and measure again".to_owned(),
     })
 }
 
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_went_missing_is_told() {
+    fn a_lost_card_has_a_flag() {
         let lose = |track: &mut Track| {
             track.lost = Some(Lost {
                 at_ns: 3_000_000_000,
@@ -366,6 +367,9 @@ mod tests {
         };
         let found = flags("ort:cuda:0", DeviceKind::Nvidia, lose, |_| Vec::new());
         assert_eq!(found[0].name, "device-lost");
-        assert!(found[0].evidence.contains("from 3.00 s on"), "{found:?}");
+        assert!(
+            found[0].evidence.contains("stopped responding at 3.00 s"),
+            "{found:?}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What the devices did while a case was measured, in a few numbers for each.
+//! Readings of the devices while a case was measured, as lowest, mean and highest value.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
@@ -43,7 +43,7 @@ pub fn spans(case: &Case) -> impl Iterator<Item = Span> + '_ {
     })
 }
 
-/// What every device did while the case was measured. Single cores are left out.
+/// The readings of every device while the case was measured. Single cores are left out.
 pub fn case_readings(telemetry: &Telemetry, case: &Case) -> Vec<Watched> {
     let tracks = telemetry.tracks.iter().enumerate();
     let watched = tracks.map(|(device, track)| {
@@ -101,7 +101,7 @@ pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
         return Vec::new();
     };
     let (word, number) = setup.device.split_once(':').unwrap_or((&setup.device, "0"));
-    // Copies may have devices of their own.
+    // Replicas may have devices of their own.
     let numbers = setup.options.get("devices").map_or(number, String::as_str);
     let numbers: Vec<usize> = numbers
         .split([',', '+'])
@@ -126,7 +126,7 @@ pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The share of the time in which the device that a setup computes on was busy.
+/// The utilisation of the device that a setup computes on.
 pub(crate) fn busy_share(session: &Session, setup: usize, watched: &[Watched]) -> Option<f64> {
     let own = devices_of(session, setup);
     let of_own = watched.iter().filter(|device| own.contains(&device.device));

@@ -10,12 +10,12 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{Quantity, Span, Telemetry, Track};
 use powerband_core::stats::integral;
 
-/// Less time than this says nothing sure of the energy.
+/// Less time than this gives no reliable energy.
 const LEAST_S: f64 = 10.0;
 /// Neither do fewer readings.
 const FEWEST_READINGS: usize = 20;
 
-/// How energy was told.
+/// How energy was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The hardware counted it.
@@ -78,7 +78,7 @@ impl fmt::Display for EnergyKind {
 pub struct Energy {
     /// Which devices it is of: those that the setup computes on.
     pub devices: String,
-    /// How it was told.
+    /// How it was measured.
     pub method: Method,
     /// Readings a second.
     pub rate_hz: f64,
@@ -120,7 +120,7 @@ impl Energy {
         self.gross_j / self.seconds
     }
 
-    /// How this was told, in a sentence.
+    /// How it was measured, in a sentence.
     pub fn sentence(&self) -> String {
         let idle = self.idle_w.map_or_else(
             || "idle power was not read".to_owned(),
@@ -165,7 +165,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     }
     let tracks: Vec<&Track> = own.into_iter().filter(|track| tells_power(track)).collect();
     if tracks.is_empty() {
-        return Err("the device that it ran on tells no power".to_owned());
+        return Err("the device that it ran on reports no power".to_owned());
     }
     // A counter that stands still or begins anew is worth less than the power.
     let found = methods(&tracks)
@@ -180,7 +180,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     });
     if counted.seconds < LEAST_S || counted.readings < FEWEST_READINGS {
         return Err(format!(
-            "{} s and {} were watched; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer (bench --energy) or read more often than {} times a second",
+            "{} s and {} were recorded; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer (bench --energy) or read more often than {} times a second",
             humanize::value(counted.seconds),
             humanize::of_many(counted.readings as u64, "reading"),
             humanize::significant(rate_hz, 3),
@@ -199,13 +199,13 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     })
 }
 
-/// Why not a single round counts.
+/// Why no round counts.
 fn why_nothing(tracks: &[&Track]) -> String {
     let lost = tracks.iter().find_map(|track| {
         let lost = track.losses().last()?;
         let name = track.device.short_name();
         let at_s = humanize::significant(lost.at_ns as f64 / 1e9, 3);
-        Some(format!("{name} did not answer any more from {at_s} s on"))
+        Some(format!("{name} stopped responding at {at_s} s"))
     });
     lost.unwrap_or_else(|| "the power readings have gaps in every round".to_owned())
 }
@@ -214,7 +214,7 @@ fn tells_power(track: &Track) -> bool {
     track.has(Quantity::Power) || track.has(Quantity::Energy)
 }
 
-/// How it can be told, the better way first.
+/// The ways to measure it, the better one first.
 fn methods(tracks: &[&Track]) -> Vec<Method> {
     let all = |quantity: Quantity| tracks.iter().all(|track| track.has(quantity));
     let mut methods = Vec::new();
@@ -386,7 +386,7 @@ mod tests {
         testing::watch(&mut host, DeviceKind::Host, 10.0, 20.0, |_| {
             vec![(Quantity::Busy, 50.0)]
         });
-        assert!(energy(&host).unwrap_err().contains("tells no power"));
+        assert!(energy(&host).unwrap_err().contains("reports no power"));
         let mut short = session("ort:rocm:0");
         short.cases[0].rounds.truncate(2);
         let steady = |_| vec![(Quantity::Power, 100.0)];
@@ -403,7 +403,7 @@ mod tests {
         testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |_| {
             vec![(Quantity::Power, 100.0)]
         });
-        assert!(energy(&session).unwrap_err().contains("tells no power"));
+        assert!(energy(&session).unwrap_err().contains("reports no power"));
     }
 
     #[test]
@@ -451,7 +451,7 @@ mod tests {
             &[&session.telemetry.tracks[0]],
             Method::Integral,
         );
-        // Two rounds before 7 s and four from there on, whatever rate each sitting had.
+        // Two rounds before 7 s and four from there on, whatever rate each run had.
         assert_eq!(counted.seconds, 12.0);
         assert!(
             (counted.gross_j - 4.0 * 100.0 - 8.0 * 50.0).abs() < 1e-6,

@@ -48,7 +48,7 @@ pub fn in_short(examination: &Examination) -> String {
     format!("{nodes}{who}{copies}")
 }
 
-/// The most frequent things that happened to nodes: `53 × Conv + BatchNormalization → Conv`.
+/// The most frequent rewrites of nodes: `53 × Conv + BatchNormalization → Conv`.
 pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
     let mut told: Vec<String> = examination
         .fusions
@@ -70,7 +70,7 @@ pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
     told
 }
 
-/// The flag of a case whose setup left nodes to the processor although something else was asked for.
+/// The flag of a case whose setup ran nodes on the fallback processor.
 pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
     let examination = session.examinations.get(&case.setup)?;
     let (fallback, is_all) = worth_telling(examination)?;
@@ -82,7 +82,7 @@ pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
     })
 }
 
-/// What that flag says, where it would be raised.
+/// The evidence of that flag, where it is raised.
 pub(crate) fn fallback_sentence(examination: &Examination) -> Option<String> {
     let (fallback, is_all) = worth_telling(examination)?;
     Some(evidence(examination, &fallback, is_all))

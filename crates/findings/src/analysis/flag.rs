@@ -1,15 +1,15 @@
-//! A flag: something suspicious about a case.
+//! A flag: a warning about a case.
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// Worth knowing.
     Amber,
-    /// The case's numbers are not to be built upon.
+    /// The case's numbers are not reliable.
     Red,
 }
 
-/// Something suspicious about a case.
+/// A warning about a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     /// Its name, the same everywhere.

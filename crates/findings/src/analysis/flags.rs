@@ -1,7 +1,7 @@
-//! What is suspicious about a case, each with its evidence and what to do about it.
+//! The flags of a case, each with its evidence and what to do about it.
 //!
 //! A flag never changes a number. The rules are those of the measuring method; those that follow from
-//! what the devices say are in [`super::device_flags`].
+//! device readings are in [`super::device_flags`].
 
 pub use super::flag::{Flag, Weight};
 use super::{device_flags, examined};
@@ -11,35 +11,35 @@ use powerband_core::domain::session::Session;
 use powerband_core::stats::percentiles::ELIGIBLE;
 use powerband_core::stats::summary::{Summary, median};
 
-/// Beyond this share of the median, an interquartile range is noise worth telling.
+/// Beyond this share of the median, an interquartile range gets a flag.
 const NOISY: f64 = 0.025;
 /// Beyond this, the median itself is in doubt.
 const VERY_NOISY: f64 = 0.10;
 /// Beyond this change from the first to the last third, the case drifted.
 const DRIFT: f64 = 0.02;
-/// A first run this many times the median is told.
+/// A first run this many times the median gets a flag.
 const SLOW_FIRST_RUN: f64 = 3.0;
-/// Others may use so much of the processors before it is told, as a share of all of them.
+/// Other programs may use so much of the processors before it is flagged, as a share of all of them.
 const CONTENDED: f64 = 0.05;
-/// Another machine may take so much of the time that the worker had before it is told.
+/// Another machine may take so much of the time that the worker had before it is flagged.
 const STOLEN: f64 = 0.01;
-/// A worker that had to make way so often in a second was not alone, ...
+/// A worker that was preempted so often in a second was not alone, ...
 const SWITCHES_PER_S: f64 = 100.0;
-/// ... if others used this share of all processors: its own threads make way for each other as well.
+/// ... if others used this share of all processors: its own threads preempt each other as well.
 const MADE_WAY_FOR: f64 = 0.01;
-/// The kernel counts in ticks of up to 10 ms: over less time than this a single one would look like a crowd.
+/// The kernel counts in ticks of up to 10 ms: over less time than this a single one would look like a busy machine.
 const COUNTED_NS: f64 = 200e6;
 /// Throughput and batch over median may differ by so much.
 const UNEVEN: f64 = 0.02;
 /// A server that does less than this share of the requests that arrive does not keep up.
 const KEEPS_UP: f64 = 0.98;
 
-/// What is written where the clocks can be fixed on this processor.
+/// The command that fixes the clocks of this processor.
 const LOCK_CLOCKS: &str = "sudo cpupower frequency-set --governor performance";
 
-/// Every flag that the case has earned.
+/// Every flag of the case.
 pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag> {
-    // How another program measured is not known, and cannot be done better here.
+    // How another program measured is not known, and cannot be improved here.
     if session.imported.is_some() {
         return not_accepted(case).into_iter().collect();
     }
@@ -70,7 +70,7 @@ fn flag(name: &'static str, weight: Weight, evidence: String, advice: &str) -> F
     }
 }
 
-/// The program that measured it says itself that the result does not count.
+/// The program that measured it rejects the result.
 fn not_accepted(case: &Case) -> Option<Flag> {
     let objections = case.stated.iter().flat_map(|one| &one.objections);
     let told: Vec<&str> = objections.map(|told| told.trim_end_matches('.')).collect();
@@ -78,8 +78,8 @@ fn not_accepted(case: &Case) -> Option<Flag> {
         flag(
             "not-accepted",
             Weight::Red,
-            format!("the program that measured it says: {}", told.join("; ")),
-            "measure it again with that program, so that it accepts the result",
+            format!("the program that measured it reports: {}", told.join("; ")),
+            "measure it again with that program until it accepts the result",
         )
     })
 }
@@ -98,7 +98,7 @@ fn unsettled(case: &Case) -> Option<Flag> {
     ))
 }
 
-/// Whether the times vary of themselves: requests that arrive at random find queues of any length.
+/// Whether varying times are expected: requests that arrive at random find queues of any length.
 fn varies_by_design(session: &Session) -> bool {
     session.plan.load.is_random()
 }
@@ -157,7 +157,7 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
     })
 }
 
-/// Others were at the processors while this was measured.
+/// Other programs used the processors while this was measured.
 fn contended(session: &Session, case: &Case) -> Option<Flag> {
     let company: Vec<CpuContention> = case.rounds.iter().filter_map(|r| r.company).collect();
     let sum = |pick: fn(&CpuContention) -> u64| company.iter().map(pick).sum::<u64>() as f64;
@@ -188,7 +188,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
         )
     } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
         format!(
-            "the worker had to make way for others {} times a second",
+            "the worker was preempted {} times a second",
             humanize::count(switches as u64)
         )
     } else {
@@ -198,7 +198,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
         "contended",
         Weight::Amber,
         evidence,
-        "close the other programs, or measure when the machine is quiet; top shows who it is",
+        "close all other programs, or measure when the machine is quiet; top lists them",
     ))
 }
 
@@ -248,7 +248,7 @@ fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
                 if off < 0.0 {
                     "below batch over median, so a few runs took much of the time"
                 } else {
-                    "above batch over median, so many runs were shorter than the median, and times come in two kinds"
+                    "above batch over median, so many runs were shorter than the median, and the distribution has two modes"
                 }
             ),
             "look at the outliers in the time strip; the median is for one run, the throughput for many",
@@ -267,7 +267,7 @@ fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
                 humanize::duration_ns(first),
                 first / summary.median
             ),
-            "nothing, unless the first answer matters to you",
+            "nothing, unless the latency of the first run matters",
         )
     })
 }
@@ -284,13 +284,13 @@ fn too_few_samples(summary: &Summary) -> Option<Flag> {
     })
 }
 
-/// One visit alone: whatever the machine did just then is in the number.
+/// One round alone: any disturbance at that time is in the number.
 fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
     (case.rounds.len() == 1 && session.cases.len() > 1).then(|| {
         flag(
             "not-interleaved",
             Weight::Amber,
-            "it was measured in one go, not in turns with the others".to_owned(),
+            "it was measured in one round, not interleaved with all other cases".to_owned(),
             "give it more rounds, for example --rounds 5",
         )
     })

@@ -1,5 +1,5 @@
-//! What an engine made of a network, as tables: what happened to its nodes, which there are before and
-//! after, who ran them and which took longest.
+//! What an engine made of a network, as tables: rewrites of nodes, operators before and after, execution
+//! providers, and the slowest nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ pub struct Graph {
     pub in_short: String,
     /// Runs that the times are means of.
     pub runs: u32,
-    /// What happened to nodes of the file, the most frequent first.
+    /// Rewrites of nodes of the file, the most frequent first.
     pub patterns: Vec<Pattern>,
     /// Nodes that stayed what they were.
     pub unchanged: u64,
     /// Nodes by operator, the most frequent first.
     pub operators: Vec<Operator>,
-    /// Who ran how much, most nodes first.
+    /// Execution providers, most nodes first.
     pub providers: Vec<ProviderShare>,
     /// Copies between devices, and their share of the time.
     pub copies: (u64, f64),
@@ -30,10 +30,9 @@ pub struct Graph {
     pub layout_changes: (u64, f64),
     /// The slowest nodes, slowest first.
     pub slowest: Vec<Slow>,
-    /// What ran on the processor although something else was asked for, in a sentence, where that is
-    /// worth telling.
+    /// The fallback: what ran on the processor in place of the chosen provider, where it matters.
     pub fallback: Option<String>,
-    /// What could not be worked out.
+    /// What is not known.
     pub notes: Vec<String>,
 }
 
@@ -55,7 +54,7 @@ pub struct Slow {
     pub name: String,
     /// Its operator.
     pub op: String,
-    /// Who ran it.
+    /// Its execution provider.
     pub provider: String,
     /// Its mean time in a run, in nanoseconds.
     pub time_ns: u64,
@@ -106,7 +105,7 @@ pub fn graph_of_examination(examination: &Examination) -> Graph {
     }
 }
 
-/// What happened to nodes of the file, and what was added, which stands for none of them.
+/// Rewrites of nodes of the file, and nodes that were added.
 fn patterns(examination: &Examination) -> Vec<Pattern> {
     let mut patterns = examination.fusions.patterns();
     let added = examination.fusions.added_by_op().into_iter();

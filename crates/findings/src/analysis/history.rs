@@ -1,5 +1,5 @@
 //! One case over time: the same model in the same way at the same batch size, session by session, each
-//! with its verdict against the one before and against the first.
+//! with its verdict against the previous one and against the first.
 
 use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
@@ -86,7 +86,7 @@ pub struct Point {
 pub struct History {
     /// Where it was measured.
     pub points: Vec<Point>,
-    /// The whole way in a sentence.
+    /// The trend in a sentence.
     pub trend: String,
 }
 
@@ -140,7 +140,7 @@ fn against(before: &Side<'_>, after: &Side<'_>) -> Option<Pair> {
 fn changes(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
     conditions::differences((before.session, before.setup), (after.session, after.setup))
         .into_iter()
-        // That the time differs goes without saying.
+        // The time always differs.
         .filter(|difference| difference.differs() && !OF_THE_MOMENT.contains(&difference.what))
         .collect()
 }
@@ -168,7 +168,7 @@ fn trend(points: &[Point]) -> String {
             .map_or_else(String::new, |ratio| format!(" ({})", ratio.words()));
         match pair.verdict.call {
             Call::Inconclusive => {
-                format!("it cannot be told how the last compares with the first{ratio}")
+                format!("the last against the first is inconclusive{ratio}")
             }
             call => format!(
                 "the last is {call}{} the first{ratio}",

@@ -1,4 +1,4 @@
-//! A journey: steps from a start to an end, what each one gained, and what that cost.
+//! Optimisation steps from a baseline to an end, what each one gained, and what that cost.
 //!
 //! The steps are those of the plan's ladder; without one, the setups in the plan's order at one batch
 //! size. Gains are comparisons of two cases like any other, so they have intervals and verdicts.
@@ -12,7 +12,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Step;
 use powerband_core::domain::session::Session;
 
-/// What is said of a step whose turn is still to come.
+/// The reason of a step that is still to be measured.
 const NOT_YET: &str = "not measured yet";
 
 /// Steps in their order.
@@ -20,7 +20,7 @@ const NOT_YET: &str = "not measured yet";
 pub struct Journey {
     /// The steps.
     pub steps: Vec<StepResult>,
-    /// What somebody who reads the gains should know.
+    /// Warnings about the gains.
     pub remarks: Vec<String>,
 }
 
@@ -41,12 +41,12 @@ pub struct StepResult {
     pub over_start: Option<Pair>,
     /// What it takes.
     pub cost: Cost,
-    /// How close what it computes is to the reference, where that was looked at.
+    /// The accuracy of its outputs, where they were compared.
     pub accuracy: Option<Accuracy>,
 }
 
 impl StepResult {
-    /// Whether its turn is still to come.
+    /// Whether it is still to be measured.
     pub fn is_waiting(&self) -> bool {
         self.trouble.as_deref() == Some(NOT_YET)
     }
@@ -57,14 +57,14 @@ impl StepResult {
 pub struct Cost {
     /// Loading, compiling and the first run, in nanoseconds.
     pub preparation_ns: Option<f64>,
-    /// Runs after which that pays against the last step before; nothing where it never does, or takes
+    /// Break-even against the previous step, in runs; nothing where it never comes, or the set-up takes
     /// no longer.
     pub pays_after_runs: Option<f64>,
     /// The most memory that it needed.
     pub memory: Option<Need>,
 }
 
-/// The journey of a session; at `batch` where the plan has no ladder.
+/// The optimisation steps of a session; at `batch` where the plan has no ladder.
 pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
     let mut journey = Journey::default();
     for planned in steps(session, batch) {
@@ -78,7 +78,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journ
         .any(|pair| matches!(pair, [a, b] if sizes(a) != sizes(b)))
     {
         journey.remarks.push(
-            "Steps of different batch sizes are compared by the time of an item, which is what throughput gains; the latency of a batch grows with it.".to_owned(),
+            "Steps of different batch sizes are compared by the time of an item, which is the gain in throughput; the latency of a batch grows with it.".to_owned(),
         );
     }
     if let Some(start) = journey.steps.first()
@@ -86,7 +86,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journ
         && !start.is_waiting()
     {
         journey.remarks.push(format!(
-            "{}, the start, was not measured, so what was gained over it is not known.",
+            "{}, the baseline, was not measured, so gains vs. baseline are not known.",
             start.title
         ));
     }
@@ -149,7 +149,7 @@ fn step_result(
             .pop()
     };
     let before = earlier.iter().rfind(|step| step.row.is_some());
-    // Another step in its place would make gains look like those over the start.
+    // Another step in its place would make gains look like those over the baseline.
     let start = earlier.first().filter(|step| step.row.is_some());
     let over_before = before.and_then(against);
     let cost = Cost {
@@ -226,7 +226,7 @@ mod tests {
         assert!(last.over_before.is_some() && last.over_start.is_none());
         let told = journey.remarks.join(" ");
         assert!(
-            told.contains("failed, the start, was not measured"),
+            told.contains("failed, the baseline, was not measured"),
             "{told}"
         );
     }

@@ -7,7 +7,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{Quantity, Track};
 use powerband_core::stats::fit::Line;
 
-/// A batch beyond this is of no use to anybody.
+/// Larger batches are not considered.
 const LARGEST_BATCH: f64 = 1e6;
 /// How far beyond the largest batch that was measured the line is believed, in times.
 const REACH: usize = 16;
@@ -19,7 +19,7 @@ pub enum Kept {
     Worker,
     /// On a card: what the worker had of it at most.
     CardOfWorker,
-    /// On a card: what everybody had of it at most, where the card does not tell whose it is.
+    /// On a card: the most in use by all programs, where the card does not report it by process.
     CardOfAll,
 }
 
@@ -34,7 +34,7 @@ pub struct Need {
     pub capacity: Option<f64>,
 }
 
-/// What a case needed; nothing where nobody told.
+/// What a case needed; nothing where it was not reported.
 pub fn case_memory(session: &Session, case: &Case, watched: &[Watched]) -> Option<Need> {
     let own = device_readings::devices_of(session, case.setup);
     let card = own
@@ -73,7 +73,7 @@ fn on_card(track: &Track, watched: &Watched) -> Option<Need> {
     })
 }
 
-/// What the memory of a setup's batches says of batches that were not measured.
+/// The memory estimate for batches that were not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Headroom {
     /// What it needs for no item at all, in bytes.
@@ -121,7 +121,7 @@ impl Headroom {
         batch
     }
 
-    /// What that means, in a sentence.
+    /// The estimate in a sentence.
     pub fn sentence(&self) -> String {
         let per_item = humanize::bytes(self.per_item as u64);
         format!("{per_item} an item; {}", self.limit())
@@ -133,9 +133,7 @@ impl Headroom {
         let reach = self.measured.max(1) * REACH;
         if batch > reach {
             let reach = humanize::count(reach as u64);
-            return format!(
-                "memory is no limit up to batch {reach}, and how it goes on is not known"
-            );
+            return format!("memory is no limit up to batch {reach}; beyond that it is not known");
         }
         format!(
             "batch {} would need about {}, there are {}",
@@ -227,6 +225,6 @@ mod tests {
                 capacity: Some(1_000.0)
             })
         );
-        assert_eq!(of_setup(2), None, "nobody watched that card");
+        assert_eq!(of_setup(2), None, "no readings of that card");
     }
 }

@@ -1,4 +1,4 @@
-//! The numbers of a comparison side by side, as text: what a table of metrics shows.
+//! The metrics of a comparison side by side, as text.
 
 use super::break_even;
 use super::case_pair::Pair;
@@ -142,7 +142,7 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     metrics
 }
 
-/// What the two cases took of the machine, as far as at least one side tells.
+/// Energy, power and memory of the two cases, as far as at least one side has them.
 fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
     let of_energy =
@@ -200,12 +200,12 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     metrics.filter(is_known).collect()
 }
 
-/// Energies of other devices, or told in another way, stand beside each other and are not compared.
+/// Energies of different devices, or measured differently, stand beside each other and are not compared.
 fn not_comparable(metric: Metric) -> Metric {
     Metric {
         change: None,
         gain: None,
-        note: Some("told of different devices, or in different ways".to_owned()),
+        note: Some("measured of different devices, or in different ways".to_owned()),
         ..metric
     }
 }
@@ -283,7 +283,7 @@ fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
     )
 }
 
-/// Loading, compiling and the first run together; and after how many runs what takes longer has paid.
+/// Set-up time: loading, compiling and the first run together, with the break-even where it got longer.
 fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
     let batch = pair.before_batch;
     let value = |side: &Side<'_>| {
@@ -297,7 +297,7 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
     let pays = values.0.zip(values.1);
     let pays = pays.and_then(|(before, after)| break_even::pays_after(pair, before, after));
     let made = metric(
-        "Ready after",
+        "Set-up time",
         Some(batch),
         Better::Lower,
         values,
@@ -306,7 +306,7 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
     Metric {
         note: pays.map(|runs| {
             let runs = humanize::of_many(runs as u64, "run");
-            format!("what takes longer to get ready pays after {runs}")
+            format!("break-even after {runs}")
         }),
         ..made
     }

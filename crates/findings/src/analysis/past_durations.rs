@@ -1,4 +1,4 @@
-//! What earlier sessions of this machine took, by which the time of a new plan can be told.
+//! Durations of earlier sessions on this machine, for the estimate of a new plan.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
 
-/// What was seen, the newest of each.
+/// The newest durations of each setup and case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PastDurations {
     setups: BTreeMap<Network, BTreeMap<String, Seen>>,
@@ -17,7 +17,7 @@ pub struct PastDurations {
 /// A model as plans name it, and the shapes that it was given.
 type Network = (String, BTreeMap<String, Vec<usize>>);
 
-/// What was seen of a setup.
+/// The durations of a setup.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// How long it took to load its model, in nanoseconds.
@@ -63,7 +63,7 @@ impl PastDurations {
         }
     }
 
-    /// What was seen of each setup of a plan.
+    /// The durations of each setup of a plan.
     pub(crate) fn of_plan(&self, plan: &Plan) -> Vec<Option<&Seen>> {
         let network = (plan.model.clone(), plan.shapes.clone());
         let known = self.setups.get(&network);

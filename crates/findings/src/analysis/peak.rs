@@ -1,4 +1,4 @@
-//! What a setup's devices can compute at most, by their makers' word, and what share of it a case did.
+//! The published peak of a setup's devices, and the share of it that a case reached.
 
 use std::sync::LazyLock;
 
@@ -57,7 +57,7 @@ enum Numbers {
 }
 
 impl Numbers {
-    /// Those of a setup. A file whose own weights are smaller than 32 bits does not tell.
+    /// Those of a setup. A file whose own weights are smaller than 32 bits is not recognised.
     fn of(setup: &Setup) -> Self {
         let option = |key: &str| setup.options.get(key).map_or("", String::as_str);
         let mode = option("mode");
@@ -83,7 +83,7 @@ impl Numbers {
 pub struct Peak {
     /// Operations a second.
     pub per_s: f64,
-    /// Which devices, which numbers, and who says so.
+    /// The devices, the precision and the source.
     pub told: String,
 }
 
@@ -101,14 +101,12 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
         .map(|track| track.device.name.as_str())
         .collect();
     let Some(first) = names.first() else {
-        return Err(
-            "it ran on no card that was watched, and of processors none is published".into(),
-        );
+        return Err("it ran on no card that was read, and no peaks of processors are known".into());
     };
     if names.iter().any(|name| name != first) {
         return Err("it ran on cards of different kinds".to_owned());
     }
-    let device = find(first).ok_or_else(|| format!("none is known of {first}"))?;
+    let device = find(first).ok_or_else(|| format!("no peak is known of {first}"))?;
     let numbers = Numbers::of(spec);
     let one = match numbers {
         Numbers::Float32 => Some(device.float32),
@@ -116,7 +114,7 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
         Numbers::Int8 => device.int8,
     };
     let (name, title) = (numbers.name(), device.title);
-    let one = one.ok_or_else(|| format!("none is published of {title} for {name}"))?;
+    let one = one.ok_or_else(|| format!("no peak of {title} for {name} is published"))?;
     let cards = match names.len() {
         1 => title.to_owned(),
         more => format!("{more} × {title}"),

@@ -1,4 +1,4 @@
-//! How long a plan will take, before anything of it has run.
+//! The estimate: how long a plan will take, before it runs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ const START_S: (f64, f64) = (0.2, 10.0);
 const COMPILERS: [&str; 3] = ["compile", "tensorrt", "migraphx"];
 /// No two runs take the same time, and a machine may be slower today.
 const SLACK: f64 = 1.25;
-/// Ends that lie closer together than this are told as one.
+/// Ends that lie closer together than this are shown as one.
 const CLOSE: f64 = 1.5;
 
 /// How much work a plan is.
@@ -34,7 +34,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// How long it will take, and what is not in that.
+    /// The estimate and what it does not include.
     pub fn sentence(&self) -> String {
         let compiled = humanize::of_many(self.compiled as u64, "case");
         let are = if self.compiled == 1 { "is" } else { "are" };
@@ -92,7 +92,7 @@ pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDuratio
     estimate
 }
 
-/// Whether a setup compiles its network for each batch size, by what it is told.
+/// Whether a setup compiles its network for each batch size, by its options.
 fn compiles(setup: &Setup) -> bool {
     let words = setup.options.values().flat_map(|value| value.split('+'));
     words.into_iter().any(|word| COMPILERS.contains(&word))
@@ -156,7 +156,7 @@ mod tests {
     fn every_case_counts_and_every_setup_starts() {
         let found = of(&plan(&["ort:cpu", "tract:cpu"], &[1, 2, 4]));
         assert_eq!((found.cases, found.known), (6, 0));
-        // Quick: half a second of warm-up and one second of measuring; or thirty and five. Three visits.
+        // Quick: half a second of warm-up and one second of measuring; or thirty and five. Three rounds.
         let wake_ups = 6.0 * 0.45;
         assert!((found.low_s - 9.4 - wake_ups).abs() < 1e-9, "{found:?}");
         assert!((found.high_s - 230.0 - wake_ups).abs() < 1e-9, "{found:?}");

@@ -17,7 +17,7 @@ pub fn in_short(profile: &Profile) -> String {
     };
     let Some(longest) = profile.of_kind(kind).next() else {
         return if profile.counters.is_empty() {
-            "profiled, and nothing that runs was seen".to_owned()
+            "profiled: no kernels or operators recorded".to_owned()
         } else {
             "profiled: hardware counters, without times".to_owned()
         };
@@ -58,6 +58,6 @@ mod tests {
             in_short(&profile),
             "profiled: 4 kernel calls in 4.00 ms; conv takes 75 %"
         );
-        assert!(in_short(&Profile::default()).contains("nothing"));
+        assert!(in_short(&Profile::default()).contains("no kernels or operators"));
     }
 }

@@ -1,5 +1,5 @@
-//! What is to be said of all cases together, in sentences: what ended badly, what is suspicious and what
-//! that means, what lies far off. Text on a terminal and reports say it in the same words.
+//! Remarks on all cases together: failures, flags and what they mean, and outliers. The terminal and
+//! reports use the same words.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Raised<'a> {
     pub weight: Weight,
     /// What to do about it.
     pub advice: &'a str,
-    /// The cases and what was seen of each.
+    /// The cases and the evidence of each.
     pub cases: Vec<(&'a CaseRow, &'a str)>,
 }
 
@@ -52,40 +52,37 @@ pub fn meaning(name: &str) -> &'static str {
             "The times still changed when measuring began, so the median mixes two states of the machine."
         }
         "noisy" => {
-            "Single runs differ much; the median holds, its interval is wide, and small differences cannot be told."
+            "Single runs differ much; the median holds, its interval is wide, and small differences are not significant."
         }
         "drift" => {
-            "The machine changed while it was measured; the median is between two states, and rounds of other cases saw the same change only if they took turns."
+            "The machine changed while it was measured; the median is between two states, and rounds of other cases saw the same change only if they were interleaved."
         }
         "contended" => {
-            "Others used the processors, so the times are longer than on a quiet machine."
+            "Other programs used the processors, so the times are longer than on a quiet machine."
         }
-        "overloaded" => {
-            "The times are those of a growing queue and say nothing of a load that can be served."
-        }
+        "overloaded" => "The times are those of a growing queue, not of a load that can be served.",
         "uneven" => {
-            "Runs took very different times: the throughput counted and the one that the median promises are two different things."
+            "Runs took very different times: the counted throughput and batch over median differ."
         }
         "slow-first-run" => {
-            "The first answer takes longer than all later ones; it is in none of the other numbers."
+            "The first run takes longer than all later ones; it is in no other number."
         }
-        "too-few-samples" => "Percentiles cannot be told, and the interval rests on little.",
+        "too-few-samples" => "Percentiles are not known, and the interval rests on few samples.",
         "not-interleaved" => {
-            "Whatever the machine did just then is in the number, and comparisons cannot take it out."
+            "Any disturbance at that time is in the number, and comparisons cannot remove it."
         }
         "fallback" => {
-            "Part of the network did not run where it was asked to, so the case does not show what the device can do."
+            "Part of the network ran on the fallback processor, so the case does not show the speed of the device."
         }
-        "throttled" => "The device held its clock back, so the times are longer than it could be.",
-        "not-accepted" => "The program that measured these cases does not stand by their numbers.",
-        "device-lost" => "The device stopped to answer; what was read of it is not complete.",
-        _ => "The numbers of these cases are to be taken with care.",
+        "throttled" => "The device lowered its clock, so the times are longer than at full clock.",
+        "not-accepted" => "The program that measured these cases rejects their numbers.",
+        "device-lost" => "The device stopped responding; its readings are incomplete.",
+        _ => "Use the numbers of these cases with care.",
     }
 }
 
-/// What each case that did not finish has to say; batch sizes of one setup that say the same share a
-/// sentence.
-pub fn troubles(rows: &[CaseRow]) -> Vec<String> {
+/// The reason of each case that did not finish; batch sizes of one setup with one reason share a sentence.
+pub fn failures(rows: &[CaseRow]) -> Vec<String> {
     let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
     for row in rows {
         let Some(sentence) = row.outcome.sentence() else {
@@ -104,7 +101,7 @@ pub fn troubles(rows: &[CaseRow]) -> Vec<String> {
     sentences.collect()
 }
 
-/// Samples far from the others, which are in every number; nothing where there are none.
+/// Outliers, which are in every number; nothing where there are none.
 pub fn outliers(rows: &[CaseRow]) -> Option<String> {
     let count = |pick: fn(&CaseRow) -> u64| rows.iter().map(pick).sum::<u64>();
     let (mild, severe) = (
@@ -138,7 +135,7 @@ mod tests {
     use crate::analysis::testing::{end, measure, out_of_memory, session};
 
     #[test]
-    fn each_flag_and_each_trouble_is_told_once() {
+    fn each_flag_and_each_failure_comes_once() {
         let mut session = session(&["fake"], &[1, 2, 4, 8]);
         measure(&mut session, 0, 1, &[&[1000, 1010, 1020]]);
         measure(&mut session, 0, 2, &[&[2000, 2010, 2020]]);
@@ -149,7 +146,7 @@ mod tests {
         let few = raised.iter().find(|flag| flag.name == "too-few-samples");
         assert_eq!(few.unwrap().cases.len(), 2);
         assert!(few.unwrap().meaning().contains("Percentiles"));
-        let told = troubles(&rows);
+        let told = failures(&rows);
         assert_eq!(told.len(), 1);
         assert!(told[0].starts_with("fake:cpu batch 4, 8: out of memory"));
     }

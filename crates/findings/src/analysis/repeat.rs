@@ -4,10 +4,10 @@ use powerband_core::domain::input_sizes::shape_text;
 use powerband_core::domain::plan::{Judging, Load, MeasureRule, Plan, Profiler, TimeLimits};
 use powerband_core::domain::session::Session;
 
-/// Readings a second where nobody says how many.
+/// Readings a second by default.
 const USUAL_HZ: f64 = 10.0;
 
-/// A command, and what it cannot say.
+/// A command, and what it has no option for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
     /// The words of it, `powerband` first, without quotes.
@@ -57,14 +57,12 @@ pub fn repeat_command(session: &Session) -> Option<Command> {
     add_extras(&mut command, plan);
     command.add(["--seed", &plan.seed.to_string()]);
     if plan.looks.iter().any(|look| look.label.is_some()) {
-        command
-            .unsaid
-            .push("the names that the setups were given".to_owned());
+        command.unsaid.push("the names of the setups".to_owned());
     }
     Some(command)
 }
 
-/// What the preset does not say.
+/// What differs from the preset.
 fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
     let usual = MeasureRule::of(plan.preset);
     let mut energetic = usual.clone();
@@ -85,7 +83,7 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
     } else {
         command
             .unsaid
-            .push("rules of measuring that are not those of the preset".to_owned());
+            .push("measuring rules that differ from the preset".to_owned());
     }
     let limits = &plan.limits;
     let same = [limits.load_ms, limits.warm_up_ms, limits.measure_ms];
@@ -93,9 +91,7 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
     } else if same.iter().all(|limit| *limit == limits.start_ms) && limits.start_ms >= 1000 {
         command.add(["--timeout", &(limits.start_ms / 1000).to_string()]);
     } else {
-        command
-            .unsaid
-            .push("limits of time for the workers".to_owned());
+        command.unsaid.push("time limits of the workers".to_owned());
     }
 }
 

@@ -6,7 +6,7 @@ use powerband_core::domain::reported::Stated;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::{Summary, median};
 
-/// Everything that is stated of a case as one, the middle where several results tell; nothing where nothing is.
+/// The stated numbers of a case as one, the median of several results; nothing where none is stated.
 pub fn reported_by_case(case: &Case) -> Option<Stated> {
     if case.stated.is_empty() {
         return None;
@@ -29,8 +29,8 @@ pub fn reported_by_case(case: &Case) -> Option<Stated> {
     })
 }
 
-/// A summary without samples. What it must have and nobody stated stands at the typical time; whoever shows
-/// it asks the case's row, which knows what was stated.
+/// A summary without samples. Required numbers that are not stated stand at the typical time; the case's
+/// row knows which ones were stated.
 pub fn summary(stated: &Stated) -> Option<Summary> {
     let typical = stated.typical_ns?;
     Some(Summary {
@@ -63,7 +63,7 @@ pub fn filled(summary: Summary, stated: Option<&Stated>) -> Summary {
     }
 }
 
-/// What there is to say of a case in place of its samples, where another program told figures alone.
+/// The text in place of a case's samples, where another program reported figures alone.
 pub fn in_words(session: &Session, case: &Case) -> Option<String> {
     let tool = session.imported.as_ref()?;
     // Older sessions hold a single figure as a single sample.

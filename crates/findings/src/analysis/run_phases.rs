@@ -1,5 +1,5 @@
-//! What runs consist of, where the worker tells: the phases of a training step, the host's time beside a
-//! device's; and what training came to.
+//! Run phases, where the worker reports them: phases of a training step, the host's time beside a device's;
+//! and training results.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, Epoch, Round};
@@ -7,10 +7,10 @@ use powerband_core::stats::summary::median;
 
 /// The host's time of a run whose samples are a device's: beside the whole, and no part of it.
 const HOST: &str = "host";
-/// What of a run is in none of its parts.
+/// The rest of a run, which is in no phase.
 const REST: &str = "rest";
 
-/// One part over all rounds.
+/// One phase over all rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartRow {
     /// What it is called.
@@ -22,7 +22,7 @@ pub struct PartRow {
 }
 
 impl PartRow {
-    /// Whether it is a part that the worker names, and not what is left over.
+    /// Whether it is a phase that the worker names, and not the rest.
     pub fn is_named(&self) -> bool {
         self.share.is_some() && self.name != REST
     }
@@ -90,7 +90,7 @@ pub fn in_short(case: &Case) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// What training came to, from the first epoch to the last: `loss 2.31 → 0.42, accuracy 10 % → 88 %`.
+/// Training results, from the first epoch to the last: `loss 2.31 → 0.42, accuracy 10 % → 88 %`.
 pub fn learned(case: &Case) -> Option<String> {
     let epochs: Vec<&Epoch> = case.rounds.iter().flat_map(|round| &round.epochs).collect();
     let (first, last) = (epochs.first()?, epochs.last()?);
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn shares_and_times_have_one_base_and_the_rest_is_named() {
         let mut case = trained();
-        // One slow forward pass is far off the others: it changes no median, so it changes no share.
+        // One slow forward pass is an outlier: it changes no median, so it changes no share.
         let part = |name: &str, samples: &[u64]| Part {
             name: name.to_owned(),
             samples_ns: samples.to_vec(),

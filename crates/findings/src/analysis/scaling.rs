@@ -1,4 +1,4 @@
-//! What several copies or devices gain over one, batch size by batch size.
+//! The gain of several replicas or devices over one, batch size by batch size.
 
 use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
@@ -6,34 +6,34 @@ use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 
-/// Keys that tell the copies of a setup, and nothing else of it.
+/// Keys that set the replicas of a setup.
 const OF_COPIES: [&str; 3] = ["copies", "devices", "streams"];
 
-/// A setup with several copies beside the same one with a single worker.
+/// A setup with several replicas beside the same one with a single worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
-    /// The setup with copies, by its place in the plan.
+    /// The setup with replicas, by its place in the plan.
     pub setup: usize,
     /// The one without.
     pub single: usize,
-    /// How many copies.
+    /// How many replicas.
     pub copies: usize,
     /// Each batch size that both were measured at.
     pub gains: Vec<Gain>,
 }
 
-/// What the copies gain at one batch size.
+/// The gain of the replicas at one batch size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gain {
     /// The batch that they share.
     pub batch: usize,
     /// One against several, with its verdict.
     pub pair: Pair,
-    /// Throughput of the copies over that of one, divided by their number: 1 is perfect.
+    /// Throughput of the replicas over that of one, divided by their number: 1 is perfect.
     pub efficiency: Option<f64>,
 }
 
-/// Every setup with copies whose single one is in the same session.
+/// Every setup with replicas whose single one is in the same session.
 pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
     let setups = &session.plan.setups;
     let with_copies = setups.iter().enumerate().filter_map(|(setup, spec)| {
@@ -65,7 +65,7 @@ pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
 }
 
 impl Scaling {
-    /// In a sentence where the copies lose to one; nothing where they never do for sure.
+    /// A sentence where the replicas are slower than one; nothing where they never are significantly.
     pub fn warning(&self) -> Option<String> {
         let lost: Vec<String> = self
             .gains
@@ -75,8 +75,8 @@ impl Scaling {
             .collect();
         (!lost.is_empty()).then(|| {
             format!(
-                "{} lose to one at batch {}",
-                humanize::of_many(self.copies as u64, "copy"),
+                "{} are slower than one at batch {}",
+                humanize::of_many(self.copies as u64, "replica"),
                 lost.join(", ")
             )
         })
@@ -88,7 +88,7 @@ fn efficiency(pair: &Pair, copies: usize) -> Option<f64> {
     (one > 0.0).then(|| several / one / copies as f64)
 }
 
-/// How many copies a setup has, where it has several.
+/// How many replicas a setup has, where it has several.
 fn copies(setup: &Setup) -> Option<usize> {
     let named = setup
         .options
@@ -141,7 +141,7 @@ mod tests {
             measure_near(&mut session, setup, batch, micros);
         }
         let found = scaling_rows(&session, &case_rows::case_rows(&session));
-        assert_eq!(found.len(), 1, "tract has nobody to be compared with");
+        assert_eq!(found.len(), 1, "tract has no counterpart");
         assert_eq!(
             (found[0].setup, found[0].single, found[0].copies),
             (1, 0, 2)
@@ -155,7 +155,7 @@ mod tests {
         assert!((efficiency[1] - 0.9091).abs() < 1e-3, "{efficiency:?}");
         assert_eq!(
             found[0].warning().as_deref(),
-            Some("2 copies lose to one at batch 2")
+            Some("2 replicas are slower than one at batch 2")
         );
     }
 }

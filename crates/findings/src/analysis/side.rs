@@ -38,7 +38,7 @@ impl Side<'_> {
         rows
     }
 
-    /// The visits to a case, in nanoseconds.
+    /// The rounds of a case, in nanoseconds.
     pub(super) fn visits(&self, batch: usize) -> Vec<Visit> {
         let key = CaseKey {
             setup: self.setup,
@@ -70,7 +70,7 @@ impl Side<'_> {
     }
 
     /// Why these batch sizes were not measured here, where that is known.
-    pub(super) fn troubles(&self, batches: &[usize]) -> Vec<String> {
+    pub(super) fn failures(&self, batches: &[usize]) -> Vec<String> {
         self.rows
             .iter()
             .filter(|row| row.setup == self.setup && batches.contains(&row.batch))

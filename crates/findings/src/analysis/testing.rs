@@ -99,14 +99,14 @@ pub fn end(session: &mut Session, setup: usize, batch: usize, outcome: Outcome) 
     case.expect("a case of the plan").outcome = outcome;
 }
 
-/// What became of a case that did not fit into memory.
+/// The outcome of a case that did not fit into memory.
 pub fn out_of_memory() -> Outcome {
     Outcome::OutOfMemory {
         reason: "no room".to_owned(),
     }
 }
 
-/// What became of a case whose engine gave up.
+/// The outcome of a case whose engine failed.
 pub fn failed() -> Outcome {
     Outcome::Failed {
         phase: Phase::Open,

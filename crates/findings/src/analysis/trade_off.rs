@@ -1,4 +1,4 @@
-//! Speed beside quality: where each setup stands, and which of them nobody beats in both.
+//! Speed and quality of each setup, and which setups are on the Pareto front.
 
 use std::fmt;
 
@@ -141,15 +141,15 @@ pub struct Standing {
 /// What speed and quality come to among others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rank {
-    /// Nobody is at least as good in both and better in one.
+    /// On the Pareto front: no setup is at least as good in both and better in one.
     Front,
-    /// Somebody is: the fastest of the front that does, by its place.
+    /// Dominated, by the fastest setup of the front that dominates it, by its place.
     Beaten(usize),
     /// It is no point, and why.
     Unknown(String),
 }
 
-/// The qualities that can be asked for: known of everybody who could be compared.
+/// The qualities that can be chosen: known of every setup that could be compared.
 pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
     let is_known = |setup: &Judged<'_>, quality: Quality| quality.of(setup.accuracy).is_some();
     let any = |setup: &&Judged<'_>| Quality::ALL.iter().any(|quality| is_known(setup, *quality));
@@ -159,7 +159,7 @@ pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
         .filter(|setup| setup.accuracy.trouble.is_none())
         .copied()
         .collect();
-    // Where everybody is in trouble, what is left of them counts all the same.
+    // Where every setup has a problem, their known qualities count.
     let all = if sound.is_empty() { &compared } else { &sound };
     Quality::ALL
         .into_iter()
@@ -167,7 +167,7 @@ pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
         .collect()
 }
 
-/// Batch sizes at which somebody was measured, ascending.
+/// Batch sizes at which a setup was measured, ascending.
 pub fn batches(judged: &[Judged<'_>]) -> Vec<usize> {
     let points = judged.iter().filter_map(|setup| setup.curve);
     let mut batches: Vec<usize> = points
@@ -213,8 +213,7 @@ pub fn share(hits: Hits) -> Option<Share> {
     Share::wilson(hits.hits, hits.of)
 }
 
-/// What a quality counts when somebody is to be beaten: cosines that differ from 1 by rounding alone
-/// are as good as each other.
+/// A quality for comparing: cosines that differ from 1 by rounding alone are equal.
 fn counted(quality: Quality, value: f64) -> f64 {
     if quality == Quality::Cosine && accuracy::is_one(value) {
         1.0
@@ -388,7 +387,7 @@ mod tests {
             standings[1].rank,
             Rank::Unknown("top-1 is not known of it".to_owned())
         );
-        // Alike in both: neither beats the other.
+        // Equal in both: neither dominates.
         let standings = judged_standings(&both, Quality::Cosine, At::Best);
         assert!(
             standings

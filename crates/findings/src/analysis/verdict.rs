@@ -15,7 +15,7 @@ use powerband_core::stats::ratio::Estimate;
 
 /// A change smaller than this is never called one.
 pub(crate) const LEAST_FLOOR: f64 = 0.01;
-/// Where a setup differs from itself by more than this, sameness is not claimed: it would say nothing.
+/// Where a setup differs from itself by more than this, sameness is not claimed: it would be meaningless.
 const MOST_FOR_SAME: f64 = 0.05;
 /// Rounds are asked for with so much to spare, because the scatter is itself only estimated.
 const TO_SPARE: f64 = 0.9;
@@ -29,7 +29,7 @@ pub enum Call {
     Slower,
     /// They differ by less than the noise floor.
     Same,
-    /// It cannot be told from what was measured.
+    /// Inconclusive.
     Inconclusive,
 }
 
@@ -58,7 +58,7 @@ pub struct Verdict {
     pub call: Call,
     /// The change that is noise here, as a share; nothing where no interval could be made.
     pub floor: Option<f64>,
-    /// Why it is inconclusive, or what to keep in mind.
+    /// Why it is inconclusive, or a warning.
     pub reason: Option<String>,
     /// How many more rounds would settle it, if rounds go on to scatter as they did.
     pub more_rounds: Option<u32>,
@@ -159,7 +159,7 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
             humanize::of_many(u64::from(more), "more round")
         ),
         None => format!(
-            "{seen}; no sensible number of rounds would settle it: close other programs, or measure longer a round"
+            "{seen}; more rounds would not settle it: close other programs, or measure longer a round"
         ),
     }
 }
@@ -226,7 +226,7 @@ mod tests {
             reason.contains("after 5 rounds") && reason.contains("more rounds"),
             "{reason}"
         );
-        // Nothing is missing where something was found.
+        // A verdict that was found needs no rounds.
         assert_eq!(
             verdict_of_estimate(&estimate(3.0, 0.5, 0.0)).more_rounds,
             None

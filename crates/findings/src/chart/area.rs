@@ -65,7 +65,7 @@ impl Area {
             && other.top < self.bottom
     }
 
-    /// Whether all of the other is inside.
+    /// Whether all of a second one is inside.
     pub fn holds(self, other: Self) -> bool {
         self.left <= other.left
             && other.right <= self.right

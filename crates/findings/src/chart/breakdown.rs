@@ -382,7 +382,7 @@ mod tests {
         };
         check(&DARK);
         check(&LIGHT);
-        // On paper hatchings tell hues apart, and their grounds depths.
+        // On paper hatchings distinguish hues, and their grounds depths.
         let fills: std::collections::HashSet<_> = Category::ALL.into_iter().map(colour).collect();
         assert_eq!(fills.len(), Category::ALL.len());
     }

@@ -36,7 +36,7 @@ pub const SOFT: f64 = 0.45;
 /// How far a strong fill is from its hue to the colour of words.
 pub const STRONG: f64 = 0.5;
 
-/// How a hue is used for an area, where there are more areas to be told apart than hues.
+/// How a hue is used for an area, where there are more areas than hues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Depth {
     /// As it is.
@@ -87,7 +87,7 @@ pub struct Colours {
     pub rail: Rgb,
     /// Cards and panels.
     pub panel: Rgb,
-    /// Controls and what is under the hand.
+    /// Controls and what is hovered.
     pub raised: Rgb,
     /// Lines between things.
     pub line: Rgb,
@@ -97,7 +97,7 @@ pub struct Colours {
     pub quiet: Rgb,
     /// Words that only help.
     pub faint: Rgb,
-    /// Selection, primary action, the thing under the hand.
+    /// Selection, primary action, the hovered thing.
     pub accent: Rgb,
     /// The primary action's ground.
     pub accent_fill: Rgb,
@@ -107,7 +107,7 @@ pub struct Colours {
     pub good: Rgb,
     /// Worse, failed.
     pub bad: Rgb,
-    /// Cannot be told.
+    /// Inconclusive.
     pub unsure: Rgb,
     /// Series, by their palette index.
     pub series: [Rgb; palette::COLOURS],
@@ -188,7 +188,7 @@ pub const LIGHT: Colours = Colours {
 
 /// Ink on white paper.
 ///
-/// The series are from the palette of Okabe and Ito, which those who see few colours can tell apart, in an order in which neighbours also differ in lightness on a printer without colours.
+/// The series are from the palette of Okabe and Ito, which colour-blind readers can distinguish, in an order in which neighbours also differ in lightness on a printer without colours.
 pub(crate) const PRINT: Colours = Colours {
     ground: rgb(0xffffff),
     rail: rgb(0xffffff),

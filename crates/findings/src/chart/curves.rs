@@ -1,5 +1,4 @@
-//! Latency, throughput and efficiency over the batch size, for as many setups as are laid over each
-//! other.
+//! Latency, throughput and efficiency over the batch size, with a curve for each setup.
 
 use super::axis::{self, TimeUnit};
 use super::spec::{Axis, ChartSpec, Limit, Mark, Point, Series, SeriesId, Stroke};
@@ -483,7 +482,7 @@ mod tests {
         for (_, y) in ringed(&spec) {
             assert!(spec.y.low <= y && y <= spec.y.high);
         }
-        // The other chart has a switch of its own.
+        // The second chart has a switch of its own.
         assert_eq!(latency(&overlays, &options), latency(&overlays, &linear));
     }
 

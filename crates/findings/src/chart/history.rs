@@ -1,4 +1,4 @@
-//! One case over time: a point for each session, with its interval, and a word where it changed.
+//! One case over time: a point for each session, with its interval, and a label where it changed.
 
 use super::axis::{self, TimeUnit};
 use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};

@@ -1,4 +1,4 @@
-//! What each step of a journey gained: a bar with its interval, and a level where nothing changed.
+//! Gains of optimisation steps: a bar with its interval for each, and a level at no change.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ const FOR_WORDS: f64 = 0.1;
 /// Width of a bar, in steps.
 const BAR: f64 = 0.6;
 
-/// How many times as fast each step is as the last measured one before it.
+/// The speed-up of each step over the last measured one before it.
 pub fn over_before(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
     let gain = |step: &StepResult| step.over_before.as_ref().and_then(Gain::of);
-    gains("Over the step before", journey, gain, colour)
+    gains("vs. previous", journey, gain, colour)
 }
 
-/// How many times as fast each step is as the first one.
+/// The speed-up of each step over the first one.
 pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
     let gain = |step: &StepResult| step.over_start.as_ref().and_then(Gain::of);
-    gains("Over the start", journey, gain, colour)
+    gains("vs. baseline", journey, gain, colour)
 }
 
 /// A ratio that can be drawn.
@@ -200,7 +200,7 @@ mod tests {
         assert!(bars(&over_start(&journey, |setup| setup)).is_empty());
     }
 
-    /// The axis is clipped, the interval itself is told as it is.
+    /// The axis is clipped, the interval itself is unchanged.
     fn interval_is_whole(spec: &ChartSpec) {
         assert_eq!(bars(spec)[0].band, Some((1e-6, 1e9)));
     }

@@ -1,4 +1,4 @@
-//! What the devices did, one quantity below the other over one axis of time.
+//! Device telemetry: a lane for each quantity over one axis of time.
 
 use super::axis;
 use super::spec::Axis;
@@ -85,7 +85,7 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
     /// When which case was measured.
     pub stretches: Vec<Stretch>,
-    /// When and why a device stopped to answer.
+    /// When and why a device stopped responding.
     pub cuts: Vec<(f64, String)>,
     /// The setups whose cases are marked, with their palette indices.
     pub setups: Vec<(usize, String)>,
@@ -227,7 +227,7 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
     }
 }
 
-/// What the devices did while a profile was taken, the ones that it ran on first. Coordinates are
+/// The readings of the devices while a profile was taken, the ones that it ran on first. Coordinates are
 /// nanoseconds of its timeline; there is nothing where its clock is another one.
 pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<Lane> {
     let (Some(case), Some(began_ns)) = (profile.case, profile.began_ns) else {
@@ -262,7 +262,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
     lanes.map(|lane| with_own_range(lane, length_ns)).collect()
 }
 
-/// What is told is what was read within the time, where anything was.
+/// Lanes are labelled with the readings within the time, where there are any.
 fn with_own_range(mut lane: Lane, length_ns: u64) -> Lane {
     let within = lane
         .points
@@ -281,7 +281,7 @@ fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, 
     let tracks = telemetry.tracks.iter();
     let cuts = tracks.flat_map(|track| {
         track.losses().filter_map(|lost| {
-            let words = format!("{} gone: {}", track.device.short_name(), lost.why);
+            let words = format!("{} lost: {}", track.device.short_name(), lost.why);
             Some((place(lost.at_ns)?, words))
         })
     });
@@ -334,12 +334,12 @@ fn lane(
         .iter()
         .map(|point| point.1)
         .fold(f64::NEG_INFINITY, f64::max);
-    // Nobody stole anything on most machines: an empty lane is not worth its room.
+    // Most machines have no stolen time: an empty lane is not worth its room.
     if quantity == Quantity::Stolen && highest < 1.0 {
         return None;
     }
     let longest_s = longest_step_s(&readings, telemetry);
-    // What was read in two sittings has nothing to do with each other.
+    // Readings of different rounds are not connected.
     let sittings: Vec<f64> = telemetry
         .asked
         .iter()
@@ -401,7 +401,7 @@ fn median_step(mut steps: Vec<f64>) -> f64 {
     steps.get(steps.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Shares reach to a hundred, amounts begin at nothing; clocks and heat show their changes.
+/// Shares reach to a hundred, amounts begin at nothing; clocks and temperatures show their changes.
 fn bounds(track: &Track, quantity: Quantity, lowest: f64, highest: f64) -> (f64, f64) {
     let device = &track.device;
     match quantity {
@@ -563,7 +563,7 @@ mod tests {
         );
         assert_eq!(
             lanes[0].range, "54 to 55 %",
-            "as read meanwhile, and not before"
+            "as read during it, and not before"
         );
         // One reading before, at least, and one after, so that lines reach the edges.
         let (first, last) = (points[0].0, points[points.len() - 1].0);

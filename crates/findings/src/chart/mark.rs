@@ -36,7 +36,7 @@ pub enum Mark {
         /// Whose.
         series: SeriesId,
     },
-    /// A ring in the colour of words around a point, wide enough to lie around the other: the pinned one.
+    /// A wider ring in the colour of words around a point: the pinned one.
     Pin {
         /// Coordinates of the point.
         at: (f64, f64),

@@ -1,4 +1,4 @@
-//! How many times as fast each case became, with its interval.
+//! The speed-up of each case, with its interval.
 
 use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
@@ -89,7 +89,7 @@ mod tests {
         assert!(points.iter().all(|point| point.band.is_some()));
         assert!(spec.y.high > 3.0);
         assert!(matches!(spec.marks[0], Mark::Level { y: 1.0, .. }));
-        // Both setups of both sessions: told apart by name and colour.
+        // Both setups of both sessions: distinguished by name and colour.
         let both = [0, 1].map(|setup| comparison::compare_setups(&side(setup), &side(setup)).pairs);
         let both = speed_ups(&both.concat(), |setup| setup + 5);
         let told: Vec<(&str, usize)> = both
@@ -98,7 +98,7 @@ mod tests {
             .map(|series| (series.name.as_str(), series.colour))
             .collect();
         assert_eq!(told, [("ort:cpu", 5), ("tract:cpu", 6)]);
-        // What is told of a point is read off its place, which is that of its batch size and nothing else.
+        // The tooltip of a point is read off its place, which is that of its batch size alone.
         assert!(both.series.iter().all(|series| series.points[1].x == 3.0));
         // Only when it is painted are the intervals put beside each other.
         let aside = |spec: &ChartSpec| -> Vec<f64> {

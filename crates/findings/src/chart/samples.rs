@@ -1,4 +1,4 @@
-//! The samples of one case: how they are distributed, and how they came one after the other.
+//! The samples of one case: the latency distribution, and latency over time.
 
 use super::axis::{self, TimeUnit};
 use super::spec::{ChartSpec, Mark, Point, Series, SeriesId, Stroke};
@@ -14,9 +14,9 @@ const MOST_DOTS: usize = 400;
 /// steady case looks steady.
 const LEAST_REACH: f64 = 0.05;
 
-/// How many samples took how long, with a divider at the median.
+/// The latency distribution, with a divider at the median.
 pub fn histogram(samples_ns: &[f64], colour: usize) -> ChartSpec {
-    let title = "Distribution".to_owned();
+    let title = "Latency distribution".to_owned();
     let (Some(histogram), Some(median)) = (Histogram::of(samples_ns), median(samples_ns)) else {
         return ChartSpec {
             title,
@@ -87,7 +87,7 @@ pub fn strip(case: &Case, colour: usize, buckets: usize) -> ChartSpec {
 
 /// Samples at their places; the x axis is left to the caller.
 fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> ChartSpec {
-    let title = "Samples".to_owned();
+    let title = "Latency over time".to_owned();
     let Some(median_ns) = median(samples) else {
         return ChartSpec {
             title,

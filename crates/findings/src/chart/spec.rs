@@ -1,7 +1,7 @@
-//! A chart as a value: what to draw, in the chart's own coordinates, with no word of who draws it.
+//! A chart as a value: what to draw, in the chart's own coordinates, independent of the painter.
 //!
 //! The window paints it; export writes the same data, labels and colours. Coordinates of a
-//! logarithmic axis are already logarithms, so that whoever paints only has to place and scale.
+//! logarithmic axis are already logarithms, so that the painter only has to place and scale.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub use super::mark::Mark;
 pub use super::series_id::SeriesId;
 use powerband_core::base::humanize;
 
-/// Failures at one place that are told; how many more there are is said.
+/// Failures listed at one place; the rest are counted.
 const MOST_FAILURES: usize = 8;
 /// Dots of several series at one place are spread over this share of the way to the next place.
 const SPREAD: f64 = 0.6;
@@ -96,7 +96,7 @@ impl Axis {
     }
 }
 
-/// The shape that tells a series apart without colour.
+/// The marker shape that identifies a series without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marker {
     /// Filled circle.
@@ -243,7 +243,7 @@ pub struct ChartSpec {
 }
 
 impl ChartSpec {
-    /// Whether there is anything to see.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.series.iter().all(|series| series.points.is_empty()) && self.marks.is_empty()
     }

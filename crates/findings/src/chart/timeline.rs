@@ -99,11 +99,11 @@ pub fn strength_of_several(level: u8) -> f32 {
 pub enum Hue {
     /// A colour of the series.
     Series(usize),
-    /// None: what matters less.
+    /// Grey.
     Grey,
 }
 
-/// The hue of a kind. Work, what asks for it and what describes it are told apart at a glance.
+/// The hue of a kind. Work, calls that launch it and ranges that describe it have different hues.
 pub fn hue(kind: SliceKind) -> Hue {
     match kind {
         SliceKind::Kernel => Hue::Series(0),

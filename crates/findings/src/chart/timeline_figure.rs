@@ -1,5 +1,4 @@
-//! A stretch of a timeline as a figure: what of it can be told apart, track by track, with memory and
-//! devices beneath.
+//! A stretch of a timeline as a figure: the slices of each track, with memory and devices below.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ const MOST_ROWS: usize = 80;
 /// Lanes of memory that are drawn.
 const MOST_LINES: usize = 4;
 
-/// Something that ran, or several things that are too short to be told apart.
+/// Something that ran, or several slices too short to draw separately.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// When it began, in nanoseconds of the timeline.
@@ -67,7 +66,7 @@ pub struct Traced {
     pub more: usize,
     /// Memory, device by device.
     pub memory: Vec<TracedMemory>,
-    /// What the devices did meanwhile.
+    /// Device telemetry of that time.
     pub lanes: Vec<Lane>,
 }
 

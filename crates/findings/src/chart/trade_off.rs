@@ -1,4 +1,4 @@
-//! Speed and quality of several setups: a point for each, and the edge of those that nobody beats.
+//! Speed and quality of several setups: a point for each, and the Pareto front.
 
 use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
@@ -30,7 +30,7 @@ pub struct Spot {
     pub per_s: f64,
     /// How good it is.
     pub level: Level,
-    /// Whether nobody beats it in both.
+    /// Whether it is on the Pareto front.
     pub is_front: bool,
 }
 
@@ -85,7 +85,7 @@ pub fn scatter(spots: &[Spot], quality: Quality) -> ChartSpec {
     }
 }
 
-/// Down the stairs from the best to the fastest: what is left of and below them is beaten.
+/// Down the stairs from the best to the fastest: setups left of and below them are dominated.
 fn edge(front: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis) -> Option<Mark> {
     let mut front: Vec<(f64, f64)> = front.collect();
     front.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));

@@ -1,4 +1,4 @@
-//! What was found by checking numbers, as `powerband check` prints it: words, or a JSON document.
+//! The findings of `powerband check`, as text and as a JSON document.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub fn count(findings: &[Finding]) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Everything that was found in a session, one after the other.
+/// The findings of a session, as text.
 pub fn text(session: &Session, findings: &[Finding]) -> String {
     let mut text = match &session.published {
         Some(published) => format!("{}, {MARK}\n", published.source.title),

@@ -259,7 +259,7 @@ fn of_tiles(tiles: &[Tile]) -> Table {
     table
 }
 
-/// Slices, memory and readings of a timeline. What is too short to be told apart has no name.
+/// Slices, memory and readings of a timeline. Slices too short to draw separately have no name.
 fn of_timeline(traced: &Traced) -> Table {
     let mut table = Table::new(&[
         "group",

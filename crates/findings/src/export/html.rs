@@ -10,7 +10,7 @@ use crate::report::document::{
 };
 use powerband_core::base::humanize;
 
-/// What the page looks like.
+/// The style sheet of the page.
 const STYLE: &str = include_str!("../../../../assets/report.css");
 
 /// The whole file.
@@ -18,7 +18,7 @@ pub fn write(document: &Document) -> String {
     let mut page = String::with_capacity(256 * 1024);
     let title = escaped(&document.title);
     page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    // Even a picture that was smuggled in could not call anybody.
+    // Even a smuggled-in picture could not make a request.
     page.push_str(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n",
     );
@@ -144,7 +144,7 @@ fn write_block(page: &mut String, block: &Block, place: Place) {
         Block::Note(weight, text) => {
             let (class, word) = match weight {
                 Weight::Remark => ("remark", "Note"),
-                Weight::Warning => ("warning", "Caution"),
+                Weight::Warning => ("warning", "Warning"),
             };
             put(
                 page,
@@ -297,7 +297,7 @@ fn write_figure(page: &mut String, figure: &Figure, number: usize) {
         ("on-dark", 'd', Theme::Dark),
     ] {
         let picture = svg::write(&figure.drawing, &Style::new(Preset::Screen, theme));
-        // What a picture calls its parts is its own affair; on a page each name must be another one.
+        // Pictures reuse the same element names; on a page each name must be unique.
         let prefix = format!("f{number}{letter}-");
         let picture = picture
             .replace(" id=\"", &format!(" id=\"{prefix}"))

@@ -51,7 +51,7 @@ pub fn session(session: &Session) -> Value {
     })
 }
 
-/// What copies gain over one.
+/// The gain of replicas over one worker.
 fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
     let of_one = |found: &Scaling| {
         let gains = found.gains.iter().map(|gain| {
@@ -74,7 +74,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
         .collect()
 }
 
-/// A case with what its runs consist of and what training came to, where the worker told.
+/// A case with its run phases and training results, where the worker reported them.
 fn with_parts(mut document: Value, case: &Case) -> Value {
     let parts = run_phases::phase_rows(case);
     let Some(document_fields) = document.as_object_mut().filter(|_| !parts.is_empty()) else {
@@ -136,7 +136,7 @@ fn examination(examined: &Examination) -> Value {
     })
 }
 
-/// Who was watched and how often; the readings are in the session's file.
+/// The devices that were read and how often; the readings are in the session's file.
 fn telemetry(telemetry: &Telemetry) -> Value {
     let devices: Vec<Value> = telemetry
         .tracks
@@ -173,12 +173,12 @@ pub fn device(device: &WatchedDevice) -> Value {
     })
 }
 
-/// When and why a device stopped to answer.
+/// When and why a device stopped responding.
 pub fn lost(lost: &Lost) -> Value {
     json!({ "at_s": lost.at_ns as f64 / 1e9, "why": lost.why })
 }
 
-/// What each device did during a case, by the device's place in the session's list.
+/// The readings of each device during a case, by the device's place in the session's list.
 fn devices(watched: &[Watched]) -> Value {
     let devices = watched.iter().map(|device| {
         let extents = device.extents.iter().map(|(quantity, extent)| {

@@ -1,5 +1,5 @@
 //! A comparison as JUnit XML, which continuous integration shows as tests: a case that got slower is a
-//! failure, one that cannot be told is skipped.
+//! failure, one without a verdict is skipped.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 
-/// What becomes of a case.
+/// The result of a case.
 enum Fate {
     Passed,
     Failed(String),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::breakdown::{Breakdown, Busy, Row, Shown};
+use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, Shown};
 use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
 use powerband_core::domain::profile::Profile;
 
@@ -41,7 +41,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown) -> Value {
 fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
     json!({
         "name": row.name,
-        "short": row.short,
+        "short": if row.name == NOT_TOLD { NOT_TOLD } else { &row.short },
         "category": row.category.id(),
         "operators": row.ops,
         "places": row.places,
@@ -76,7 +76,7 @@ fn compared_row(found: &Comparison, row: &comparison::Row) -> Value {
     json!({
         "title": row.title,
         "category": row.category.id(),
-        "what": row.change().title(),
+        "what": row.change().id(),
         "matched_by": row.matched.title(),
         "before_ns": row.before_ns(),
         "after_ns": row.after_ns(),

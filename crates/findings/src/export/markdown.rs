@@ -49,7 +49,7 @@ fn inline(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // Nobody is called, and nothing becomes a link.
+            // No mentions, no links.
             '@' if calls_somebody(&out, after) => out.push_str("&#64;"),
             ':' if after.starts_with("//") => out.push_str("\\:"),
             '.' if out.to_ascii_lowercase().ends_with("www") => out.push_str("\\."),

@@ -35,7 +35,7 @@ pub fn document(profile: &Profile, rules: &Rules, warnings: &[String]) -> Value 
     })
 }
 
-/// Kernels by name, wherever and for whomever they ran; longest first.
+/// Kernels by name, over all devices and operators; longest first.
 fn kernels(profile: &Profile, rules: &Rules) -> Vec<Value> {
     let mut by_name: BTreeMap<&str, (u64, u64, &Total)> = BTreeMap::new();
     for total in profile.of_kind(SliceKind::Kernel) {
@@ -79,7 +79,7 @@ fn memory(memory: &MemoryUse) -> Value {
     })
 }
 
-/// What another program measured.
+/// The times that another program measured.
 pub fn reported(reported: &Reported) -> Value {
     json!({
         "name": reported.name,

@@ -7,7 +7,7 @@ use crate::chart::colours::{self, Colours};
 
 /// Pixels in an inch, as SVG has them.
 const INCH: f64 = 96.0;
-/// Smallest and largest width and height; beyond the latter nobody can open the picture.
+/// Smallest and largest width and height; larger pictures do not open.
 pub const SIDES: (f64, f64) = (120.0, 8_000.0);
 
 /// The ground that a figure is drawn on.
@@ -36,8 +36,7 @@ impl Preset {
     /// Every preset.
     pub const ALL: [Self; 3] = [Self::Screen, Self::Column, Self::Page];
 
-    /// Whether it is for paper: black on white, the colours of a palette that most people can tell
-    /// apart, and lines and columns that differ without any colour.
+    /// Whether it is for paper: black on white, a palette for colour-blind readers, and lines and columns that differ without any colour.
     pub fn is_print(self) -> bool {
         self != Self::Screen
     }
@@ -115,7 +114,7 @@ impl Style {
         }
     }
 
-    /// The same in another size; sides that nobody could use become the nearest that can be used.
+    /// The same in another size, clamped to usable sizes.
     pub fn sized(mut self, width: f64, height: f64) -> Self {
         let side = |side: f64, usual: f64| {
             if side.is_finite() {

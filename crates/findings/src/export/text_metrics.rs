@@ -49,7 +49,7 @@ impl TextMetrics {
 
     fn letter(&self, letter: char, kind: Type) -> f64 {
         let own = self.face(kind).into_iter();
-        // The other font stands in for letters that one lacks.
+        // The second font stands in for missing letters.
         let faces = own.chain(&self.words).chain(&self.numbers);
         let mut widths = faces.filter_map(|face| {
             let glyph = face.glyph_index(letter)?;

@@ -9,9 +9,9 @@ use crate::tables::{self, view::View};
 
 /// So many cases are shown.
 const MOST_CASES: usize = 120;
-/// So many curves are told of.
+/// Most curves described.
 const MOST_CURVES: usize = 10;
-/// So many sentences about cases that ended badly.
+/// Most sentences about cases that failed.
 const MOST_TROUBLES: usize = 20;
 
 /// Every case.
@@ -26,15 +26,15 @@ pub fn table(source: &Source<'_>) -> Vec<Block> {
     blocks.push(Block::Paragraph(
         Text::default().emphasis(format!("Of best: {}", Efficiency::OfBest.sentence())),
     ));
-    blocks.extend(troubles(source));
+    blocks.extend(failures(source));
     blocks.extend(
-        remarks::outliers(&source.rows).map(|told| Block::Paragraph(format!("{told}.").into())),
+        remarks::outliers(&source.rows).map(|text| Block::Paragraph(format!("{text}.").into())),
     );
     blocks
 }
 
-fn troubles(source: &Source<'_>) -> Option<Block> {
-    let mut told = remarks::troubles(&source.rows);
+fn failures(source: &Source<'_>) -> Option<Block> {
+    let mut told = remarks::failures(&source.rows);
     let more = told.len().saturating_sub(MOST_TROUBLES);
     told.truncate(MOST_TROUBLES);
     if more > 0 {

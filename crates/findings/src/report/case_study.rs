@@ -1,4 +1,4 @@
-//! A case study: where it began, step by step what was done and what came of it, where it ended.
+//! A case study: the initial performance, each optimisation step with its gain, and the final results.
 
 use super::document::{Block, Cell, Document, Table, Text};
 use super::material::{Material, Source};
@@ -12,13 +12,13 @@ use crate::tables::cell::tone_of;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 
-/// So many categories of the baseline's profile are told.
+/// Most categories of the baseline's profile.
 const MOST_CATEGORIES: usize = 6;
 /// How the numbers of the last table come about.
-const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two took turns, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
-/// What is said of a number that is not there.
+const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two alternated, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
+/// Shown for a missing number.
 const NOT_MEASURED: &str = "not measured";
-/// Smaller shares would read as nothing.
+/// Smaller shares would round to nothing.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Makes the report.
@@ -39,7 +39,7 @@ pub fn write(material: &Material<'_>) -> Document {
     let mut steps = profiled;
     steps.extend(journey::told(source, &way, number));
     steps.extend(figures.blocks(journey::figures(&way)));
-    document.section("Optimisation journey", steps);
+    document.section("Optimisation steps", steps);
     if let Some(setup) = last_setup(&way) {
         let mut table = vec![Block::Paragraph(
             Text::from("All batch sizes of ")
@@ -72,12 +72,10 @@ fn last_setup(way: &Journey) -> Option<usize> {
     Some(measured?.case.setup)
 }
 
-/// How it was before anything was done.
+/// The performance of the first step.
 fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
     let Some(first) = way.steps.iter().find(|step| step.row.is_some()) else {
-        return vec![Block::Paragraph(
-            "Nothing was measured to begin with.".into(),
-        )];
+        return vec![Block::Paragraph("The first step was not measured.".into())];
     };
     let setup = first.case.setup;
     let Some(row) = &first.row else {
@@ -105,7 +103,8 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         ),
         (
             "Device utilisation",
-            super::devices::busy(row).unwrap_or_else(|| dash("no device that it ran on tells it")),
+            super::devices::busy(row)
+                .unwrap_or_else(|| dash("no device that it ran on reports it")),
         ),
     ];
     let items = items.map(|(name, value)| {
@@ -116,7 +115,7 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
     vec![Block::List(items.to_vec())]
 }
 
-/// What the profile of the beginning says.
+/// The profile of the first step.
 fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     let source = &material.first;
     let first = way.steps.iter().find(|step| step.row.is_some());
@@ -152,11 +151,11 @@ fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     ]
 }
 
-/// The end against the beginning, like with like: each batch size that both have.
+/// The last step against the first, at each batch size that both have.
 fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
     let Some((first, last)) = ends(way).filter(|(first, last)| first.setup != last.setup) else {
         return vec![Block::Paragraph(
-            "No second setup was measured on the way, so there is nothing to compare.".into(),
+            "No second setup was measured, so there is nothing to compare.".into(),
         )];
     };
     let found = comparison::compare_setups(
@@ -248,7 +247,7 @@ fn other(metric: &Metric) -> Option<Vec<Cell>> {
     ])
 }
 
-/// What was typed, and what shows more of it.
+/// The command that measured, and commands that show more.
 fn commands(source: &Source<'_>) -> Vec<Block> {
     let file = source.named();
     let measured = repeat::repeat_command(source.original)

@@ -1,4 +1,4 @@
-//! Under which conditions the numbers came to be: the machine, the setups, the method.
+//! The measurement conditions: the machine, the setups, the method.
 
 use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
@@ -12,9 +12,9 @@ use powerband_core::domain::setup_report::SetupReport;
 const MOST_SETUPS: usize = 40;
 /// Longer spellings are cut, in characters.
 const LONGEST_SPELLING: usize = 120;
-/// So many engines' graphs are told of.
+/// Most engines whose graphs are described.
 const MOST_GRAPHS: usize = 8;
-/// So many of the things that happened to a network's nodes are told.
+/// Most rewrites of a network's nodes.
 const PATTERNS: usize = 4;
 
 /// The machine and the software, line by line.
@@ -43,7 +43,7 @@ pub fn environment(source: &Source<'_>) -> Vec<Block> {
     vec![Block::Facts(facts)]
 }
 
-/// What a file of another tool says of itself.
+/// The tool and the command that an imported file names.
 fn imported(source: &Source<'_>) -> Vec<Block> {
     let mut facts: Vec<(String, Text)> = Vec::new();
     if let Some(tool) = &source.session.imported {
@@ -86,13 +86,13 @@ pub fn setups(source: &Source<'_>) -> Vec<Block> {
 }
 
 fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
-    let trouble = "its worker did not get so far";
+    let why = "its worker stopped before that";
     let report = session.reports.get(setup).and_then(Option::as_ref);
     let label = session.setup_label(setup);
     let spec = session.setup_spec(setup);
     let time = |ns: Option<u64>| {
         let text = ns.map(|ns| humanize::duration_ns(ns as f64));
-        Cell::known(text, trouble)
+        Cell::known(text, why)
     };
     let threads = |report: &SetupReport| match report.threads {
         Some(threads) => threads.to_string(),
@@ -106,9 +106,9 @@ fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
     vec![
         Cell::of(label),
         spelled,
-        Cell::known(report.map(|report| report.engine.clone()), trouble),
+        Cell::known(report.map(|report| report.engine.clone()), why),
         Cell::of(session.model_of(setup).name.as_str()),
-        Cell::known(report.map(threads), trouble),
+        Cell::known(report.map(threads), why),
         time(report.map(|report| report.start_ns)),
         time(report.map(|report| report.load_ns)),
     ]
@@ -135,7 +135,7 @@ fn graphs(source: &Source<'_>) -> Vec<Text> {
 pub fn method(source: &Source<'_>) -> Vec<Block> {
     if let Some(tool) = &source.session.imported {
         let told = format!(
-            "The numbers are those of {}; how they were measured is what its files tell.",
+            "The numbers are those of {}; see its files for how they were measured.",
             tool.name
         );
         return vec![Block::Paragraph(told.into())];
@@ -147,19 +147,19 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
         rules(plan).into(),
         warm_up(plan).into(),
         load(plan).into(),
-        "Every time of a run is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and half of it is what “±” means.".into(),
-        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval Student's over their logarithms; Welch's where the two did not take turns. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
+        "Every sample is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and “±” is half of it.".into(),
+        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval from Student's t over their logarithms; Welch's where the two did not alternate. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
         "A number has three significant digits or more, however wide its interval is. An interval stands beside its number; it is not known where it reaches beyond ten times the number either way.".into(),
     ];
     if let Some(feeding) = feeding(source) {
         items.push(format!("Inputs: {feeding}.").into());
     }
     if plan.profiling.is_some() || !session.profiles.is_empty() {
-        items.push("Profiles come from runs of their own: what is watched is slower, and is in no time above.".into());
+        items.push("Profiles come from separate runs: profiling slows a run, so profiled runs are in no time above.".into());
     }
     if session.telemetry.rate_hz > 0.0 {
         let rate = humanize::significant(session.telemetry.rate_hz, 3);
-        items.push(format!("Devices were read {rate} times a second meanwhile.").into());
+        items.push(format!("Devices were read {rate} times a second during the runs.").into());
     }
     vec![Block::List(items)]
 }
@@ -168,16 +168,16 @@ fn turns(plan: &Plan) -> String {
     let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
     let cases = plan.cases().len();
     let turns = if cases > 1 && plan.measure.rounds > 1 {
-        ", in turns with the others and in an order that was shuffled anew each round, so that heat and neighbours hit all of them alike"
+        ", alternating with all other cases in an order shuffled anew each round, so that temperature and other programs affect all of them alike"
     } else {
         ""
     };
     let workers = match plan.keeping {
         Keeping::Together => {
-            "Each setup has a worker process of its own, which sleeps while others are measured."
+            "Each setup has its own worker process, which sleeps while others are measured."
         }
         Keeping::OneAtATime => {
-            "One worker process was alive at a time: each was started again for its visits."
+            "One worker process was alive at a time: each was restarted for each of its rounds."
         }
     };
     format!("Each case was measured in {rounds}{turns}. {workers}")
@@ -215,15 +215,15 @@ fn warm_up(plan: &Plan) -> String {
 fn load(plan: &Plan) -> String {
     match plan.load {
         Load::Closed => {
-            "Runs follow each other without a pause, so a time is service time, and the throughput is what one client gets.".to_owned()
+            "Closed loop: runs follow each other without a pause, so a time is service time, and the throughput is that of one client.".to_owned()
         }
         load => format!(
-            "Requests arrive by themselves ({load}), so a time is response time, from the arrival on; it is not comparable with service time."
+            "Open loop: requests arrive independently of the runs ({load}), so a time is response time, measured from the arrival; it is not comparable with service time."
         ),
     }
 }
 
-/// How networks were fed: once for all, or by setup where setups differ.
+/// The inputs: once for all setups, or by setup where they differ.
 fn feeding(source: &Source<'_>) -> Option<String> {
     let mut ways: Vec<(String, usize)> = Vec::new();
     for case in &source.session.cases {

@@ -1,4 +1,4 @@
-//! Two sessions: what is different, and whether it got faster.
+//! Two sessions: what differs, and whether it got faster.
 
 use super::document::{Block, Document};
 use super::material::{Material, Source};
@@ -45,7 +45,7 @@ pub fn write(material: &Material<'_>) -> Document {
     };
     let metrics: Vec<&Metric> = found.metrics.iter().filter(|m| !is_in_table(m)).collect();
     document.section(
-        "Beside the time",
+        "Other metrics",
         pairs::before_and_after(&metrics).into_iter().collect(),
     );
     document.section("Curves", figures.blocks(&["latency", "throughput"]));
@@ -60,7 +60,7 @@ pub fn write(material: &Material<'_>) -> Document {
     });
     document.section("Flags and what they mean", flags);
     document.section(
-        "What was noticed during the runs",
+        "Warnings of the runs",
         both(before, after, conclusions::warnings),
     );
     document.section(

@@ -1,4 +1,4 @@
-//! What a reader should take along: findings, flags and what they mean, notes, and how to repeat it.
+//! Conclusions: findings, flags and what they mean, notes, and how to repeat the measurement.
 
 use super::document::{Block, Cell, Table, Text, Tone};
 use super::journey::{ended, leads_anywhere};
@@ -16,7 +16,7 @@ use powerband_core::base::humanize;
 
 /// Cases of so many setups are named beside a flag.
 const MOST_SETUPS: usize = 6;
-/// So many warnings of the run are told.
+/// Most warnings of the run.
 const MOST_WARNINGS: usize = 20;
 
 /// The key findings, each in a sentence with its number.
@@ -76,14 +76,14 @@ fn way(journey: &Journey) -> Option<Text> {
     };
     Some(
         Text::default()
-            .strong("The whole way")
+            .strong("All steps")
             .plain(" to ")
             .code(&last.title)
             .plain(format!(": {}{item}.", numbers::gain(pair)?)),
     )
 }
 
-/// The step that gained most, for sure.
+/// The step with the largest significant gain.
 fn step(journey: &Journey) -> Option<Text> {
     if journey.steps.len() < 3 {
         return None;
@@ -103,7 +103,7 @@ fn step(journey: &Journey) -> Option<Text> {
     )
 }
 
-/// Which batch is worth its latency.
+/// The batch size with the best trade of latency for throughput.
 fn knee(source: &Source<'_>) -> Option<Text> {
     let busiest = source.busiest()?;
     let curve = source
@@ -219,7 +219,7 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
     if open > 0 {
         let more = found.more_rounds().map_or_else(String::new, |rounds| {
             let rounds = humanize::of_many(u64::from(rounds), "more round");
-            format!("; about {rounds} would settle what rounds can settle")
+            format!("; about {rounds} would settle those that more rounds can settle")
         });
         let cases = humanize::of_many(open as u64, "case");
         items.push(
@@ -243,13 +243,11 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
     vec![Block::Numbered(items)]
 }
 
-/// Each flag: what it means, who has it, what to do.
+/// Each flag: what it means, which cases have it, what to do.
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
     let raised = remarks::flags(rows);
     if raised.is_empty() {
-        return vec![Block::Paragraph(
-            "No case has a flag: nothing suspicious was seen.".into(),
-        )];
+        return vec![Block::Paragraph("No case has a flag.".into())];
     }
     let lines: Vec<Vec<Cell>> = raised
         .iter()
@@ -273,7 +271,7 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
         "Flag",
         "What it means",
         "Cases",
-        "Seen of the first",
+        "Evidence in the first",
         "What to do",
     ];
     let table = Table::new(&heads, &[]).filled(lines.into_iter(), usize::MAX, "flag", "");
@@ -304,7 +302,7 @@ fn named(cases: &[(&CaseRow, &str)]) -> String {
     lines.join("; ")
 }
 
-/// What was noticed during the run.
+/// Warnings of the run.
 pub fn warnings(source: &Source<'_>) -> Vec<Block> {
     let all = &source.session.warnings;
     let mut items: Vec<Text> = all
@@ -322,7 +320,7 @@ pub fn warnings(source: &Source<'_>) -> Vec<Block> {
     vec![Block::List(items)]
 }
 
-/// The user's own words.
+/// The user's notes and tags.
 pub fn notes(source: &Source<'_>) -> Vec<Block> {
     let session = &source.session;
     let mut blocks = Vec::new();
@@ -349,7 +347,7 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
                 let none = || {
                     Block::Paragraph(
                         format!(
-                            "The files of {} do not say which command made them.",
+                            "The files of {} do not state the command that made them.",
                             tool.name
                         )
                         .into(),
@@ -370,7 +368,7 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
         let unsaid = command.unsaid.join(", ");
         blocks.push(Block::Paragraph(
             format!(
-                "The command cannot say {unsaid}; “Measure again” in the window keeps that too."
+                "The command has no option for {unsaid}; “Measure again” in the window keeps that too."
             )
             .into(),
         ));
@@ -385,7 +383,7 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
             ));
         }
     }
-    blocks.push(Block::Paragraph("To look at what was measured:".into()));
+    blocks.push(Block::Paragraph("To show the session:".into()));
     blocks.push(Block::Code(
         "sh",
         format!("powerband show {}", source.named()),

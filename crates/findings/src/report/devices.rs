@@ -1,4 +1,4 @@
-//! What the devices did meanwhile, what that cost in energy, and how close the answers are.
+//! Device telemetry, energy and accuracy of each case.
 
 use super::document::{Block, Text};
 use super::material::Source;
@@ -11,7 +11,7 @@ const MOST_CASES: usize = 60;
 /// So many setups are shown.
 const MOST_SETUPS: usize = 40;
 
-/// Busy share, power, clock, heat, memory and energy of each case; then where the numbers come from.
+/// Utilisation, power, clock, temperature, memory and energy of each case; then their sources.
 pub fn blocks(source: &Source<'_>) -> Vec<Block> {
     let rows: Vec<CaseRow> = source
         .measured()

@@ -1,5 +1,5 @@
 //! A report as a value: headings, paragraphs, tables, figures and the rest, with no word of how they
-//! are written. Text is plain text; whoever writes it escapes it.
+//! are written. Text is plain text; the writer escapes it.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use powerband_core::base::humanize;
 pub enum Span {
     /// As it is.
     Plain(String),
-    /// What the eye should find.
+    /// Strong.
     Strong(String),
-    /// What is said in another tone.
+    /// Emphasised.
     Emphasis(String),
-    /// What is typed or named exactly so.
+    /// Code: what is typed or named exactly so.
     Code(String),
 }
 
@@ -37,21 +37,21 @@ impl Text {
         self
     }
 
-    /// Adds text that the eye should find.
+    /// Adds strong text.
     #[must_use]
     pub fn strong(mut self, text: impl Into<String>) -> Self {
         self.spans.push(Span::Strong(text.into()));
         self
     }
 
-    /// Adds text in another tone.
+    /// Adds emphasised text.
     #[must_use]
     pub(crate) fn emphasis(mut self, text: impl Into<String>) -> Self {
         self.spans.push(Span::Emphasis(text.into()));
         self
     }
 
-    /// Adds what is typed or named exactly so.
+    /// Adds code.
     #[must_use]
     pub fn code(mut self, text: impl Into<String>) -> Self {
         self.spans.push(Span::Code(text.into()));
@@ -128,7 +128,7 @@ pub struct Cell {
     pub text: Text,
     /// What its colour says as well.
     pub tone: Tone,
-    /// Why there is a dash, where there is one and somebody knows.
+    /// Why there is a dash, where the reason is known.
     pub why: Option<String>,
 }
 
@@ -240,7 +240,7 @@ impl Table {
         self
     }
 
-    /// Leaves out columns in which nothing is told; where there is one reason for that, it is told below.
+    /// Leaves out columns without values; where they share one reason, it stands below.
     #[must_use]
     pub(crate) fn without_empty_columns(mut self) -> Self {
         let mut kept = Vec::new();
@@ -304,7 +304,7 @@ pub struct Figure {
     pub stem: String,
     /// What it shows, in a sentence.
     pub caption: Text,
-    /// The same for whoever does not see it.
+    /// Its alternative text.
     pub alt: String,
     /// What is drawn.
     pub drawing: Arc<Drawing>,
@@ -315,14 +315,14 @@ pub struct Figure {
 pub enum Weight {
     /// Worth knowing.
     Remark,
-    /// Numbers are not to be built upon without having read it.
+    /// The reader must know it before using the numbers.
     Warning,
 }
 
 /// An item that is ticked or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Whether it is ticked; nothing where it cannot be told.
+    /// Whether it is ticked; nothing where that is not known.
     pub is_ticked: Option<bool>,
     /// What it is, and on what grounds.
     pub text: Text,
@@ -349,11 +349,11 @@ pub enum Block {
     Figure(Figure),
     /// Lines to be typed or read as they are, in a language.
     Code(&'static str, String),
-    /// The same, folded under a title until somebody wants it.
+    /// The same, folded under a title.
     Folded(String, &'static str, String),
-    /// What should not be overlooked.
+    /// A note or a warning.
     Note(Weight, Text),
-    /// Words of the user's own, whose lines stay lines.
+    /// The user's text, with its line breaks.
     Quote(String),
 }
 
@@ -366,7 +366,7 @@ pub struct Document {
     pub subtitle: String,
     /// Its pieces, in order.
     pub blocks: Vec<Block>,
-    /// Who wrote it.
+    /// The program that wrote it.
     pub footer: String,
 }
 

@@ -1,4 +1,4 @@
-//! The figures of a report, made from the list that every other place makes them from.
+//! The figures of a report, made from the list of all figures.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::analysis::batch_curve::{BatchCurve, CurvePoint};
 use crate::analysis::case_rows::CaseRow;
 use crate::chart::figure::{self, Drawing, Part};
 
-/// More series than these cannot be told apart.
+/// More series than these are indistinguishable.
 const MOST_SERIES: usize = 10;
 
 /// What the figures are made of.

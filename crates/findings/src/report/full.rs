@@ -28,9 +28,9 @@ pub fn write(material: &Material<'_>) -> Document {
     document.section("What does not add up", published::findings(source));
     let is_ladder = !session.plan.ladder.is_empty();
     let steps = if is_ladder {
-        "The journey"
+        "Optimisation steps"
     } else {
-        "From setup to setup"
+        "Setup by setup"
     };
     let mut of_way = journey::blocks(source, &way);
     of_way.extend(figures.blocks(journey::figures(&way)));
@@ -52,7 +52,7 @@ pub fn write(material: &Material<'_>) -> Document {
         if !blocks.is_empty() {
             blocks.extend(figures.blocks(&["comparison"]));
         }
-        document.section("The first setup against the others", blocks);
+        document.section("The first setup vs. all others", blocks);
     }
     let mut time = profiles::blocks(source, material.rules);
     if !time.is_empty() {
@@ -73,10 +73,7 @@ pub fn write(material: &Material<'_>) -> Document {
             conclusions::flags(source.measured()),
         );
     }
-    document.section(
-        "What was noticed during the run",
-        conclusions::warnings(source),
-    );
+    document.section("Warnings of the run", conclusions::warnings(source));
     if source.is_published_alone() {
         return document;
     }

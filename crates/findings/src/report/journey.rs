@@ -1,4 +1,4 @@
-//! The steps from a start to an end: what each one gained, and what it cost.
+//! Optimisation steps: what each one gained, and what it cost.
 
 use super::document::{Block, Text};
 use super::material::Source;
@@ -10,10 +10,10 @@ use powerband_core::base::humanize;
 
 /// So many steps are shown.
 const MOST_STEPS: usize = 40;
-/// So many remarks are told.
+/// Most remarks.
 const MOST_REMARKS: usize = 12;
 
-/// The journey of a session: its ladder, or its setups at the smallest batch size that most of them have.
+/// The optimisation steps of a session: its ladder, or its setups at the smallest batch size that most of them have.
 pub fn journey_of_report(source: &Source<'_>) -> Journey {
     let batches = &source.session.plan.batches;
     let measured_at = |batch: usize| source.measured().filter(|row| row.batch == batch).count();
@@ -36,7 +36,7 @@ pub fn journey_of_report(source: &Source<'_>) -> Journey {
     journey::compare_steps(&source.session, &source.rows, batch)
 }
 
-/// Whether there is any way to go.
+/// Whether there is a second step.
 pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
     journey
         .steps
@@ -46,7 +46,7 @@ pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
         > 1
 }
 
-/// The figures of a journey: two steps need one.
+/// The figures of optimisation steps: two steps need one.
 pub fn figures(journey: &Journey) -> &'static [&'static str] {
     if !leads_anywhere(journey) || journey.steps.len() >= MOST_STEPS {
         &[]
@@ -100,7 +100,7 @@ pub fn ended(sentence: &str) -> String {
     format!("{sentence}.")
 }
 
-/// The steps as a case study tells them: a heading and a few lines for each.
+/// The steps of a case study: a heading and a few lines for each.
 pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
     let steps = journey.steps.iter().skip(1).take(MOST_STEPS);
@@ -139,8 +139,8 @@ fn results(step: &StepResult) -> Vec<Text> {
         );
     }
     let gains = [
-        ("Over the step before", &step.over_before),
-        ("Over the start", &step.over_start),
+        ("vs. previous", &step.over_before),
+        ("vs. baseline", &step.over_start),
     ];
     for (name, pair) in gains {
         let Some(pair) = pair else {
@@ -153,7 +153,7 @@ fn results(step: &StepResult) -> Vec<Text> {
         };
         let gain = numbers::gain(pair).unwrap_or_else(|| {
             let reason = pair.verdict.reason.clone();
-            format!("not told: {}", reason.unwrap_or_default())
+            format!("not known: {}", reason.unwrap_or_default())
         });
         told.push(format!("{name}: {gain}{item}").into());
     }
@@ -166,13 +166,13 @@ fn results(step: &StepResult) -> Vec<Text> {
 
 fn costs(step: &StepResult) -> impl Iterator<Item = String> {
     let cost = &step.cost;
-    let pays = cost.pays_after_runs.map_or_else(String::new, |runs| {
+    let break_even = cost.pays_after_runs.map_or_else(String::new, |runs| {
         let runs = humanize::of_many(runs as u64, "run");
-        format!(", which pays after {runs}")
+        format!(", break-even after {runs}")
     });
     let ready = cost
         .preparation_ns
-        .map(|ns| format!("Ready after {}{pays}", humanize::duration_ns(ns)));
+        .map(|ns| format!("Set-up time: {}{break_even}", humanize::duration_ns(ns)));
     let memory = cost
         .memory
         .map(|need| format!("Memory: {}", humanize::bytes(need.bytes as u64)));

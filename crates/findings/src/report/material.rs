@@ -99,12 +99,12 @@ impl<'a> Source<'a> {
         format!("powerband show {} has everything", self.named())
     }
 
-    /// Whether all of it is what others published.
+    /// Whether all its numbers were published, not measured.
     pub(crate) fn is_published_alone(&self) -> bool {
         self.session.published.is_some() && self.rows.is_empty()
     }
 
-    /// What should be known before any number of it is believed, most serious first.
+    /// Warnings about the whole session, most serious first.
     pub(crate) fn reservations(&self) -> Vec<String> {
         let session = &self.session;
         let mut told = Vec::new();
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
         }
         match session.completion {
             Completion::Complete => {}
-            // What others published is no run of ours.
+            // Published numbers come from no run of Powerband.
             _ if self.is_published_alone() => {}
             Completion::Cancelled => {
                 told.push("The run was cancelled before it was complete.".to_owned());
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
         }
         if !session.environment.optimised_build && session.imported.is_none() {
             told.push(
-                "Powerband itself was built without optimisation, so times of short runs hold more of its own."
+                "Powerband itself is a debug build, so times of short runs include more overhead."
                     .to_owned(),
             );
         }
@@ -148,13 +148,13 @@ impl<'a> Source<'a> {
 /// What a report is made of.
 #[derive(Clone, Debug)]
 pub struct Material<'a> {
-    /// The session; of two, the one before.
+    /// The session; of two, the baseline.
     pub first: Source<'a>,
     /// Of two sessions, the one after.
     pub second: Option<Source<'a>>,
     /// How kernels are sorted into categories.
     pub rules: &'a Rules,
-    /// What the report is called, where somebody says.
+    /// The title of the report, where one is given.
     pub title: Option<String>,
 }
 

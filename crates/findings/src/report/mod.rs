@@ -1,7 +1,7 @@
 //! Reports: one or two sessions in, a document out. Pure: no I/O, no clock.
 //!
-//! A report is a value, as a chart is: headings, paragraphs, tables and figures. Whoever writes it as a
-//! file is another layer. What it says is computed by `analysis`; here it is put in order and in words.
+//! A report is a value, as a chart is: headings, paragraphs, tables and figures. Another
+//! layer writes it as a file. `analysis` computes what it says; here it is put in order and in words.
 //! A layout is one order of sections, and [`ALL`] lists them.
 
 pub mod batches;
@@ -69,7 +69,7 @@ pub const ALL: &[Layout] = &[
     Layout {
         name: "case-study",
         title: "Case study",
-        has: "the way from the first setup to the last, step by step, with a table at its end",
+        has: "the optimisation steps from the first setup to the last, with a table of the final results",
         is_of_two: false,
         write: case_study::write,
     },
@@ -92,7 +92,7 @@ impl Layout {
         })?;
         match (layout.is_of_two, is_of_two) {
             (true, false) => Err(format!(
-                "the layout {name} is of two sessions: give the one after as well"
+                "the layout {name} is of two sessions: give the second one too"
             )),
             (false, true) => Err(format!(
                 "the layout {name} is of one session; leave the second one out, or use --layout comparison"
@@ -117,7 +117,7 @@ impl Layout {
     }
 }
 
-/// Who wrote it, and who measured.
+/// The program that wrote it, and the one that measured.
 fn footer(material: &Material<'_>) -> String {
     let last = &material.last().session;
     let measured = &last.environment.program;

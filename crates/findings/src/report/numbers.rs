@@ -4,7 +4,7 @@ use crate::analysis::case_pair::Pair;
 use crate::analysis::case_rows::CaseRow;
 use powerband_core::base::humanize;
 
-/// A case's median with how far off it may be: `14.6 ms ± 150 %`.
+/// A case's median with its uncertainty: `14.6 ms ± 150 %`.
 pub(crate) fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
     let median = row.median_words()?;
     Some(match row.uncertainty_words() {

@@ -1,4 +1,4 @@
-//! What a report begins with: what was measured, and what came of it, in a paragraph.
+//! The overview of a report: what was measured and the main results, in a paragraph.
 
 use super::document::{Block, Text, Weight};
 use super::material::Source;
@@ -15,7 +15,7 @@ use powerband_core::domain::session::Session;
 /// Longer names are cut, in characters.
 const LONGEST_NAME: usize = 100;
 
-/// Cautions, then the paragraph.
+/// Warnings, then the paragraph.
 pub fn blocks(source: &Source<'_>) -> Vec<Block> {
     let cautions = source.reservations().into_iter();
     let mut blocks: Vec<Block> = cautions
@@ -89,7 +89,7 @@ fn what(source: &Source<'_>) -> Text {
     }
     let was = if networks.len() > 1 { "were" } else { "was" };
     if source.is_published_alone() {
-        return text.plain(format!(" {was} measured by others, who published it. "));
+        return text.plain(format!(" {was} measured elsewhere and published. "));
     }
     if let Some(tool) = &session.imported {
         return text.plain(format!(" comes from files of {}. ", tool.name));
@@ -116,7 +116,7 @@ fn nothing(source: &Source<'_>) -> String {
     }
     if cases == 0 {
         return match source.session.profiles.len() {
-            0 => "It has no case, so there is nothing to tell.".to_owned(),
+            0 => "It has no case, so there are no numbers.".to_owned(),
             some => format!(
                 "It has no case that was timed, but {}.",
                 humanize::of_many(some as u64, "profile")
@@ -125,10 +125,10 @@ fn nothing(source: &Source<'_>) -> String {
     }
     let waiting = |row: &&CaseRow| row.outcome == Outcome::Pending;
     if source.rows.iter().filter(waiting).count() == cases {
-        return "Nothing of it was measured yet.".to_owned();
+        return "Nothing was measured yet.".to_owned();
     }
     format!(
-        "None of its {} was measured to its end, so there is no number to tell; what happened to each stands below.",
+        "None of its {} was measured to its end, so there are no numbers; the outcome of each is below.",
         humanize::of_many(cases as u64, "case")
     )
 }
@@ -157,7 +157,7 @@ fn best(source: &Source<'_>, text: Text) -> Text {
     text.plain(". ")
 }
 
-/// What the best gains over the first setup, at the same batch size: never over another one.
+/// The gain of the best case over the first setup, always at the same batch size.
 fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
     if best.setup == 0 {
         return String::new();
@@ -218,10 +218,10 @@ mod tests {
     #[test]
     fn without_a_number_there_is_a_sentence() {
         let mut session = session(&["a"], &[1]);
-        assert!(words(&session).ends_with("Nothing of it was measured yet."));
+        assert!(words(&session).ends_with("Nothing was measured yet."));
         end(&mut session, 0, 1, failed());
         assert!(words(&session).contains("None of its 1 case was measured to its end"));
         session.cases.clear();
-        assert!(words(&session).contains("there is nothing to tell"));
+        assert!(words(&session).contains("so there are no numbers"));
     }
 }

@@ -13,10 +13,10 @@ use powerband_core::base::humanize;
 const MOST_PAIRS: usize = 120;
 /// So many setups are compared with the first one.
 const MOST_SETUPS: usize = 24;
-/// So many reasons are told.
+/// Most reasons.
 const MOST_REASONS: usize = 12;
 
-/// The first setup of a session against each of the others.
+/// The first setup of a session against each later one.
 pub fn within(source: &Source<'_>) -> Vec<Comparison> {
     let others = 1..source.session.plan.setups.len().min(MOST_SETUPS + 1);
     others
@@ -59,7 +59,7 @@ pub(crate) fn over_rounds() -> Block {
     Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
 }
 
-/// How many got which answer, and the mean of all.
+/// The number of each verdict, and the mean of all.
 pub fn counts(comparison: &Comparison) -> String {
     let calls = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive];
     let counts = calls
@@ -71,20 +71,20 @@ pub fn counts(comparison: &Comparison) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// What two sessions come to, in a paragraph.
+/// The summary of two sessions, in a paragraph.
 pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> Vec<Block> {
-    let told = before
+    let warnings = before
         .reservations()
         .into_iter()
-        .map(|told| format!("{}: {told}", before.session.name));
-    let told = told.chain(
+        .map(|warning| format!("{}: {warning}", before.session.name));
+    let warnings = warnings.chain(
         after
             .reservations()
             .into_iter()
-            .map(|told| format!("{}: {told}", after.session.name)),
+            .map(|warning| format!("{}: {warning}", after.session.name)),
     );
-    let mut blocks: Vec<Block> = told
-        .map(|told| Block::Note(Weight::Warning, told.into()))
+    let mut blocks: Vec<Block> = warnings
+        .map(|warning| Block::Note(Weight::Warning, warning.into()))
         .collect();
     let text = Text::default()
         .strong(&after.session.name)
@@ -101,7 +101,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
         text = text
             .plain("The geometric mean of the speed-ups is ")
             .strong(overall.words())
-            .plain("; it hides what single cases do, so read it with the table. ");
+            .plain("; it hides single cases, so read it with the table. ");
     }
     let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
     let speed_up = |pair: &Pair| pair.ratio.map_or(1.0, |ratio| ratio.speed_up);
@@ -112,7 +112,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
         .max_by(|a, b| speed_up(a).ln().abs().total_cmp(&speed_up(b).ln().abs()));
     if let Some((pair, gain)) = most.and_then(|pair| Some((pair, numbers::gain(pair)?))) {
         text = text
-            .plain("The largest change that is sure is that of ")
+            .plain("The largest significant change is that of ")
             .code(&pair.after.setup_label)
             .plain(format!(" at batch {}: {gain}.", pair.after_batch));
     }
@@ -120,7 +120,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
     blocks
 }
 
-/// Under which conditions the two differ.
+/// The conditions that differ.
 pub fn differences(found: &Comparison) -> Vec<Block> {
     let remarks = found
         .remarks
@@ -135,13 +135,13 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
         .collect();
     if differing.is_empty() {
         blocks.push(Block::Paragraph(
-            "Every condition that is known is the same on both sides.".into(),
+            "Every known condition is the same on both sides.".into(),
         ));
         return blocks;
     }
     let lines = differing.into_iter().map(|one| {
         let side = |text: &str| match text {
-            humanize::UNKNOWN => Cell::unknown("nobody told"),
+            humanize::UNKNOWN => Cell::unknown("not known"),
             text => Cell::of(text),
         };
         vec![Cell::of(one.what), side(&one.before), side(&one.after)]
@@ -177,7 +177,7 @@ pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
         let names = names.join(", ");
         table
             .remarks
-            .push(format!("Known of neither side: {names} ({why})."));
+            .push(format!("Known on neither side: {names} ({why})."));
     }
     Some(Block::Table(table))
 }

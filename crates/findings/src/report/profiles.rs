@@ -102,7 +102,7 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
         return text.plain("; it has no times.");
     };
     if summed_ns == 0 {
-        return text.plain("; nothing that takes time was seen in it.");
+        return text.plain("; it has no kernels, operators or other timed work.");
     }
     let per_run = found
         .per_run(summed_ns as f64)
@@ -123,12 +123,12 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
         });
     let between = found.between_nodes_ns.map(|ns| {
         format!(
-            "; {} of the runs is between nodes, on the host",
+            "; {} of the runs is spent between nodes, on the host",
             humanize::duration_ns(ns as f64)
         )
     });
     text.plain(format!(
-        ": {} in {}{}{}{}. What is watched is slower, so the shares count, not the times.",
+        ": {} in {}{}{}{}. Profiling slows a run, so read the shares, not the times.",
         humanize::duration_ns(summed_ns as f64),
         humanize::of_many(calls, "call"),
         per_run.unwrap_or_default(),
@@ -163,7 +163,7 @@ fn table(source: &Source<'_>, found: &Breakdown) -> Block {
     Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere))
 }
 
-/// What the hardware counted, where anything was counted.
+/// The hardware counters, where there are any.
 fn counters_table(source: &Source<'_>, profile: &Profile) -> Option<Block> {
     if profile.counters.is_empty() {
         return None;
@@ -179,7 +179,7 @@ fn counters_table(source: &Source<'_>, profile: &Profile) -> Option<Block> {
     ))
 }
 
-/// What makes the difference between the profiles of two sessions, where both have one of a like case.
+/// The changes between the profiles of two sessions, where both have one of a matching case.
 pub fn changes(material: &Material<'_>) -> Vec<Block> {
     let Some(after) = &material.second else {
         return Vec::new();
@@ -188,7 +188,7 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
         return Vec::new();
     };
     let found = kernel_comparison::compare_profiles(before, after_profile, material.rules);
-    let per = if found.is_per_run { " a run" } else { "" };
+    let per = if found.is_per_run { " per run" } else { "" };
     let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
     let mut blocks = vec![Block::Paragraph(
         Text::from("From ")

@@ -1,4 +1,4 @@
-//! Published numbers, as their document has them, and what does not add up: in them, or in one's own.
+//! Published numbers, as their document has them, and contradictions in published and measured numbers.
 
 use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
@@ -39,7 +39,7 @@ fn table(sheet: &Sheet) -> Table {
     }
 }
 
-/// What does not add up, with the sums; nothing where everything does.
+/// Contradictions with their sums; nothing where there are none.
 pub fn findings(source: &Source<'_>) -> Vec<Block> {
     let found = lint::lint_findings(&source.session);
     if found.is_empty() {
@@ -53,7 +53,7 @@ fn finding(finding: &Finding) -> Text {
     Text::default()
         .strong(format!("{title}, {}", finding.weight.name()))
         .plain(format!(
-            ": {}. Stated: {}. It follows: {}. ",
+            ": {}. Stated: {}. Computed: {}. ",
             finding.about, finding.claimed, finding.follows
         ))
         .code(finding.sum.clone())

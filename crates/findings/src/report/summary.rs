@@ -1,5 +1,5 @@
-//! A page for each setup that records its results: throughput and times, memory, accuracy, the top
-//! operations, and where there may be something to gain.
+//! A page for each setup: throughput and times, memory, accuracy, the top operations, and optimisation
+//! opportunities.
 
 use super::document::{Block, Cell, Check, Document, Table, Text, Weight};
 use super::material::{Material, Source};
@@ -18,7 +18,7 @@ const MOST_SETUPS: usize = 12;
 const MOST_OPERATIONS: usize = 3;
 /// From this share of the time on, an opportunity is one.
 const WORTH_IT: f64 = 0.10;
-/// From this share on, a single kernel is worth one of one's own.
+/// From this share on, a single kernel is worth optimising.
 const ONE_KERNEL: f64 = 0.30;
 /// From this share on, memory is short.
 const SHORT_OF_MEMORY: f64 = 0.80;
@@ -75,7 +75,8 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     blocks.push(Block::Heading(3, "Top operations".to_owned()));
     let Some((_, profile)) = profile else {
         blocks.push(Block::Paragraph(
-            "– Not profiled: powerband bench --profile, or the profile of another tool, tells them.".into(),
+            "– Not profiled: run powerband bench --profile, or import the profile of another tool."
+                .into(),
         ));
         blocks.extend(opportunities(None, row));
         return blocks;
@@ -211,14 +212,14 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
             "Peak memory",
             Cell::known(
                 row.and_then(|row| Some(humanize::bytes(row.memory?.bytes as u64))),
-                "nobody told how much memory it had",
+                "no device or worker reported its memory",
             ),
         ),
         line(
-            "Device busy",
+            "Device utilisation",
             Cell::known(
                 row.and_then(super::devices::busy),
-                "no device that it ran on tells it",
+                "no device that it ran on reports it",
             ),
         ),
         line("Final accuracy", Cell::known(accuracy, without_accuracy)),
@@ -235,7 +236,7 @@ fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> C
         task.is_some_and(|task| task == "train")
     });
     let why = if trains {
-        "the worker does not tell its phases"
+        "the worker does not report its phases"
     } else {
         "the network was run, not trained"
     };
@@ -251,7 +252,7 @@ fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> C
     Cell::known(text, why)
 }
 
-/// Where there may be something to gain, and on what grounds.
+/// Optimisation opportunities, each with its evidence.
 fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Block> {
     let share = |categories: &[Category]| kernels.map(|found| found.share_of(categories));
     let fusable = share(&[Category::BatchNorm, Category::Norm, Category::Elementwise]);
@@ -262,7 +263,7 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
     let largest = kernels
         .and_then(|found| found.rows.first())
         .map(|row| (row.share, row.short.clone()));
-    let no_profile = "no profile tells it".to_owned();
+    let no_profile = "no profile was taken".to_owned();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let check = |is_ticked: Option<bool>, name: &str, grounds: String| Check {
         is_ticked,
@@ -273,7 +274,7 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
         (moved, filled) => {
             let moved = moved.map(|share| {
                 format!(
-                    "copies and changes of layout take {} of the time",
+                    "copies and layout changes take {} of the time",
                     percent(share)
                 )
             });
@@ -296,7 +297,7 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
             "Operator fusion potential",
             fusable.map_or_else(
                 || no_profile.clone(),
-                |share| format!("normalisation, activation and elementwise kernels of their own take {} of the time", percent(share)),
+                |share| format!("separate normalisation, activation and elementwise kernels take {} of the time", percent(share)),
             ),
         ),
         check(is_memory, "Memory optimisation needed", memory),

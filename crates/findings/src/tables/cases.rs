@@ -1,4 +1,4 @@
-//! Cases: what was measured of each, what the devices read meanwhile, and how it ended.
+//! Cases: measurements, device telemetry and outcome of each.
 
 use super::cell::Cell;
 use super::{Column, Table};
@@ -266,7 +266,7 @@ pub const COLUMNS: &[Of] = &[
         let remarks = remarks(row).join("\n\n");
         Some(Cell::flags(Some(row.outcome.name()), &row.flags, is_trouble).noted(remarks))
     })
-    .help("How the case ended, and what is suspicious about it"),
+    .help("How the case ended, and its flags"),
     Of::words("problems", "Remarks", |line| {
         let row = &line.row;
         let outcome = row.outcome.sentence().map(|_| row.outcome.name());
@@ -306,7 +306,7 @@ pub const COLUMNS: &[Of] = &[
     Of::number("net_j_per_item", "Net of idle", "J", |line| {
         Some(Cell::joules(line.row.energy.as_ref().ok()?.net_j_per_item()?))
     })
-    .help("The same without what an idle machine would have drawn anyway")
+    .help("Energy per item without that of the idle machine")
     .why(why_no_energy)
     .hidden(),
     Of::number("items_per_j", "Items per joule", "/J", |line| {
@@ -349,7 +349,7 @@ fn why_not_reported(line: &CaseLine) -> String {
 fn why_no_interval(line: &CaseLine) -> String {
     match line.drawn.statistic {
         _ if !is_measured(line) => why_not(&line.row),
-        Statistic::Median => "one round says nothing of how rounds differ".to_owned(),
+        Statistic::Median => "one round does not show how rounds differ".to_owned(),
         Statistic::Mean | Statistic::P99 => "only the median has an interval".to_owned(),
     }
 }

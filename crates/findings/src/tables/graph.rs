@@ -1,5 +1,5 @@
-//! What an engine made of a network: what happened to its nodes, which there are before and after, who ran
-//! them, and which took longest.
+//! What an engine made of a network: rewrites of nodes, operators before and after, execution providers, and
+//! the slowest nodes.
 
 use super::cell::Cell;
 use super::{Column, Table};
@@ -7,7 +7,7 @@ use crate::analysis::graph::{Graph, Operator, Slow};
 use powerband_core::domain::examination::{Pattern, ProviderShare};
 
 /// What the time of a node is, and is not.
-const TIME: &str = "From a run of its own in which every node is timed, which costs time: it says where the time goes, and not how much a run takes. Where a device works on by itself, it is the time that starting the work took.";
+const TIME: &str = "From a separate run that times every node, which has overhead: read the shares, not the time of a run. On a device that works asynchronously, it is the time to launch the work.";
 
 /// What happened to the nodes of the file.
 pub fn patterns(graph: &Graph) -> Table {
@@ -19,7 +19,7 @@ pub fn operators(graph: &Graph) -> Table {
     Table::new(OPERATORS, graph.operators.clone())
 }
 
-/// Who ran how much.
+/// Execution providers.
 pub fn providers(graph: &Graph) -> Table {
     Table::new(PROVIDERS, graph.providers.clone())
 }

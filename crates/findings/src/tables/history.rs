@@ -30,7 +30,7 @@ pub const COLUMNS: &[Of] = &[
     Of::number("since_last", "vs. previous", "×", |point| {
         Some(Cell::ratio(point.since_last.as_ref()?.ratio?.speed_up))
     })
-    .help("Latency in the session before divided by this one: above 1 is faster. The sessions did not take turns, so whatever changed on the machine is in it; it is over the rounds, and may differ from the quotient of the two medians")
+    .help("Latency in the session before divided by this one: above 1 is faster. The sessions were not interleaved, so it includes any change of the machine; it is over the rounds, and may differ from the quotient of the two medians")
     .why(why_no_ratio),
     Of::number("since_last_interval", "95 % interval", "×", |point| {
         interval(&point.since_last.as_ref()?.ratio?)

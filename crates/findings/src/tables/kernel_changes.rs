@@ -46,7 +46,7 @@ pub const COLUMNS: &[Of] = &[
             Change::Appeared => Tone::Bad,
             Change::Went => Tone::Good,
         };
-        Some(Cell::words(change.title()).toned(tone))
+        Some(Cell::words(change.title()).for_programs(change.id()).toned(tone))
     })
     .help("On both sides, or on one only"),
     Of::words("matched_by", "Matched by", |line| Some(Cell::words(line.row.matched.title())))
@@ -60,7 +60,7 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("After minus before; all of them add up to the whole difference"),
     Of::number("of_change", "Of change", "%", |line| line.of_change.map(Cell::share))
-        .help("The share of the whole difference; below zero where a row goes the other way")
+        .help("The share of the whole difference; below zero where a row changes in the opposite direction")
         .why(|_| "the two are as good as equal".to_owned()),
     Of::words("category", "Category", |line| Some(Cell::words(line.row.category.title()))),
     Of::words("names_before", "Names before", |line| Some(Cell::words(names(&line.row.before)))).hidden(),

@@ -6,7 +6,7 @@ use crate::analysis::breakdown::{Breakdown, Level, Row};
 
 type Of = Column<KernelLine>;
 
-/// A row, with its time in a run where it is known how many runs the profile covers.
+/// A row, with its time per run where the profile's number of runs is known.
 #[derive(Clone, Debug)]
 pub struct KernelLine {
     row: Row,
@@ -46,8 +46,8 @@ const TOTAL: Of = Of::number("total_ms", "Total", "ms", |line| {
 const PER_RUN: Of = Of::number("per_run_ms", "Per run", "ms", |line| {
     line.per_run_ns.map(Cell::time)
 })
-.help("All calls of a run of the network together")
-.why(|_| "it is not known how many runs the profile covers".to_owned());
+.help("All calls of one run of the network together")
+.why(|_| "the number of runs in the profile is not known".to_owned());
 const CALLS: Of = Of::number("calls", "Calls", "", |line| {
     Some(Cell::count(line.row.calls))
 });

@@ -31,7 +31,7 @@ pub const COLUMNS: &[Of] = &[
         .why(|metric| match (&metric.before, &metric.after) {
             (Some(_), Some(_)) => why(
                 metric,
-                "what is neither better nor worse, or must not be compared, has no change",
+                "the metric has no better direction, or the sides must not be compared",
             ),
             _ => why(metric, "a change takes numbers on both sides"),
         }),

@@ -1,6 +1,6 @@
 //! Every table once: its columns over the rows of a finding.
 //!
-//! A file of this room is one table, written as a list of [`Column`]s. What is made of it is the same for
+//! A file of this folder is one table, written as a list of [`Column`]s. What is made of it is the same for
 //! all: [`View`] chooses columns and orders rows, and writes them for a terminal, a spreadsheet, another
 //! program or a report. The window shows the same view.
 
@@ -94,7 +94,7 @@ impl<R> Column<R> {
         Self { head, ..self }
     }
 
-    /// With the reason for a cell that says nothing.
+    /// With the reason for an empty cell.
     pub const fn why(self, why_missing: fn(&R) -> String) -> Self {
         Self {
             why_missing,

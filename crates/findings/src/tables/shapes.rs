@@ -93,8 +93,7 @@ fn saturation(curve: &BatchCurve) -> Option<Cell> {
 
 fn why_no_saturation(curve: &BatchCurve) -> String {
     if curve.line.is_some() {
-        "Less than half of what the line tends to was reached: to name it would be to guess"
-            .to_owned()
+        "Less than half of the limit of the line was reached, so the limit is uncertain".to_owned()
     } else {
         no_line(curve)
     }

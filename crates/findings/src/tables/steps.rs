@@ -45,7 +45,7 @@ pub const IN_REPORT: [&str; 13] = [
     "same_choice",
 ];
 
-/// The steps of a journey.
+/// The optimisation steps.
 pub fn of_journey(journey: &Journey) -> Table {
     Table::new(COLUMNS, journey.steps.clone())
 }
@@ -108,7 +108,7 @@ pub const COLUMNS: &[Of] = &[
         let runs = step.cost.pays_after_runs?;
         Some(Cell::shown(humanize::of_many(runs as u64, "run"), runs))
     })
-    .help("Runs after which a longer set-up has paid by faster runs, against the previous step")
+    .help("Runs after which faster runs make up for a longer set-up, against the previous step")
     .why(why_no_break_even),
     Of::number("memory_bytes", "Memory", "bytes", |step| Some(Cell::bytes(step.cost.memory?.bytes)))
         .help("The most memory that the step needed")

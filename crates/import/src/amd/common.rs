@@ -1,5 +1,5 @@
-//! What the formats of AMD's profilers have in common: tracks, agents in words, and rows that another
-//! file of the same run told already.
+//! Shared code of AMD's profilers: tracks, names of agents, and rows that repeat another file of the same
+//! run.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,13 +14,13 @@ pub enum Lane {
     Stream(u64, u64),
     /// A queue of a device: its agent and its number.
     Queue(u64, u64),
-    /// Copies of a device whose stream nobody tells.
+    /// Copies of a device without a known stream.
     Copies(u64),
     /// Barriers of a device.
     Barriers(u64),
-    /// Copies of which nobody tells the device.
+    /// Copies without a known device.
     HostCopies,
-    /// A thread of the host: its process, where that is told, and its number.
+    /// A thread of the host: its process, where that is known, and its number.
     Thread(Option<u64>, u64),
 }
 
@@ -67,7 +67,7 @@ impl Lane {
 pub struct Agent {
     /// Its number.
     pub number: u64,
-    /// It says itself that it is a processor.
+    /// It reports that it is a processor.
     pub is_cpu: bool,
 }
 
@@ -110,7 +110,7 @@ pub fn link(correlation: u64, process: &str) -> u64 {
     correlation ^ (u64::from(hash) << 32)
 }
 
-/// Said where a file of sums and one of launches belong to the same run.
+/// The note where a file of sums and one of launches belong to the same run.
 const SUMS_LEFT_OUT: &str =
     "sums of the same run are left out where the times of each launch or call are there";
 
@@ -122,7 +122,7 @@ const SUMMED: [SliceKind; 4] = [
     SliceKind::Call,
 ];
 
-/// Takes sums in, without those that say a second time what the trace told already.
+/// Takes sums in, without those that repeat the trace.
 pub(crate) fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
     let before = totals.len();
     let timed = SUMMED.map(|kind| into.trace.kinds().contains(&kind).then_some(kind));
@@ -177,8 +177,8 @@ impl<'a> Events<'a> {
         events
     }
 
-    /// Looks up what is there already. Counters and kernels of one run come in two lists or files that
-    /// tell of the same launches.
+    /// Looks up known launches. Counters and kernels of one run come in two lists or files with the same
+    /// launches.
     pub(crate) fn know(&mut self) {
         let trace = &self.into.trace;
         let work = trace.slices().filter(|slice| slice.kind.is_work());
@@ -191,7 +191,7 @@ impl<'a> Events<'a> {
             .collect();
     }
 
-    /// Takes one in, unless an earlier file told of it.
+    /// Takes one in, unless an earlier file had it.
     pub(crate) fn push(&mut self, event: &Event<'_>) {
         let start_ns = i64::try_from(event.start).unwrap_or(i64::MAX);
         let duration_ns = event.end.checked_sub(event.start).unwrap_or_else(|| {
@@ -223,7 +223,7 @@ impl<'a> Events<'a> {
         track
     }
 
-    /// Says what was odd, and lets go of sums that say again what came in.
+    /// Notes errors, and drops sums that repeat launches.
     pub(crate) fn finish(self, file: &str) {
         let fate = "had the end before the beginning; counted as 0 ns";
         self.into.note_some(self.backwards, "row", file, fate);

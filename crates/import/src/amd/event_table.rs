@@ -35,7 +35,7 @@ impl EventColumns {
         }
     }
 
-    /// Whether the table says when its events ran.
+    /// Whether the table has times of its events.
     pub(crate) fn have_times(&self) -> bool {
         self.start.is_some() && self.end.is_some()
     }

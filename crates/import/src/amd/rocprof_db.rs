@@ -1,7 +1,7 @@
 //! Databases that old rocprof leaves (`results.db`), with the same columns as its `results.csv`.
 //!
-//! The database of rocprof-compute is recognised here too, and refused: it holds what that program made
-//! of its counters, not what ran when.
+//! The database of rocprof-compute is recognised here too, and refused: it holds metrics of counters,
+//! not what ran when.
 
 use crate::amd::rocprof_dispatches::PLAIN;
 use crate::reading::head::Head;
@@ -31,7 +31,7 @@ pub(crate) const COMPUTE: Format = Format {
     read: |source, _, _| {
         Err(source.unusable(
             COMPUTE.title,
-            "it holds what rocprof-compute worked out and no kernels with their times. Profile with rocprofv3 --kernel-trace, and read what that writes",
+            "it holds metrics of rocprof-compute and no kernels with their times. Profile with rocprofv3 --kernel-trace, and import its files",
         ))
     },
 };
@@ -163,7 +163,7 @@ fn others(
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let place = |key| match kind {
-        // Copies are told without a device.
+        // Copies have no device.
         SliceKind::Copy => Track {
             device: Some(0),
             group: "Copies".to_owned(),

@@ -1,4 +1,4 @@
-//! `rocprof -i`: which counters to collect. It holds actions and no results, and is recognised to say so.
+//! `rocprof -i`: which counters to collect. It holds actions and no results, and is recognised for a clear error.
 
 use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
@@ -26,7 +26,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Err(source.unusable(FORMAT.title, actions(&text)))
 }
 
-/// Lines that say for what to collect.
+/// Lines that choose what to collect.
 fn is_filter(line: &str) -> bool {
     ["gpu:", "range:", "kernel:"]
         .iter()

@@ -99,7 +99,7 @@ impl Places {
     }
 }
 
-/// Finds out what the rows are, and takes them in unless they say again what a trace told already.
+/// Finds the kind of the rows, and takes them in unless they repeat a trace.
 fn take(mut totals: Vec<Total>, file: &str, into: &mut Imported) {
     if !totals.is_empty() && totals.iter().all(|total| is_domain(&total.name)) {
         into.note(
@@ -117,7 +117,7 @@ fn take(mut totals: Vec<Total>, file: &str, into: &mut Imported) {
     common::take_sums(totals, into);
 }
 
-/// What the rows of a file are, where their names do not tell: its own name says it, or all of them
+/// The kind of a file's rows, where their names do not show it: its own name does, or all of them
 /// are functions of one interface.
 fn file_kind(totals: &[Total], file: &str) -> SliceKind {
     let has = |part: &str| file.contains(part);

@@ -41,7 +41,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     table.finish(unread, into);
     if into.is_empty() {
         into.note(format!(
-            "{} tells of the machine's devices and of nothing that ran on them",
+            "{} lists the machine's devices and nothing that ran on them",
             source.name()
         ));
     }

@@ -96,7 +96,7 @@ impl Counters {
         }
     }
 
-    /// Hands them over, and says what they do to times.
+    /// Hands them over, with a note on their effect on times.
     pub fn finish(self, into: &mut Imported) {
         if self.list.is_empty() {
             return;

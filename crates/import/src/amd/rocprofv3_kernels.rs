@@ -44,7 +44,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     })
 }
 
-/// The columns that tell how large a launch is and what it takes of the device.
+/// The columns with the size of a launch and its use of the device.
 pub struct Shape {
     columns: Vec<(&'static str, [Option<usize>; 3])>,
 }
@@ -102,7 +102,7 @@ impl Shape {
         for (title, places) in &self.columns {
             let sizes = places.iter().filter_map(|place| row.whole(*place));
             let sizes: Vec<String> = sizes.map(|size| size.to_string()).collect();
-            // What a kernel does without needs no words.
+            // Unused resources are left out.
             if sizes.is_empty() || sizes == ["0"] {
                 continue;
             }

@@ -61,7 +61,7 @@ pub(crate) fn copy_lane(agent: Option<u64>, stream: Option<u64>) -> Lane {
     }
 }
 
-/// From where to where, and how much where that is told.
+/// From where to where, and how much where that is known.
 pub(crate) fn copy_words(from: &str, to: &str, bytes: Option<u64>) -> String {
     match bytes {
         Some(bytes) => format!("from {from} to {to}, {bytes} bytes"),
@@ -117,7 +117,7 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
-    /// Reads one. Whoever gives memory back tells only its address.
+    /// Reads one. A release has only an address.
     pub(crate) fn of(
         operation: &str,
         agent: Option<Agent>,
@@ -179,7 +179,7 @@ impl Allocations {
         }
         if unknown > 0 {
             into.note(format!(
-                "{unknown} times memory was given back that had been taken before the recording began; nobody tells how much"
+                "{unknown} times memory was released that was allocated before the recording began; its size is not known"
             ));
         }
     }

@@ -149,7 +149,7 @@ struct Reader {
 impl Reader {
     fn line(&mut self, line: &str) {
         if let Some(title) = title(line) {
-            // Every process writes its own tables, one after the other.
+            // Every process writes its own tables in turn.
             if self.processes == 0 || self.titles.iter().any(|known| known == title) {
                 self.titles.clear();
                 self.processes += 1;

@@ -115,7 +115,7 @@ impl<'a> Rows<'a> {
         slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
     }
 
-    /// What the host called, and what it marked.
+    /// Calls and marks of the host.
     fn calls(&self, into: &mut Imported) -> Result<(), ImportError> {
         let launching: HashSet<i64> = self.calls.iter().map(|(_, call)| *call).collect();
         const COLUMNS: [&str; 7] = ["start", "end", "id", "pid", "tid", "apiName_id", "args_id"];

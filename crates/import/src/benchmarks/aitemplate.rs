@@ -1,4 +1,4 @@
-//! What the examples of `AITemplate` print and append to their files: `batch_size: 16, latency: 3.41`, the
+//! The output of `AITemplate`'s examples, also appended to files: `batch_size: 16, latency: 3.41`, the
 //! time of a batch in milliseconds.
 
 use crate::benchmarks::common;
@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
 
 fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    // The file's name is the only place that says what was measured.
+    // Only the file's name has the setup.
     let name = source.name();
     let stem = name.rsplit_once('.').map_or(name.as_str(), |parts| parts.0);
     let title = stem

@@ -1,4 +1,4 @@
-//! What formats of benchmark results have in common.
+//! Shared code of benchmark results.
 
 use std::collections::HashMap;
 

@@ -117,7 +117,7 @@ struct Run {
     aggregate: Option<String>,
 }
 
-/// Old files lack `run_type`: there, the end of the name tells.
+/// Old files lack `run_type`: there, the end of the name shows it.
 fn run(entry: &Object) -> Option<Run> {
     let name = json::text_of(entry, "name")?;
     let aggregate = json::text_of(entry, "aggregate_name").filter(|name| !name.is_empty());
@@ -159,7 +159,7 @@ fn take(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
             json::text_of(entry, "error_message").or_else(|| json::text_of(entry, "skip_message"));
         let why = format!(
             "the benchmark gave up: {}",
-            why.unwrap_or("it does not say why")
+            why.unwrap_or("without a reason")
         );
         if !result.objections.contains(&why) {
             result.objections.push(why);

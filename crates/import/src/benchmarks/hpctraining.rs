@@ -1,4 +1,4 @@
-//! What three scripts of AMD's `HPCTrainingExamples` print: steps of `train_cifar_100.py`, the summary of
+//! The output of three scripts of AMD's `HPCTrainingExamples`: steps of `train_cifar_100.py`, the summary of
 //! `micro_benchmarking_pytorch.py`, and the `RESULT` line of `ddp_resnet_bench.py`.
 
 use crate::benchmarks::common;
@@ -51,7 +51,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     into.reported.extend(summary);
     if !steps.rates.is_empty() {
         into.name_tool("train_cifar_100.py");
-        into.note("the first step of train_cifar_100.py warms up and is far slower than the others; the script tells rates and no times");
+        into.note("the first step of train_cifar_100.py warms up and is far slower than the rest; the script prints rates and no times");
         into.reported.push(steps.into_reported());
     }
     Ok(())
@@ -80,7 +80,7 @@ fn step(line: &str) -> Option<Step> {
     })
 }
 
-/// Steps of training, one after the other.
+/// Steps of training, in sequence.
 #[derive(Debug, Default)]
 struct Steps {
     rates: Vec<f64>,

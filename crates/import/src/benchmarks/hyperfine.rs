@@ -1,4 +1,4 @@
-//! What `hyperfine` exports: `--export-json` with every run, `--export-csv` with statistics alone.
+//! Exports of `hyperfine`: `--export-json` with every run, `--export-csv` with statistics alone.
 
 use serde_json::Value;
 

@@ -211,7 +211,7 @@ impl Layers {
             ));
         } else if (self.real_ms - self.told_ms).abs() > self.told_ms.abs() * 0.01 + 0.01 {
             into.note(format!(
-                "the layers of {} take {:.3} ms and its total says {:.3} ms; some are missing",
+                "the layers of {} take {:.3} ms and its total is {:.3} ms; some are missing",
                 source.name(),
                 self.real_ms,
                 self.told_ms

@@ -106,7 +106,7 @@ impl Report {
         }
     }
 
-    /// Latencies are in milliseconds even where the name does not say so.
+    /// Latencies are in milliseconds even where the name has no unit.
     fn number(&mut self, name: &str, value: &str) {
         let Some(number) = lines::number(value) else {
             return;

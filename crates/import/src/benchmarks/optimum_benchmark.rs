@@ -1,4 +1,4 @@
-//! What optimum-benchmark writes: `benchmark.json` with its configuration, `benchmark_report.json`
+//! Files of optimum-benchmark: `benchmark.json` with its configuration, `benchmark_report.json`
 //! without, and the tables of inference of before 2024.
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::reading::source::Source;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
-/// Parts of the configuration that tell runs apart.
+/// Parts of the configuration that identify a run.
 const FACTS: [(&str, &[&str]); 5] = [
     ("", &["name"]),
     (

@@ -1,4 +1,4 @@
-//! What `onnxruntime_perf_test` prints, and the rows that it writes to its result file.
+//! The output of `onnxruntime_perf_test`, and the rows that it writes to its result file.
 
 use crate::benchmarks::common;
 use crate::reading::head::Head;

@@ -1,4 +1,4 @@
-//! A plain table of timings of which the user says which column is what. It is not recognised by
+//! A plain table of timings whose columns the user names. It is not recognised by
 //! itself: any table could be one.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const TITLE: &str = "a table of timings";
 pub struct Columns {
     /// The column with the time of a run.
     pub time: String,
-    /// Its unit; where it is not given, the column's name has to tell: `latency_ms`, `time (us)`.
+    /// Its unit; where it is not given, the column's name must have it: `latency_ms`, `time (us)`.
     pub unit: Option<String>,
     /// The column with what was measured.
     pub name: Option<String>,
@@ -166,9 +166,7 @@ fn scale(
         .ok_or_else(|| {
             source.unusable(
                 TITLE,
-                format!(
-                    "nothing says in which unit the times of {name} are; give it: ns, us, ms or s"
-                ),
+                format!("the unit of the times of {name} is not known; give it: ns, us, ms or s"),
             )
         })
 }
@@ -293,7 +291,7 @@ mod tests {
     fn what_is_missing_is_said() {
         let refused = |text: &str, columns: &Columns| table(text, columns).unwrap_err().to_string();
         let no_unit = refused("a,times\n1,2\n", &columns("times", None, None, None));
-        assert!(no_unit.contains("in which unit"), "{no_unit}");
+        assert!(no_unit.contains("the unit of the times"), "{no_unit}");
         let bad_unit = refused("a,t\n1,2\n", &columns("t", Some("h"), None, None));
         assert!(bad_unit.contains("h is no unit"), "{bad_unit}");
         let missing = refused("a,t_ms\n1,2\n", &columns("t_ms", None, Some("b"), None));

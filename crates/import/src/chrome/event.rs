@@ -107,7 +107,7 @@ fn float_ns(bytes: &[u8]) -> Option<i64> {
     (value.abs() < 9e18).then(|| value.round() as i64)
 }
 
-/// What an event says.
+/// An event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Event<'a> {
     pub phase: u8,
@@ -120,7 +120,7 @@ pub(super) struct Event<'a> {
     pub args: Args<'a>,
 }
 
-/// What its `args` say, as far as anybody asks.
+/// Its `args`, as far as they are needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args<'a> {
     pub correlation: Value<'a>,

@@ -34,7 +34,7 @@ pub(super) struct EventConverter {
     pub ranges: Ranges,
     /// Runs of a network that ended.
     pub runs: u64,
-    /// Whether kernels of a device are among the events of a runtime that also tells of its nodes.
+    /// Whether kernels of a device are among the events of a runtime that also has its nodes.
     pub has_kernels: bool,
     /// Events that are no events.
     pub broken: u64,

@@ -1,4 +1,4 @@
-//! Chrome traces: PyTorch's profiler, ONNX Runtime's, XLA's, and whoever else writes lists of events.
+//! Chrome traces: PyTorch's profiler, ONNX Runtime's, XLA's, and other lists of events.
 //!
 //! Files have hundreds of megabytes, so one thread cuts them into events while it reads, others take the
 //! events apart, and no tree is built.
@@ -41,7 +41,7 @@ enum Dialect {
     OnnxRuntime,
     /// XLA's: the events of devices, and rows that are derived from them.
     Xla,
-    /// Our own, which says everything as we would.
+    /// Powerband's own.
     Own,
     Any,
 }
@@ -112,7 +112,7 @@ pub(crate) const OWN: Format = Format {
     read: |source, watch, into| read(source, watch, Dialect::Own, OWN.title, into),
 };
 
-/// Anybody's.
+/// Any other.
 pub(crate) const ANY: Format = Format {
     id: "chrome-trace",
     title: "a Chrome trace",
@@ -148,7 +148,7 @@ fn read(
                 .map_err(|error| source.io(error))?;
         }
         let cut = cut(source, watch, &sender);
-        // Whoever waits for more goes home.
+        // Threads that wait for more end.
         drop(sender);
         cut
     })?;
@@ -197,7 +197,7 @@ fn cut(
                 bytes,
                 events,
             };
-            // Whoever should take it is gone only when everything ends.
+            // The receiver is gone only at the end.
             if sender.send(piece).is_err() {
                 break;
             }
@@ -289,7 +289,7 @@ impl Gathered {
     }
 }
 
-/// Names the tracks and tells what went wrong. Says whether there was anything.
+/// Names the tracks and notes errors. Returns whether there was anything.
 fn collect(
     gathered: Gathered,
     Harm { broken, is_cut }: Harm,
@@ -354,7 +354,7 @@ fn collect(
     true
 }
 
-/// Joins beginnings with the ends behind them; says how many have no partner.
+/// Joins beginnings with the ends behind them; returns how many have no partner.
 fn pair(trace: &mut Trace, edges: &[event_converter::Edge]) -> u64 {
     let mut open: rustc_hash::FxHashMap<u32, Vec<Slice>> = rustc_hash::FxHashMap::default();
     let mut alone = 0;
@@ -384,7 +384,7 @@ struct Described {
 }
 
 impl Described {
-    /// What a process is called; empty where the file does not tell.
+    /// What a process is called; empty where the file does not name it.
     fn process(&self, id: &str) -> &str {
         let mut known = self.processes.iter().rev();
         known
@@ -392,7 +392,7 @@ impl Described {
             .map_or("", |(_, name)| name)
     }
 
-    /// What a thread is called; empty where the file does not tell.
+    /// What a thread is called; empty where the file does not name it.
     fn thread(&self, process: &str, id: &str) -> &str {
         let mut known = self.threads.iter().rev();
         let found = known.find(|((of, thread), _)| of == process && thread == id);
@@ -445,7 +445,7 @@ impl Described {
     }
 }
 
-/// What a file says of itself.
+/// Particulars of the file.
 fn about(around: &Value, into: &mut Imported) {
     for key in [
         "cuda_runtime_version",

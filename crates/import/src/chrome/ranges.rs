@@ -1,4 +1,4 @@
-//! What CUPTI's range profiler counted, as PyTorch's profiler writes it: an event for each kernel or range,
+//! Counters of CUPTI's range profiler, as PyTorch's profiler writes them: an event for each kernel or range,
 //! with a value for each metric.
 //!
 //! The events share the time of the whole measurement in equal parts, so their times are no times of the
@@ -76,7 +76,7 @@ impl Ranges {
         }
     }
 
-    /// Gives the counters to what is imported, and says what these events do not have.
+    /// Adds the counters to the import, with a note on what these events lack.
     pub(super) fn finish(self, file: &str, into: &mut Imported) {
         into.note_some(
             self.events - self.empty,

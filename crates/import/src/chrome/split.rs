@@ -1,7 +1,7 @@
 //! A file of events cut into its events while it is read, so that several threads can take them apart
 //! and only a part of the file is in memory at any time.
 //!
-//! Profilers write text that is nearly JSON: names with quotation marks that nobody escaped, lists that
+//! Profilers write text that is nearly JSON: names with unescaped quotation marks, lists that
 //! end in the middle. An event in which a line ends within a name is given up, and the next line that
 //! begins with a brace is where it goes on.
 
@@ -9,7 +9,7 @@ use memchr::{memchr, memchr3, memmem};
 
 /// The list's key where the file is an object.
 const KEY: &[u8] = b"\"traceEvents\"";
-/// Nobody writes longer events; what lies before and behind the list is kept so far.
+/// The longest event; what lies before and behind the list is kept up to this length.
 const LONGEST: usize = 64 << 20;
 
 /// Where in the file the splitter is.
@@ -68,7 +68,7 @@ impl Splitter {
         serde_json::Value::Null
     }
 
-    /// Finds the events in a buffer; whoever calls comes again with the rest and more.
+    /// Finds the events in a buffer; the caller calls again with the rest and more.
     pub(super) fn take(&mut self, buffer: &[u8], events: &mut Vec<(u32, u32)>) -> Taken {
         let mut at = 0;
         if self.place == Place::Before {

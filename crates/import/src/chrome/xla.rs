@@ -67,7 +67,7 @@ pub(super) fn host_kind(name: &str, args: &Args<'_>) -> SliceKind {
     }
 }
 
-/// The instruction that an event carries out, without the number that tells it from others of its kind.
+/// The instruction that an event carries out, without the number that distinguishes it from others of its kind.
 /// `TensorFlow` without XLA has operators in place of instructions: `name:Type`.
 pub(super) fn operator(args: &Args<'_>) -> String {
     let instruction = args.hlo_op.text();
@@ -122,7 +122,7 @@ pub(super) fn sort(trace: &mut Trace, names: &Described) {
     for index in holders(trace, |track| row_of(track) == Row::Instructions) {
         trace.set_kind(index, SliceKind::Range);
     }
-    // A profiler that knows of no instruction still knows what the host did, and within what.
+    // Without instructions there is still the work of the host and its nesting.
     if !has_work {
         trace.relabel(SliceKind::Operator, |slice, _| {
             slice.kind == SliceKind::Range

@@ -91,7 +91,7 @@ fn reported(columns: &[String], cells: &[String]) -> Option<(f64, Reported)> {
     (!result.figures.is_empty()).then_some((load, result))
 }
 
-/// Cells that tell of each card: `GPU-1:0.5;GPU-2:0.4;`.
+/// Cells with a value of each card: `GPU-1:0.5;GPU-2:0.4;`.
 fn devices(result: &mut Reported, column: &str, cell: &str) {
     for (device, value) in cell.split(';').filter_map(|part| part.rsplit_once(':')) {
         if let Some(value) = lines::number(value) {

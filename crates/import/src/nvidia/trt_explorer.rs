@@ -1,4 +1,4 @@
-//! What TensorRT's engine explorer took from a log of `trtexec`: `*.profile.metadata.json`.
+//! Files of TensorRT's engine explorer, from a log of `trtexec`: `*.profile.metadata.json`.
 
 use serde_json::Value;
 

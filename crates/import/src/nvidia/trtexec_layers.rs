@@ -59,7 +59,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     }
     if bare > 0 {
         into.note(format!(
-            "{bare} layers of {} have names alone; an engine that is built with --profilingVerbosity=detailed tells their types",
+            "{bare} layers of {} have names alone; build the engine with --profilingVerbosity=detailed to get their types",
             source.name()
         ));
     }
@@ -105,7 +105,7 @@ fn shape_of(tensor: &Object) -> Option<String> {
     Some(format!("[{dims}] {kind}").trim().to_owned())
 }
 
-/// Inputs and outputs of the engine, with their shapes where a layer tells them.
+/// Inputs and outputs of the engine, with their shapes where a layer has them.
 fn bindings(value: &Value, layers: &[Value], into: &mut Imported) {
     let mut shapes: HashMap<&str, String> = HashMap::new();
     for tensor in layers.iter().flat_map(tensors) {
@@ -129,7 +129,7 @@ fn tensors(layer: &Value) -> impl Iterator<Item = &Object> {
         .filter_map(Value::as_object)
 }
 
-/// What a profile says of layers that no time is known of: name, type and outputs of each.
+/// Layers without known times: name, type and outputs of each.
 pub(crate) fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
     let has_times = imported.totals.iter().any(|total| total.place == PLACE);
     let layers = imported.layers.iter().filter(|_| !has_times);
@@ -137,7 +137,7 @@ pub(crate) fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
         let told = [layer.kind.as_str(), layer.outputs.as_str()];
         let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
         let told = match told.as_slice() {
-            [] => "type not told".to_owned(),
+            [] => "type not known".to_owned(),
             told => told.join(", "),
         };
         (format!("layer {}", layer.name), told)
@@ -145,7 +145,7 @@ pub(crate) fn facts_of_layers(imported: &Imported) -> Vec<(String, String)> {
     layers.map(fact).collect()
 }
 
-/// Gives layers whose times are known the types that another file of the run tells.
+/// Gives layers with known times the types from another file of the run.
 pub fn join(into: &mut Imported) {
     let mut types: HashMap<&str, &str> = HashMap::new();
     let mut is_double = false;

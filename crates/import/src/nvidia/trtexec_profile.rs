@@ -56,7 +56,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
     }
     if count.is_none() {
-        into.note("the profile does not say how many iterations it covers; each layer counts once");
+        into.note("the profile does not state its number of iterations; each layer counts once");
     }
     if is_negative {
         into.note("some times lie below zero and count as zero");
@@ -72,7 +72,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 /// Takes layers in, unless another file of the same run had them.
 pub fn take(into: &mut Imported, layers: Vec<Total>, runs: Option<u64>) {
     if into.totals.iter().any(|total| total.place == PLACE) {
-        into.note("two files of the run tell of the layers' times; those of the first count");
+        into.note("two files of the run have the layers' times; those of the first count");
         return;
     }
     into.totals.extend(layers);

@@ -1,4 +1,4 @@
-//! What `trtexec` reports of a run, whichever file tells: the log, or what the engine explorer took
+//! The results of a run of `trtexec`, from either file: the log, or what the engine explorer took
 //! from it.
 
 use powerband_core::domain::reported::Reported;
@@ -88,7 +88,7 @@ impl Summary {
     }
 }
 
-/// Takes results in. Files of one run tell of the same times, one run by run and one in statistics:
+/// Takes results in. Files of one run have the same times, one run by run and one in statistics:
 /// those of one name become one result.
 pub fn take(into: &mut Imported, results: impl IntoIterator<Item = Reported>) {
     for result in results {

@@ -20,7 +20,7 @@ pub(crate) enum Chunk {
 
 /// Splits `{"traceEvents": [{…}, {…}, …], …}` into its elements.
 ///
-/// Some tools write names with quotation marks that nobody marked as such. What goes wrong by that ends
+/// Some tools write names with unescaped quotation marks. The damage of that ends
 /// at the line's end, as no text goes over it.
 #[derive(Debug)]
 pub(crate) struct Chunks<R> {

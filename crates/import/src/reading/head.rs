@@ -22,7 +22,7 @@ impl Head {
             Err(error) if error.error_len().is_none() => {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
             }
-            // Names may hold anything; what tells formats apart is plain.
+            // Names may hold anything; the marks of formats are plain.
             Err(_) if !bytes.contains(&0) => return Self::text(&String::from_utf8_lossy(bytes)),
             Err(_) => return Self::Bytes,
         };
@@ -103,7 +103,7 @@ impl Head {
             .all(|name| columns.iter().any(|column| column == name))
     }
 
-    /// What it looks like, for somebody whose file is not known.
+    /// A description of an unknown file.
     pub fn looks(&self) -> String {
         let short = |text: &str| -> String { text.chars().take(60).collect() };
         match self {

@@ -1,4 +1,4 @@
-//! What tables of text have in common: rows with unquoted commas, units in cells, numbers in words.
+//! Shared code of text tables: rows with unquoted commas, units in cells, numbers in words.
 
 /// A row of a table whose first column is a name that may hold the separator without quotation marks:
 /// the last `n` fields are taken from the right, the rest is the name.
@@ -27,7 +27,7 @@ pub fn unquoted(field: &str) -> String {
 }
 
 /// The fields of a row with quotation marks. One that is opened and not closed before a separator is
-/// closed where a mark stands before a separator: names may hold marks that nobody doubled.
+/// closed where a mark stands before a separator: names may hold marks that were not doubled.
 pub fn fields(row: &str, separator: char) -> Vec<String> {
     let row = row.trim_end_matches(['\r', '\n']);
     let mut fields = Vec::new();

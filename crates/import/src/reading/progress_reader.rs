@@ -1,11 +1,11 @@
-//! Bytes that are read under somebody's eyes, for readers that know nothing of a watch.
+//! Bytes read with progress and cancelling, for readers that support neither.
 
 use std::io::{self, Read};
 
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Stream;
 
-/// Bytes of a file. Stops with an error as soon as nobody wants them any longer.
+/// Bytes of a file. Reading stops with an error once it is cancelled.
 #[derive(Debug)]
 pub struct ProgressReader<'a> {
     stream: Stream,

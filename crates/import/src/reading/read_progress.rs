@@ -1,4 +1,4 @@
-//! How somebody who waits follows a file being read, and stops it.
+//! Progress of reading a file, and cancelling it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use powerband_core::base::cancel::CancelToken;
 /// Reading, as seen from outside.
 #[derive(Debug, Default)]
 pub struct ReadProgress<'a> {
-    /// Raised by whoever does not want to wait any longer.
+    /// Raised to cancel the reading.
     pub cancel: CancelToken,
     /// Where the bytes that were read are counted; of the file itself, not of what it unpacks to.
     pub progress: Option<&'a AtomicU64>,

@@ -14,7 +14,7 @@ use crate::reading::source::Source;
 use crate::{ImportError, Imported};
 use powerband_core::base::humanize;
 
-/// Rows between two looks at whether somebody wants it stopped.
+/// Rows between two checks for cancelling.
 const TICK: u64 = 8192;
 /// Tables with fewer rows than this are read by one thread.
 const WORTH_SPLITTING: i64 = 50_000;
@@ -56,7 +56,7 @@ impl<'a> Query<'a> {
 pub struct Seen {
     /// Rows that were read.
     pub rows: u64,
-    /// Rows of them that nothing could be made of.
+    /// Rows of them that could not be read.
     pub unread: u64,
     /// Why reading ended too early.
     pub broken: Option<String>,
@@ -67,7 +67,7 @@ pub struct Seen {
 pub struct Cells<'a, 'b>(&'a Row<'b>);
 
 impl<'a> Base<'a> {
-    /// Opens a database. Rows that its program has not put into it yet are told of.
+    /// Opens a database. Rows that its program has not written into it yet get a note.
     pub fn open(source: &'a Source, into: &mut Imported) -> Result<Self, ImportError> {
         let database = source.open_database()?;
         let mut log = source.path().as_os_str().to_owned();
@@ -120,7 +120,7 @@ impl<'a> Base<'a> {
         Ok(())
     }
 
-    /// Reads a table; `each` says whether it could make something of a row. A table that is missing
+    /// Reads a table; `each` returns whether it could read a row. A table that is missing
     /// has no rows.
     pub fn each(
         &self,
@@ -154,7 +154,7 @@ impl<'a> Base<'a> {
             let mut made = T::default();
             let expected = to.saturating_sub(from).unsigned_abs().max(1);
             let tick = |rows: u64| match index {
-                // All advance alike, so one of them tells for all.
+                // All advance alike, so one of them reports for all.
                 0 => watch.tick(bytes.min(rows.saturating_mul(bytes / expected))),
                 _ if watch.cancel.is_cancelled() => Err(ImportError::Cancelled),
                 _ => Ok(()),
@@ -287,7 +287,7 @@ impl Seen {
         self.broken = self.broken.take().or(other.broken);
     }
 
-    /// Notes what was not as it should be.
+    /// Notes errors of a table.
     pub fn tell(&self, table: &str, source: &Source, into: &mut Imported) {
         let of = format!("{table} in {}", source.name());
         let fate = "could not be read: not only times and numbers";

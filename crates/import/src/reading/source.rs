@@ -97,12 +97,12 @@ impl Source {
         self.kept.as_ref().map_or(&self.path, |kept| kept.path())
     }
 
-    /// Where it is, in words for people: what was read from standard input has no path.
+    /// Where it is, for messages: standard input has no path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()
@@ -134,7 +134,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Opens it as a database, as it stands. What another program may be writing at this moment is not waited for.
+    /// Opens it as a database, as it stands. It does not wait for pending writes of another program.
     pub(crate) fn open_database(&self) -> Result<Connection, ImportError> {
         sqlite::open(self.database()?).map_err(|error| self.refused(&error))
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 /// The format in words, for messages about any database.
 pub(crate) const TITLE: &str = "a database of SQLite";
 
-/// Opens a database as it stands. What another program may be writing at this moment is not waited for.
+/// Opens a database as it stands, without waiting for pending writes of another program.
 pub fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI

@@ -13,13 +13,13 @@ use crate::ImportError;
 use crate::reading::limits::Limits;
 use crate::reading::read_progress::ReadProgress;
 
-/// What it is called in messages, and as the name of a profile.
+/// Its name in messages, and as the name of a profile.
 pub const NAME: &str = "standard input";
 /// Read at once.
 const CHUNK: usize = 1 << 20;
 /// Chunks that may wait to be written.
 const WAITING: usize = 4;
-/// How often somebody who waits for bytes looks whether they are still wanted.
+/// Time between two checks for cancelling while it waits for bytes.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Whether a path means standard input: `-`, or what systems call it where that is no regular file.
@@ -70,7 +70,7 @@ fn read_all(sender: &SyncSender<io::Result<Vec<u8>>>) {
             Err(error) => Err(error),
         };
         let is_over = read.is_err();
-        // Where nobody listens any longer, nobody wants the rest.
+        // Without a receiver the rest is not needed.
         if sender.send(read).is_err() || is_over {
             return;
         }

@@ -97,7 +97,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Says what could not be read; `unread` are the rows that the caller could make nothing of.
+    /// Notes what could not be read; `unread` are the rows that the caller could not read.
     pub fn finish(self, unread: u64, into: &mut Imported) {
         note_unread(unread + self.unread, self.source, into);
         if self.is_cut {

@@ -15,7 +15,7 @@ pub(crate) struct Utf8<R> {
     ready: (Vec<u8>, usize),
 }
 
-/// What the bytes turned out to be.
+/// The encoding of the bytes.
 #[derive(Debug)]
 enum Kind {
     /// The first two bytes were not read yet.

@@ -1,12 +1,11 @@
-//! What damaged files tell, held within what can be counted: no sum of times, calls or bytes overflows
-//! later, wherever somebody adds them up.
+//! Numbers of damaged files, clamped so that no later sum of times, calls or bytes overflows.
 
 use crate::Imported;
 
 /// Together no more than this in a file: four years in nanoseconds. A hundred such files are one session.
 const MOST: u64 = 1 << 57;
 
-/// Cuts numbers that cannot be, and says so.
+/// Clamps impossible numbers, with a note.
 pub fn clamp(imported: &mut Imported) {
     let mut cut = imported.trace.cut();
     let mut times = Budget::default();
@@ -19,7 +18,7 @@ pub fn clamp(imported: &mut Imported) {
     for counter in &mut imported.counters {
         cut += launches.hold(&mut counter.launches);
     }
-    // What is told of one case in several places is measured in several rounds, which are added up.
+    // Several results of one case become rounds, which are added up.
     let mut samples = Budget::default();
     let mut typical = Budget::default();
     for reported in &mut imported.reported {

@@ -1,4 +1,4 @@
-//! What is made of the records of any format: slices, sums, and what no run can have.
+//! Records of any format as slices and sums, with implausible values removed.
 
 pub mod clamp_implausible;
 pub mod nesting;

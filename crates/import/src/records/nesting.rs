@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 
-/// Indices of some slices, thread by thread, whoever begins first, then whoever is longer.
+/// Indices of some slices, thread by thread, sorted by start, then the longer first.
 fn in_order(trace: &Trace, is_wanted: impl Fn(&Slice) -> bool) -> Vec<u32> {
     let slices = trace.slices().enumerate();
     let mut order: Vec<u32> = slices

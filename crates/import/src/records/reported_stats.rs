@@ -1,4 +1,4 @@
-//! What a program states in the measures that are also made here, found among its figures by their names.
+//! Statistics that a program states and Powerband also computes, found among its figures by their names.
 
 use crate::reading::lines;
 use powerband_core::domain::reported::{Figure, Reported, Stated};

@@ -10,7 +10,7 @@ use crate::reading::source::Source;
 use crate::{ImportError, Imported};
 use powerband_core::domain::trace::{Names, Slice, SliceKind, Trace, Track};
 
-/// Mixes numbers that the file made up itself: quick, and nothing else.
+/// A fast hash for numbers of the file itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mix(u64);
 
@@ -130,7 +130,7 @@ pub struct Raw {
     pub kind: SliceKind,
     /// Its name's number in the database.
     pub name: i64,
-    /// What tells its track from others.
+    /// The identity of its track.
     pub track: [i64; 3],
     /// Start and end.
     pub times: (Option<i64>, Option<i64>),
@@ -141,7 +141,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// A row that begins with start and end, and has what tells its track from others in these columns.
+    /// A row that begins with start and end, and has the identity of its track in these columns.
     pub(crate) fn of(row: &Cells<'_, '_>, kind: SliceKind, name: i64, track: [usize; 2]) -> Self {
         let [first, second] = track.map(|column| row.int(column).unwrap_or(0));
         Self {
@@ -175,7 +175,7 @@ pub(crate) fn thread_track([process, thread, _]: [i64; 3]) -> Track {
 
 /// From the number of a name in a database to the name.
 pub(crate) type Naming<'a> = dyn Fn(i64) -> String + 'a;
-/// From what tells a track from others to the track.
+/// From the identity of a track to the track.
 pub type Placing<'a> = dyn Fn([i64; 3]) -> Track + 'a;
 
 impl SliceBuffer {
@@ -234,7 +234,7 @@ impl SliceBuffer {
     }
 }
 
-/// Reads a table into a trace, and tells how many slices it had.
+/// Reads a table into a trace, and returns its number of slices.
 pub fn take(
     base: &Base<'_>,
     watch: &ReadProgress<'_>,
@@ -254,7 +254,7 @@ pub fn take(
     Ok(count)
 }
 
-/// Reads a table whose names stand in its rows into a trace, one row after the other.
+/// Reads a table whose names stand in its rows into a trace, row by row.
 pub(crate) fn take_named(
     base: &Base<'_>,
     watch: &ReadProgress<'_>,

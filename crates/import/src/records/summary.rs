@@ -11,16 +11,16 @@ use powerband_core::base::humanize;
 use powerband_core::domain::profile::{DeviceTime, Launches, MemoryUse, Profile, Total};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
-/// Pauses that are told of each device.
+/// Pauses listed of each device.
 const GAPS: usize = 10;
-/// Allocations that are told.
+/// Allocations listed.
 const LARGEST: usize = 20;
 /// Points that a curve of memory has at most.
 const POINTS: usize = 1000;
 /// Names with times of their own that a profile has at most; the others are added up.
 const NAMES: usize = 20_000;
 
-/// Where the time went in what was read.
+/// The time of a file, added up.
 pub fn profile(imported: &Imported, name: &str) -> Profile {
     let trace = &imported.trace;
     let (mut totals, left_out) = totals(trace, NAMES);
@@ -53,7 +53,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
     }
 }
 
-/// Whether a kind is added up: scripts and spans over everything say nothing as a sum.
+/// Whether a kind is added up: sums of scripts and of spans over everything are meaningless.
 fn is_added_up(kind: SliceKind) -> bool {
     !matches!(kind, SliceKind::Script | SliceKind::Other)
 }
@@ -136,7 +136,7 @@ fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
         max_ns: Some(sum.max_ns),
     };
     let mut totals: Vec<Total> = sums.iter().chain(&rest).map(total).collect();
-    // The order of a table of numbers by chance is the order of nothing.
+    // The order of a table is arbitrary.
     totals.sort_by(|a, b| {
         (&a.name, &a.op, &a.place, a.kind).cmp(&(&b.name, &b.op, &b.place, b.kind))
     });
@@ -229,7 +229,7 @@ struct Spans<'a> {
     all: Vec<(i64, i64)>,
 }
 
-/// How busy each device was, and the processor in place of one where nodes ran there.
+/// Busy time of each device, and of the processor in place of one where nodes ran there.
 fn devices(trace: &Trace) -> Vec<DeviceTime> {
     let origin = trace.extent().map_or(0, |(first, _)| first);
     let mut devices: Vec<Spans<'_>> = Vec::new();

@@ -1,7 +1,7 @@
-//! Files of tools that are known and not read: how each is recognised, what it is called, and what helps.
+//! Files of tools that are known and not read: how each is recognised, its name, and what helps.
 //!
-//! Asked where no format recognises a file. Content decides before the name; of what is only packed or pickled, the
-//! name says more than the content does.
+//! Used where no format recognises a file. Content decides before the name; for packed or pickled files the name is
+//! more specific.
 
 use std::path::Path;
 
@@ -32,29 +32,29 @@ enum Sign {
     Words(&'static [&'static str]),
     /// All of these keys near the beginning of JSON.
     Keys(&'static [&'static str]),
-    /// What neither bytes nor words tell.
+    /// A check by a function, where bytes and words do not suffice.
     Like(fn(&[u8], &Head) -> bool),
 }
 
 use Sign::{At, Keys, Like, Words};
 
-/// What helps with a tool that watches cards.
+/// What helps with a tool that reads cards.
 const WATCHED: &str = "powerband devices --watch shows what the cards report, and powerband bench records it during every run";
 /// What helps with the result of a test of a server.
 const OF_A_SERVER: &str = "Its times can be brought along as a CSV with a row a request: powerband import times.csv --columns time=latency_ms";
 /// What helps with samples of a processor.
 const OF_PERF: &str =
-    "perf report shows what is in it; powerband bench --profile profiles a run of a network";
+    "perf report shows its contents; powerband bench --profile profiles a run of a network";
 
 /// Every kind, special ones before general ones.
 #[rustfmt::skip]
 const KNOWN: &[Unread] = &[
-    Unread("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import what comes out: nsys export --type sqlite FILE"),
-    Unread("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import what comes out of: nsys export --type sqlite REPORT"),
-    Unread("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import what comes out: ncu --import FILE --csv --page raw > kernels.csv"),
+    Unread("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import the result: nsys export --type sqlite FILE"),
+    Unread("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import the result of: nsys export --type sqlite REPORT"),
+    Unread("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import the result: ncu --import FILE --csv --page raw > kernels.csv"),
     Unread("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
     Unread("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
-    Unread("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import what comes out: traceconv json FILE trace.json"),
+    Unread("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
     Unread("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], OF_PERF),
     Unread("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
     Unread("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
@@ -71,22 +71,22 @@ const KNOWN: &[Unread] = &[
     Unread("a result of GenAI-Perf", &[Keys(&["request_throughput", "request_latency", "input_config"]), Keys(&["experiments", "response_timestamps"]), Words(&["Metric,avg,min,max,p99"])], &["_genai_perf.json", "_genai_perf.csv"], OF_A_SERVER),
     Unread("a result of GuideLLM", &[Keys(&["guidellm_version"]), Keys(&["benchmarks", "time_to_first_token_ms"]), Words(&["generative_benchmark"])], &[], OF_A_SERVER),
     Unread("a session of Powerband", &[Words(&["// A Powerband session."]), Like(is_session)], &[], "powerband show FILE prints it"),
-    Unread("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows what is in it"),
+    Unread("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows its contents"),
 ];
 
-/// What says of its content only how it is packed.
+/// Packed files, whose content shows only the packing.
 #[rustfmt::skip]
 const PACKED: &[Unread] = &[
     Unread("a zip archive", &[At(0, b"PK\x03\x04"), At(0, b"PK\x05\x06")], &[".zip"], "Unpack it, and import the files that were in it: unzip FILE"),
     Unread("a tar archive", &[At(257, b"ustar")], &[".tar"], "Unpack it, and import the files that were in it: tar -xf FILE"),
-    Unread("packed with zstd", &[At(0, b"\x28\xb5\x2f\xfd")], &[".zst"], "Unpack it, and import what comes out: zstd -d FILE"),
-    Unread("packed with xz", &[At(0, b"\xfd7zXZ\0")], &[".xz"], "Unpack it, and import what comes out: xz -dk FILE"),
-    Unread("packed with bzip2", &[At(0, b"BZh")], &[".bz2"], "Unpack it, and import what comes out: bzip2 -dk FILE"),
+    Unread("packed with zstd", &[At(0, b"\x28\xb5\x2f\xfd")], &[".zst"], "Unpack it, and import the result: zstd -d FILE"),
+    Unread("packed with xz", &[At(0, b"\xfd7zXZ\0")], &[".xz"], "Unpack it, and import the result: xz -dk FILE"),
+    Unread("packed with bzip2", &[At(0, b"BZh")], &[".bz2"], "Unpack it, and import the result: bzip2 -dk FILE"),
     Unread("a 7-Zip archive", &[At(0, b"7z\xbc\xaf\x27\x1c")], &[".7z"], "Unpack it, and import the files that were in it: 7z x FILE"),
-    Unread("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs what is in it, so none is read: save its numbers as CSV or JSON in Python"),
+    Unread("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs its code, so none is read: save its numbers as CSV or JSON in Python"),
 ];
 
-/// What is said of a file that no format recognises; nothing where it is not known either.
+/// The message about a file that no format recognises; nothing where it is not known either.
 pub fn refusal(path: &Path, beginning: &[u8], head: &Head) -> Option<ImportError> {
     let shows = |kind: &&Unread| kind.1.iter().any(|sign| sign.is_in(beginning, head));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -144,13 +144,13 @@ fn is_xplane(beginning: &[u8], _: &Head) -> bool {
     beginning.first() == Some(&0x0a) && names.iter().any(|name| has(beginning, name))
 }
 
-/// Records with a length and a checksum before each; the first one tells the version of the format.
+/// Records with a length and a checksum before each; the first one has the version of the format.
 fn is_tfevents(beginning: &[u8], _: &Head) -> bool {
     let first = &beginning[..beginning.len().min(64)];
     first.get(12) == Some(&0x09) && has(first, b"brain.Event:")
 }
 
-/// Packets in protobuf, one after the other: each has the tag of field 1 and its length.
+/// Packets in protobuf, in sequence: each has the tag of field 1 and its length.
 fn is_perfetto(beginning: &[u8], _: &Head) -> bool {
     let mut rest = beginning;
     let mut n_packets = 0;
@@ -244,12 +244,12 @@ fn is_rocm_smi_json(_: &[u8], head: &Head) -> bool {
     inner.starts_with("\"card0\"")
 }
 
-/// What `llama-bench -o csv` prints.
+/// The output of `llama-bench -o csv`.
 fn is_llama_csv(_: &[u8], head: &Head) -> bool {
     head.has_columns(',', &["build_commit", "avg_ns", "n_gen"])
 }
 
-/// What `llama-bench` prints unless it is told otherwise: a table of Markdown.
+/// The default output of `llama-bench`: a table of Markdown.
 fn is_llama_table(_: &[u8], head: &Head) -> bool {
     let mut lines = first_words(head).lines();
     lines.any(|line| {

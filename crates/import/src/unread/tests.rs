@@ -3,9 +3,9 @@
 use super::super::testing;
 use super::*;
 
-/// A name, its content, and what is said: what it is called, and a part of what helps.
+/// A name, its content, and the message: its name, and a part of what helps.
 type Case<'a> = (&'a str, &'a [u8], &'a str, &'a str);
-/// The same of text, whose name says nothing.
+/// The same of text with an unspecific name.
 type TextCase = (&'static str, &'static str, &'static str);
 
 const TFEVENTS: &[u8] = b"\x18\0\0\0\0\0\0\0\x01\x02\x03\x04\x09\0\0\0\0\0\0\xd9\x41\x1a\x0dbrain.Event:2\x01\x02\x03\x04";

@@ -1,7 +1,7 @@
 //! Where the time of a profile went: by category, by operator, by kernel.
 //!
 //! What is added up is kernels, copies and sets where there are any, else operators without those within
-//! them. Sums are not busy time: streams overlap.
+//! them. Sums are not GPU busy time: streams overlap.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use super::kernel_name;
 use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
-/// What stands for the operator where nobody says.
+/// The name of the row of kernels without a known operator, in documents.
 pub(crate) const NOT_TOLD: &str = "operator not told";
 /// Longest gaps that are listed.
 const GAPS: usize = 10;
@@ -88,7 +88,7 @@ pub struct Row {
     pub short: String,
     /// The category; of an operator with several, that of most of its time.
     pub category: Category,
-    /// The operators, most time first; empty where nobody says.
+    /// The operators, most time first; empty where they are not known.
     pub ops: Vec<String>,
     /// Where it ran, each place once.
     pub places: Vec<String>,
@@ -148,17 +148,17 @@ pub struct Breakdown {
     pub rows: Vec<Row>,
     /// All of it, in nanoseconds; nothing where the profile has no times, as where a tool only counted.
     pub summed_ns: Option<u64>,
-    /// How often anything ran; nothing where the profile does not tell.
+    /// How often anything ran; nothing where the profile does not record it.
     pub calls: Option<u64>,
-    /// The share of the time from first to last in which devices were busy with nothing, from 0 to 1, and
-    /// the time in which they were busy with something.
+    /// GPU idle and GPU busy: the share of the time from first to last in which nothing ran, from 0 to 1,
+    /// and the time in which something ran.
     pub busy: Option<Busy>,
     /// The longest pauses of the devices, the longest first.
     pub gaps: Vec<Gap>,
     /// What launching took.
     pub launches: Option<Launches>,
-    /// What the host did meanwhile: operators, calls, waits, scripts and the profiler itself, which lie
-    /// over each other and are never added.
+    /// Time of the host by kind: operators, calls, waits, scripts and the profiler itself, which overlap
+    /// and are never added.
     pub host: Vec<(SliceKind, u64)>,
     /// The host's part of whole runs: their time without that of the nodes in them, in nanoseconds, where
     /// the profile has both.
@@ -169,7 +169,7 @@ pub struct Breakdown {
     pub has_operators: bool,
 }
 
-/// How busy the devices were.
+/// GPU busy time of the devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
     /// Time in which at least one kernel, copy or set ran, of all devices together, in nanoseconds.
@@ -387,7 +387,10 @@ impl<'a> Group<'a> {
             self.totals.iter().map(|total| end(total)).collect()
         };
         Row {
-            short: name.clone(),
+            short: match name.as_str() {
+                NOT_TOLD => "operator not known".to_owned(),
+                _ => name.clone(),
+            },
             name,
             category: most.map_or(Category::Other, |(category, _)| *category),
             ops: each_once(&operator),

@@ -15,7 +15,7 @@ fn by(profile: &Profile, level: Level) -> Breakdown {
     add_up(profile, &Rules::default(), level)
 }
 
-/// The same kernels, and nobody knows their operators.
+/// The same kernels without operators.
 fn without_operators(mut profile: Profile) -> Profile {
     for total in &mut profile.totals {
         total.op.clear();

@@ -1,4 +1,4 @@
-//! Two profiles side by side: what got faster, what appeared and what went.
+//! Two profiles side by side: what got faster, what was added and what was removed.
 //!
 //! Names are matched in four steps: by the whole name, by what it is without sizes and types, by the
 //! operator, by the category. What one step matches, the next ones do not see, so that every unit of time
@@ -44,7 +44,7 @@ impl Matched {
     }
 }
 
-/// What became of a row.
+/// How a row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is on both sides.
@@ -58,6 +58,15 @@ pub enum Change {
 impl Change {
     /// What it is called.
     pub fn title(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Appeared => "added",
+            Self::Went => "removed",
+        }
+    }
+
+    /// Its name in documents; never changed.
+    pub fn id(self) -> &'static str {
         match self {
             Self::Changed => "changed",
             Self::Appeared => "appeared",
@@ -110,7 +119,7 @@ impl Row {
         self.after_ns() - self.before_ns()
     }
 
-    /// What became of it.
+    /// How it changed.
     pub fn change(&self) -> Change {
         match (self.before.is_empty(), self.after.is_empty()) {
             (true, _) => Change::Appeared,
@@ -131,11 +140,11 @@ pub struct Comparison {
     pub after_ns: Option<f64>,
     /// Whether times are those of a run of the network; else of the whole profile.
     pub is_per_run: bool,
-    /// What somebody who reads it should know.
+    /// Warnings about the comparison.
     pub notes: Vec<String>,
-    /// Names that the before side has and the after side has not, most time first.
+    /// Removed names, most time first.
     pub went: Vec<Member>,
-    /// Names that the after side has and the before side has not, most time first.
+    /// Added names, most time first.
     pub appeared: Vec<Member>,
 }
 
@@ -261,7 +270,7 @@ fn whole(parts: &[Part]) -> Option<f64> {
     (!parts.is_empty()).then(|| parts.iter().map(|part| part.ns).sum())
 }
 
-/// Says which side has no times: a tool that only counted, or told of memory alone.
+/// Names the side without times: its tool only counted, or recorded memory alone.
 fn without_times(before: &Profile, before_ns: Option<f64>, after: &Profile) -> String {
     let which = if before_ns.is_none() { before } else { after };
     format!(
@@ -285,7 +294,7 @@ fn key(part: &Part, matched: Matched) -> Option<String> {
         Matched::Category if part.category == Category::Other => String::new(),
         Matched::Category => return Some(part.category.title().to_owned()),
     };
-    // A name may well be empty; a base name or an operator without letters tells nothing.
+    // A name may be empty; a base name or an operator without letters matches nothing.
     let tells = matches!(matched, Matched::Name | Matched::Alone) || !word.is_empty();
     tells.then(|| format!("{place} {word}"))
 }
@@ -433,19 +442,19 @@ impl Nature {
 fn notes(before: &Profile, after: &Profile, is_per_run: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if !is_per_run {
-        notes.push("Times are those of whole profiles, because it is not known of both how many runs they cover: one that ran longer has more of everything.".to_owned());
+        notes.push("Times are those of whole profiles, because the number of runs is not known on both sides: a longer profile has more of everything.".to_owned());
     }
     let tools = [&before.tool.name, &after.tool.name].map(|name| name.to_lowercase());
     let is_old = |tool: &str| tool.starts_with("rocprof") && !tool.starts_with("rocprofv");
     let is_new = |tool: &str| tool.starts_with("rocprofv3");
     let [old, new] = &tools;
     if is_old(old) && is_new(new) || is_new(old) && is_old(new) {
-        notes.push("One side was profiled by rocprof and the other by rocprofv3, which take their times in different ways: differences of a few microseconds a call may be theirs.".to_owned());
+        notes.push("One side was profiled by rocprof and one by rocprofv3, which take times differently: differences of a few microseconds per call may come from the tools.".to_owned());
     }
     let natures = [Nature::of(before), Nature::of(after)];
     if natures[0] != natures[1] {
         notes.push(format!(
-            "These are different things: {} before, {} after. What they have in common are operators and categories at best.",
+            "The two sides measure different things: {} before, {} after. At best they share operators and categories.",
             natures[0].title(),
             natures[1].title()
         ));

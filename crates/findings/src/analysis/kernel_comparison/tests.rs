@@ -194,7 +194,7 @@ fn differences_always_add_up_to_the_whole() {
 }
 
 #[test]
-fn what_is_not_to_be_compared_is_said() {
+fn unlike_profiles_have_a_warning() {
     let of_tool = |name: &str, format: &str| {
         let mut profile = made(&[("k", "", 1)], Some(1));
         profile.tool.name = name.to_owned();
@@ -206,8 +206,8 @@ fn what_is_not_to_be_compared_is_said() {
         of_tool("rocprof", "rocprof-stats"),
         of_tool("rocprofv3", "rocprof-stats"),
     );
-    assert!(notes(&old, &new).contains("rocprof and the other by rocprofv3"));
-    assert!(notes(&new, &old).contains("rocprof and the other by rocprofv3"));
+    assert!(notes(&old, &new).contains("rocprof and one by rocprofv3"));
+    assert!(notes(&new, &old).contains("rocprof and one by rocprofv3"));
     assert_eq!(notes(&new, &new), "");
     let nodes = of_tool("ONNX Runtime", "onnxruntime");
     assert!(notes(&nodes, &new).contains("nodes of a runtime before"));

@@ -12,7 +12,7 @@ use powerband_core::base::humanize;
 
 /// Longest short name, in characters.
 const LONGEST: usize = 72;
-/// Longest template arguments that tell kernels of one short name apart, in characters.
+/// Longest template arguments that distinguish kernels of one short name, in characters.
 const LONGEST_ARGUMENTS: usize = 28;
 /// How deep functors within functors are followed.
 const DEEPEST: usize = 8;
@@ -33,7 +33,7 @@ const WRAPPERS: [&str; 12] = [
     "unary_gated_op_kernel",
 ];
 
-/// Parts of functors that say nothing of what is computed.
+/// Parts of functors that do not describe what is computed.
 const SHELLS: [&str; 15] = [
     "gpu_kernel_impl",
     "gpu_kernel_impl_nocast",
@@ -83,8 +83,8 @@ impl KernelName {
         }
     }
 
-    /// What people read: the last part, of a wrapper what it carries, of generated names what tells them
-    /// apart.
+    /// What people read: the last part, of a wrapper what it carries, of generated names what distinguishes
+    /// them.
     pub fn short(&self) -> String {
         let last = last_part(&self.base);
         if let Some(inner) = &self.inner {
@@ -115,7 +115,7 @@ impl KernelName {
     }
 }
 
-/// Short names of many, each another one where the whole names differ in what can be told in brief.
+/// Short names of many, each another one where the whole names differ in what fits into a short name.
 pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
     let taken: Vec<KernelName> = names.iter().map(|name| KernelName::of(name)).collect();
     let mut shorts: Vec<String> = taken.iter().map(KernelName::short).collect();
@@ -176,7 +176,7 @@ fn bare(name: &str) -> &str {
     }
 }
 
-/// A linker's name as a person writes it; others, and those that nobody understands, as they are.
+/// A linker's name as a person writes it; others, and those that cannot be demangled, as they are.
 fn demangled(name: &str) -> String {
     if !name.starts_with("_Z") && !name.starts_with("__Z") {
         return name.to_owned();
@@ -189,7 +189,7 @@ fn demangled(name: &str) -> String {
     readable.unwrap_or_else(|| nested_names(name).unwrap_or_else(|| name.to_owned()))
 }
 
-/// The names that a mangled name begins with, for one that is cut or that nobody else understands:
+/// The names that a mangled name begins with, for one that is cut or cannot be demangled:
 /// `_ZN2at6native3fooIfEEvT_` is `at::native::foo`.
 fn nested_names(name: &str) -> Option<String> {
     let rest = name.trim_start_matches('_').strip_prefix('Z')?;

@@ -1,4 +1,4 @@
-//! Accuracies that cannot be, or say nothing.
+//! Impossible or implausible accuracies.
 
 use super::{Check, Finding, plain};
 use powerband_core::domain::claim::{Figure, Metric, Published};
@@ -31,12 +31,12 @@ fn too_much(figure: &Figure) -> Option<Finding> {
     (plain(figure)?.low > 1.0).then(|| {
         Finding::contradiction(name(figure))
             .claimed(figure.words())
-            .follows("nothing is right more often than always")
+            .follows("no accuracy exceeds 100 %")
             .sum(format!("{} > 100 %", figure.words()))
     })
 }
 
-/// Without a fault: all of them in one finding.
+/// Accuracies of 100 %, all in one finding.
 fn faultless(figures: &[Figure]) -> Option<Finding> {
     let is_whole = |figure: &&Figure| {
         let bounds = plain(figure);
@@ -50,7 +50,7 @@ fn faultless(figures: &[Figure]) -> Option<Finding> {
     (!whole.is_empty()).then(|| {
         Finding::doubt("without a fault")
             .claimed(whole.join(", "))
-            .follows("a network that is never wrong was most likely compared with itself, or with too few inputs to tell")
+            .follows("a network without errors was most likely compared with itself, or with too few inputs")
             .sum("100 % − 100 % = 0 %, no input that could show a loss")
     })
 }
@@ -60,7 +60,7 @@ fn turned(one: &Figure, five: &Figure) -> Option<Finding> {
     (is_one && plain(one)?.low > plain(five)?.high).then(|| {
         Finding::contradiction(name(one))
             .claimed(format!("top-1 {}, top-5 {}", one.words(), five.words()))
-            .follows("whatever is right at the first guess is right among five")
+            .follows("top-5 includes top-1")
             .sum(format!("{} > {}", one.words(), five.words()))
     })
 }

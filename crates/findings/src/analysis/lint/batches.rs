@@ -47,7 +47,7 @@ fn openly(change: &Change) -> Option<Finding> {
                 after.words(),
                 claimed.words()
             ))
-            .follows("what the larger batch brings is in it, and nobody can tell how much")
+            .follows("it includes the gain of the larger batch, and that share is not known")
             .sum(format!("batch {first} against batch {second}"))
     })
 }

@@ -1,4 +1,4 @@
-//! A best throughput that is no better than another way's own numbers.
+//! A best throughput that is below what another one's own numbers give.
 
 use super::{Check, Finding, about, number, plain, value};
 use powerband_core::domain::claim::{Extreme, Figure, Metric, Published};
@@ -8,7 +8,7 @@ use powerband_core::domain::written::Bounds;
 pub(crate) const CHECK: Check = Check {
     id: "best",
     title: "The best",
-    sentence: "The best throughput is above what the times of the others come to.",
+    sentence: "The best throughput is above what all other times give.",
     find,
 };
 
@@ -49,7 +49,7 @@ fn finding(published: &Published, best: &Figure, other: &Figure) -> Option<Findi
         _ => return None,
     };
     let own = value(best).filter(|own| *own < rate)?;
-    // Below what even the least of the other comes to, there is nothing left to be said for it.
+    // Below the lowest bound of the second, it cannot be the best.
     let is_sure = plain(best)?.high < bounds.low;
     // The best has to be seen above the baseline; others may be as good, for all that their digits say.
     if !is_sure && published.baseline.as_ref() != Some(&other.subject) {

@@ -8,7 +8,7 @@ use powerband_core::domain::written::{Bounds, Written};
 pub(crate) const CHECK: Check = Check {
     id: "gains",
     title: "Gains",
-    sentence: "A stated improvement is the quotient of what stands before and after.",
+    sentence: "A stated improvement is the quotient of the values before and after.",
     find,
 };
 
@@ -18,7 +18,7 @@ pub(super) struct Outcome {
     pub bounds: Bounds,
     /// The number in words.
     pub words: String,
-    /// How it was worked out.
+    /// The arithmetic behind it.
     pub sum: String,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) ->
     })
 }
 
-/// So many percent less, or more where there are fewer than none.
+/// A change in percent as text: less, or more where it is negative.
 fn less(percent: f64) -> String {
     let word = if percent < 0.0 { "more" } else { "less" };
     format!("{:.0} % {word}", percent.abs())
@@ -97,7 +97,7 @@ fn finding(change: &Change) -> Option<Finding> {
     if stated(claimed).bounds().meets(found.bounds) {
         return None;
     }
-    // Nobody knows which way round something else is better.
+    // For other metrics the better direction is not known.
     if matches!(change.metric, Metric::Parameters | Metric::Other(_))
         && let Some(turned) = outcome(after, before, claimed)
         && stated(claimed).bounds().meets(turned.bounds)

@@ -1,6 +1,6 @@
 //! What a session measured, in the form of what is published, so that the same checks apply.
 //!
-//! Left out is whatever a flag says already: throughput against the median, and what copies gain. Figures
+//! Left out is whatever a flag says already: throughput against the median, and the gain of replicas. Figures
 //! that other programs report are left out too, because many of them serve several requests at a time, and
 //! then time and rate do not multiply.
 
@@ -48,7 +48,7 @@ fn phases(session: &Session, case: &Case) -> Option<Phases> {
             })
         })
         .collect();
-    // What is left over is nobody's fault in a measured run; only too much is.
+    // In a measured run a rest is normal; only too much is not.
     let parts = portions.filter(|parts| !parts.is_empty())?;
     let total = about_ms(median(&samples)?)?;
     let sum: f64 = parts.iter().map(|part| part.value.value()).sum();
@@ -62,7 +62,7 @@ fn phases(session: &Session, case: &Case) -> Option<Phases> {
 }
 
 fn accuracies(setup: &str, accuracy: &Accuracy) -> Vec<Figure> {
-    // With few inputs every one may well be right, and then the number says so.
+    // With few inputs all may be right.
     let figure = |hits: Option<Hits>, note: &str| {
         let share = hits?.share().filter(|share| *share < 1.0)?;
         Some(Figure {

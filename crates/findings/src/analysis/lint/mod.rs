@@ -2,7 +2,7 @@
 //! published or measured. One file for each kind of check, and [`ALL`] lists them.
 //!
 //! A check compares what is stated with what follows from other stated numbers, and grants each number
-//! what its digits leave open. What the flags of a measured case say is not repeated here.
+//! the rounding of its digits. Flags of a measured case are not repeated here.
 
 mod accuracy;
 mod batches;
@@ -33,7 +33,7 @@ const LEEWAY: f64 = 0.02;
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// It may be right, but what is said does not show it.
+    /// It may be right, but the stated numbers do not show it.
     Doubt,
     /// Both cannot be right.
     Contradiction,
@@ -58,7 +58,7 @@ pub enum Origin {
     Measured,
 }
 
-/// Something that does not add up.
+/// A contradiction or a doubt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The identifier of the check that found it.
@@ -71,9 +71,9 @@ pub struct Finding {
     pub about: String,
     /// What is stated.
     pub claimed: String,
-    /// What follows from the other numbers.
+    /// What follows from the rest of the numbers.
     pub follows: String,
-    /// The sum, for whoever wants to do it again.
+    /// The arithmetic, to be checked by the reader.
     pub sum: String,
 }
 
@@ -131,7 +131,7 @@ pub struct Check {
     find: fn(&Published) -> Vec<Finding>,
 }
 
-/// Every check, in the order in which findings are told.
+/// Every check, in the order of findings.
 pub const ALL: &[Check] = &[
     batches::CHECK,
     gains::CHECK,

@@ -76,7 +76,7 @@ fn finding(promise: &Change, before: &Figure, after: &Figure) -> Option<Finding>
         ),
     };
     let is_kept = found.bounds.high >= low && found.bounds.low <= high;
-    // A single figure is rounded by whoever wrote it.
+    // A single figure is rounded by its author.
     if is_kept || (!stated(claimed).is_range() && stated(claimed).bounds().meets(found.bounds)) {
         return None;
     }

@@ -47,7 +47,7 @@ fn finding(shares: &Shares) -> Option<Finding> {
     let words = if is_too_much {
         format!("they add up to {sum} %, more than there is")
     } else {
-        format!("they add up to {sum} %, and nothing is said of the rest")
+        format!("they add up to {sum} %, and the rest is not stated")
     };
     Some(
         Finding::contradiction(shares.of.as_str())

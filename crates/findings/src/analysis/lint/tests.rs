@@ -60,7 +60,7 @@ fn what_was_measured_is_checked_too() {
     let mut judged = session(&["fake:cpu"], &[1]);
     judged.accuracies.insert(0, accuracy);
     let said = only(&lint_findings(&judged));
-    assert!(said.contains("right among five"), "{said}");
+    assert!(said.contains("top-5 includes top-1"), "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Times that have a rate beside them, for the checks that hold one against the other.
+//! Times that have a rate beside them, for the checks that compare the two.
 
 use super::{LEEWAY, number, plain, value};
 use powerband_core::domain::claim::{Figure, Metric, Placed, Published};

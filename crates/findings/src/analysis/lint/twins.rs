@@ -70,7 +70,7 @@ fn finding(first: &Twin, second: &Twin) -> Finding {
     ))
     .claimed(format!("{}; {}", first.words, second.words))
     .follows(format!(
-        "{} stands for both, with two units; one of the two was most likely copied from the other",
+        "{} stands for both, with two units; one of the two is most likely a copy",
         first.digits
     ))
     .sum(format!(

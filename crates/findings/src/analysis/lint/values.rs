@@ -31,11 +31,11 @@ fn is_speed(metric: &Metric) -> bool {
     matches!(metric, Metric::Latency | Metric::Throughput)
 }
 
-/// What tells the figure from others of its metric.
+/// What identifies the figure among those of its metric.
 fn is_one_thing(first: &Figure, second: &Figure) -> bool {
     let is_batch_known = first.batch.is_some() && second.batch.is_some();
     let is_one_batch = first.batch == second.batch || !is_batch_known;
-    // How fast something is depends on the batch, so that one without is anybody's guess.
+    // Speed depends on the batch, so that a figure without one cannot be compared.
     let is_comparable = is_batch_known
         || !is_speed(&first.metric)
         || (first.value.is_range() && first.batch == second.batch);
@@ -94,7 +94,7 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
     let words = if known {
         "one thing cannot have both values"
     } else {
-        "the two are far apart, and the document does not say what differs between them"
+        "the two are far apart, and the document does not state what differs between them"
     };
     Some(
         finding
@@ -158,7 +158,7 @@ fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
                 super::about(figure),
             ))
             .follows(format!(
-                "the range goes {name} beyond what is said to be the {word}, so one of the two is wrong"
+                "the range goes {name} beyond the stated {word}, so one of the two is wrong"
             ))
             .sum(format!("{} ≠ {}", range.words(), figure.words())),
     )

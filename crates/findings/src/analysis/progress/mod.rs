@@ -1,4 +1,4 @@
-//! How far a run has come, and how long it will still take.
+//! The progress of a run and its remaining time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,24 +12,24 @@ use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::bootstrap;
 use powerband_core::stats::summary::median;
 
-/// The share of the time of a run that is not over: more is not promised before the end.
+/// The largest share of the time that is shown before the end.
 const MOST_SHARE: f64 = 0.99;
 
-/// How far a run has come. A visit is one round of one case.
+/// The progress of a run. A visit is one round of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Visits that were made.
     pub done_visits: u64,
-    /// Visits that will have been made in the end, as far as can be told.
+    /// Visits at the end of the run, as far as is known.
     pub planned_visits: u64,
     /// Those of them that are beyond the plan, because intervals are not narrow enough yet.
     pub added_visits: u64,
-    /// Share of the time that has passed, by the estimate that also tells what is still to come: warm-ups
-    /// and first runs are in it.
+    /// Share of the time that has passed, by the same estimate as the remaining time, which includes
+    /// warm-ups and first runs.
     pub share: f64,
     /// Whether everything is over.
     pub is_over: bool,
-    /// Cases that are over, well or badly.
+    /// Cases that are over, measured or failed.
     pub done_cases: usize,
     /// Cases in all.
     pub cases: usize,
@@ -37,8 +37,8 @@ pub struct Progress {
     pub remaining_s: Option<f64>,
     /// Why that has grown, or is not known.
     pub note: Option<String>,
-    /// The case that is being warmed up or visited for the first time. In later rounds a session does
-    /// not tell; whoever sees the events knows it from `RoundStarted`.
+    /// The case that is being warmed up or visited for the first time. In later rounds it is
+    /// only in the event `RoundStarted`.
     pub current: Option<CaseKey>,
 }
 
@@ -81,7 +81,7 @@ pub fn left_words(remaining_s: Option<f64>, note: Option<&str>) -> Option<String
     }
 }
 
-/// Tells how far a run is, from its beginning to its end.
+/// Follows the progress of a run from its beginning to its end.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
     /// Rounds that a session gets beyond those that it has; nothing for a new session.
@@ -234,7 +234,7 @@ struct Visits {
     planned: u64,
 }
 
-/// The rounds of a case that this run measures: those before the last sitting were there already.
+/// The rounds of a case that this run measures: those of earlier runs were there already.
 fn rounds_of_run<'a>(session: &Session, case: &'a Case) -> impl Iterator<Item = &'a Round> {
     let first = session.sittings.last().map_or(0, |last| last.first_round);
     case.rounds.iter().filter(move |round| round.round >= first)
@@ -256,7 +256,7 @@ fn what_follows(session: &Session) -> &'static str {
 pub struct Tally {
     /// Measured as planned.
     pub measured: usize,
-    /// Ended badly, for reasons other than the user's request.
+    /// Failed, for reasons other than the user's request.
     pub failed: usize,
     /// Ended by the user's request.
     pub left_out: usize,

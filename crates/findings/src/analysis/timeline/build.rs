@@ -4,7 +4,7 @@ use super::line;
 use super::{MIX_EVERY, PARTS, Place, Row, SHADES, Strand, Timeline};
 use powerband_core::domain::trace::{SliceKind, Trace, Track};
 
-/// Rows of a track at most. Deeper nesting can be drawn by nobody and read by nobody.
+/// Rows of a track at most. Deeper nesting can be neither drawn nor read.
 const MOST_ROWS: usize = 64;
 /// What stands for a slice that is in no row.
 const NOWHERE: Place = Place {
@@ -98,7 +98,7 @@ fn shade(name: &str) -> u8 {
     ((hash ^ (hash >> 32)) % u64::from(SHADES)) as u8
 }
 
-/// How busy the busiest track is in each part.
+/// Utilisation of the busiest track in each part.
 fn overview(trace: &Trace, length_ns: u64, all: &[Laid]) -> Vec<u8> {
     let is_device = |laid: &&Laid| {
         let track = trace.tracks.get(laid.strand.track as usize);

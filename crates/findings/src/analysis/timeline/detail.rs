@@ -1,4 +1,4 @@
-//! As much of a row as a screen can show: long slices one by one, short ones together.
+//! The part of a row that a screen can show: long slices one by one, short ones together.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::stretch::Stretch;
 use super::{Row, Timeline};
 use powerband_core::domain::trace::SliceKind;
 
-/// How many levels of busyness are told apart in a block.
+/// Levels of utilisation in a block.
 pub const LEVELS: u8 = 4;
 
 /// What is looked at: a stretch of time over so many pixels.
@@ -113,7 +113,7 @@ impl Timeline {
         }
         let from = row.first_after(time_ns - reach_ns);
         let to = row.first_from(time_ns + reach_ns, from);
-        // A wide neighbour is not meant where the hand is beside it, unless there is nothing else.
+        // A wide neighbour is chosen beside the pointer only where there is nothing else.
         let narrow = (from..to).filter(|at| !is_wide(*at));
         let (first, last) = (narrow.clone().next(), narrow.clone().next_back());
         match (first, last) {

@@ -56,13 +56,13 @@ impl Hits {
         hits
     }
 
-    /// Whether anything was found: only then does what was not found stand back.
+    /// Whether anything was found: only then are all other slices dimmed.
     pub fn is_any(&self) -> bool {
         !self.all.is_empty()
     }
 
     /// Where hits of a row are to be drawn, in pixels from left to right with their positions, none closer
-    /// than a pixel to the one before.
+    /// than a pixel to the previous one.
     pub fn visible(
         &self,
         timeline: &Timeline,
@@ -90,7 +90,7 @@ impl Hits {
                 .x(end as f64)
                 .clamp(left + 1.0, f64::from(look.pixels) + 1.0);
             marks.push((left as f32, right as f32, at as usize));
-            // Whatever begins before the mark ends cannot be told from it.
+            // What begins before the mark ends is indistinguishable from it.
             let from = row.first_from(look.time(right), at as usize) as i64;
             let found_from = next;
             let positions = &found[found_from..];

@@ -103,10 +103,10 @@ impl Line {
     }
 }
 
-/// When, by how much, and what was in use then where that is told.
+/// Time, change, and the memory in use where it is recorded.
 type Change = (i64, i64, Option<u64>);
 
-/// Memory of each device that the trace tells of, and of the host.
+/// Memory of each device in the trace, and of the host.
 pub fn of_memory(trace: &Trace, origin_ns: i64, end_ns: i64) -> Vec<Line> {
     let mut devices: BTreeMap<Option<u32>, Vec<Change>> = BTreeMap::new();
     for event in &trace.memory {

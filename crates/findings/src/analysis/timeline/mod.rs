@@ -19,7 +19,7 @@ use stretch::Stretch;
 /// Slices after which times by kind are added up anew.
 const MIX_EVERY: usize = 32;
 
-/// Shades that names of one kind are told apart by.
+/// Shades that distinguish names of one kind.
 pub const SHADES: u8 = 4;
 /// So many slices of one link are looked at.
 const MOST_LINKED: usize = 1000;

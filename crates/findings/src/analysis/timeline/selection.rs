@@ -7,7 +7,7 @@ use super::Timeline;
 use super::stretch::Stretch;
 use powerband_core::domain::trace::SliceKind;
 
-/// So many names are told.
+/// Most names listed.
 const MOST_NAMES: usize = 40;
 
 /// What ran in a stretch of time. Slices that reach over its edges count with the part within.

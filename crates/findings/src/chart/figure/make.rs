@@ -1,4 +1,4 @@
-//! How each figure is made, and what is said where it cannot be.
+//! How each figure is made, and the error where it cannot be.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
     all
 }
 
-/// Why a session has no times: what became of its first case.
+/// Why a session has no times: the outcome of its first case.
 fn not_measured(session: &Session) -> String {
     let name = &session.name;
     if session.cases.is_empty() {
@@ -94,10 +94,7 @@ fn not_measured(session: &Session) -> String {
     let first = session.cases.iter().find_map(|case| {
         let reason = case.outcome.sentence()?;
         let setup = session.setup_label(case.setup);
-        Some(format!(
-            ": {setup} at batch {} ended so: {reason}",
-            case.batch
-        ))
+        Some(format!(": {setup} at batch {}: {reason}", case.batch))
     });
     format!(
         "no case of {name} was measured, so there is nothing to draw{}",
@@ -203,7 +200,7 @@ pub(crate) fn memory_in_use(material: &Material<'_>) -> Made {
     spec.title = format!("{}, {}", spec.title, profile.name);
     chart(spec, || {
         format!(
-            "the profile {} does not tell of memory over time",
+            "the profile {} does not record memory over time",
             profile.name
         )
     })
@@ -258,24 +255,24 @@ fn titled(title: &str, session: &Session, case: &Case) -> String {
     format!("{title}, {setup}, batch {}", case.batch)
 }
 
-/// How often each time came.
+/// The latency distribution.
 pub(super) fn distribution(material: &Material<'_>) -> Made {
     let (case, session) = (case(material)?, material.after.session);
     let times: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let mut spec = of_case::histogram(&times, colour(session, case.setup));
-    spec.title = titled("Distribution", session, case);
+    spec.title = titled("Latency distribution", session, case);
     chart(spec, || no_samples(material, Some(case)))
 }
 
-/// The samples in their order.
+/// Latency over time.
 pub(super) fn samples(material: &Material<'_>) -> Made {
     let (case, session) = (case(material)?, material.after.session);
     let mut spec = of_case::strip(case, colour(session, case.setup), BUCKETS);
-    spec.title = titled("Samples", session, case);
+    spec.title = titled("Latency over time", session, case);
     chart(spec, || no_samples(material, Some(case)))
 }
 
-/// What the devices did: over the whole run, or while one case was measured.
+/// Device telemetry: over the whole run, or of one case.
 pub(super) fn telemetry(material: &Material<'_>) -> Made {
     let session = material.after.session;
     let is_of_one = material.setup.is_some() || material.batch.is_some();
@@ -293,7 +290,7 @@ pub(super) fn telemetry(material: &Material<'_>) -> Made {
     }
     let missing = session.telemetry.missing.first();
     let why = missing.map_or_else(String::new, |missing| {
-        format!(": {} was not there, {}", missing.source, missing.why)
+        format!(": {} is not available: {}", missing.source, missing.why)
     });
     Err(format!("{} has no readings of devices{why}", session.name))
 }
@@ -304,7 +301,7 @@ pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String>
     match profiles.get(place) {
         Some(profile) => Ok(profile),
         None if profiles.is_empty() => Err(format!(
-            "{name} has no profile. powerband bench --profile makes one of a run of your own, and powerband import of another profiler's file"
+            "{name} has no profile. Make one with powerband bench --profile, or import another profiler's file with powerband import"
         )),
         None => Err(format!(
             "{name} has no profile {}; it has {}",
@@ -360,7 +357,7 @@ pub(super) fn treemap(material: &Material<'_>) -> Made {
     Ok(Drawing::Treemap(Box::new(Treemap { title, tiles })))
 }
 
-/// What ran where and when.
+/// The timeline.
 pub(super) fn timeline(material: &Material<'_>) -> Made {
     let profile = profile(&material.after, material.profile)?;
     let Some((trace, timeline)) = material.trace else {
@@ -373,7 +370,7 @@ pub(super) fn timeline(material: &Material<'_>) -> Made {
     let stretch = material.stretch.unwrap_or(whole);
     if stretch.to <= whole.from || stretch.from >= whole.to || stretch.length() <= 0.0 {
         return Err(format!(
-            "nothing ran then; the timeline ends after {}",
+            "nothing ran in that range; the timeline ends after {}",
             humanize::duration_ns(whole.length())
         ));
     }
@@ -383,7 +380,7 @@ pub(super) fn timeline(material: &Material<'_>) -> Made {
     Ok(Drawing::Timeline(Box::new(traced)))
 }
 
-/// What makes the difference between two profiles: of two sessions, or the first two of one.
+/// The changes between two profiles: of two sessions, or the first two of one.
 pub(super) fn changes(material: &Material<'_>) -> Made {
     let (before, after) = if let Some(before) = &material.before {
         (
@@ -395,7 +392,7 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
         let last = material.profile.max(1);
         let after = profile(&material.after, last).map_err(|_one| {
             format!(
-                "{} has one profile; what changed takes a second one, or another session",
+                "{} has one profile; a comparison needs a second one, or another session",
                 material.after.session.name
             )
         })?;
@@ -407,7 +404,7 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
     let rows: Vec<usize> = (0..comparison.rows.len()).collect();
     let steps = drawn::changes(&comparison, &rows);
     if steps.is_empty() {
-        return Err("nothing is different between the two profiles".to_owned());
+        return Err("the two profiles do not differ".to_owned());
     }
     let per_run = if comparison.is_per_run {
         ", per run"
@@ -424,7 +421,7 @@ fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
     let session = material.after.session;
     if session.plan.ladder.is_empty() && session.plan.setups.len() < 2 {
         let name = &session.name;
-        return Err(format!("{name} has one setup only, which is no journey"));
+        return Err(format!("{name} has one setup only; steps need two"));
     }
     let first = session.plan.batches.first().copied().unwrap_or(1);
     let batch = material.batch.unwrap_or(first);
@@ -432,7 +429,7 @@ fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
     Ok(journeys::compare_steps(session, rows, batch))
 }
 
-/// Below the bars stands what the steps are called, because no table stands beside them.
+/// The names of the steps stand below the bars, because no table stands beside them.
 fn named(mut spec: ChartSpec, journey: &Journey) -> ChartSpec {
     for (tick, step) in spec.x.ticks.iter_mut().zip(&journey.steps) {
         tick.text.clone_from(&step.title);
@@ -445,7 +442,7 @@ fn no_gains(material: &Material<'_>) -> String {
     format!("no two steps of {name} were measured, so there is nothing to compare")
 }
 
-/// What each step gained over the one before.
+/// The gain of each step over the previous one.
 pub(super) fn journey(material: &Material<'_>) -> Made {
     let journey = compared_steps(material)?;
     let session = material.after.session;
@@ -453,7 +450,7 @@ pub(super) fn journey(material: &Material<'_>) -> Made {
     chart(named(spec, &journey), || no_gains(material))
 }
 
-/// What each step gained over the start.
+/// The gain of each step over the baseline.
 pub(crate) fn journey_start(material: &Material<'_>) -> Made {
     let journey = compared_steps(material)?;
     let session = material.after.session;
@@ -468,7 +465,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
     let accuracies: Vec<_> = session.accuracies.iter().collect();
     if accuracies.is_empty() {
         return Err(format!(
-            "{} does not know how accurate its setups are; powerband bench --accuracy compares what they compute",
+            "{} has no accuracies; powerband bench --accuracy compares outputs",
             session.name
         ));
     }
@@ -558,7 +555,7 @@ fn of_part<'a>(part: &'a Part<'_>, (setup, batch): (usize, Option<usize>)) -> Si
     }
 }
 
-/// How many times as fast.
+/// The speed-up of each case.
 pub(super) fn comparison(material: &Material<'_>) -> Made {
     let (found, setup) = compared(material)?;
     let session = material.after.session;
@@ -589,7 +586,7 @@ pub(super) fn history(material: &Material<'_>) -> Made {
         "Median latency, {}, batch {batch}",
         session.setup_label(setup)
     );
-    // A line has no bars, and a single point says nothing of time.
+    // A line has no bars, and a single point shows no change.
     debug_assert!(
         spec.series
             .iter()

@@ -1,7 +1,7 @@
 //! Every figure by its name, made from a session with the options that it begins with on the screen.
 //!
 //! The command line, reports and documentation read [`ALL`]; the window makes the same drawings with the
-//! options that somebody chose.
+//! chosen options.
 
 use std::sync::OnceLock;
 
@@ -22,12 +22,12 @@ mod make;
 
 pub use make::profile;
 
-/// A figure as a value, whoever draws it.
+/// A figure as a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {
     /// Axes with series.
     Chart(Box<ChartSpec>),
-    /// What the devices did over time.
+    /// Device telemetry.
     Lanes(Box<Lanes>),
     /// Where the time went, as bars.
     Bars(Box<Bars>),
@@ -62,7 +62,7 @@ pub struct Changes {
 pub struct Treemap {
     /// What it is called.
     pub title: String,
-    /// The tiles, the largest first, without places: whoever draws them gives them a field.
+    /// The tiles, the largest first, without places: the painter gives them a field.
     pub tiles: Vec<Tile>,
 }
 
@@ -71,7 +71,7 @@ impl Drawing {
     pub fn title(&self) -> &str {
         match self {
             Self::Chart(spec) => &spec.title,
-            Self::Lanes(_) => "Devices over time",
+            Self::Lanes(_) => "Device telemetry",
             Self::Bars(bars) => &bars.title,
             Self::Changes(changes) => &changes.title,
             Self::Treemap(map) => &map.title,
@@ -145,7 +145,7 @@ pub struct Material<'a> {
     pub batch: Option<usize>,
     /// Which profile, counted from 0.
     pub profile: usize,
-    /// Which profile of the other session.
+    /// Which profile of the second session.
     pub profile_before: usize,
     /// The timeline of that profile, made ready.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
@@ -214,20 +214,20 @@ pub const ALL: &[Figure] = figures! {
     "efficiency", "Efficiency", make::efficiency, "how well larger batches are used";
     "energy", "Energy", make::energy, "joules of an item over the batch size";
     "memory", "Peak memory", make::memory, "the most memory that each batch needed";
-    "distribution", "Distribution", make::distribution, "how often each time of one case came";
-    "samples", "Samples", make::samples, "the times of one case in the order in which they came";
-    "telemetry", "Devices over time", make::telemetry, "what the devices did meanwhile";
-    "breakdown", "Time by category", make::categories, "where the time of a profile went, by category";
-    "operators", "Time by operator", make::operators, "the same by operator";
-    "kernels", "Time by kernel", make::kernels, "the same by kernel";
-    "treemap", "Time as areas", make::treemap, "kernels as areas";
-    "changes", "What changed", make::changes, "which kernels make the difference between two profiles";
+    "distribution", "Latency distribution", make::distribution, "the histogram of the samples of one case";
+    "samples", "Latency over time", make::samples, "the samples of one case in the order of measurement";
+    "telemetry", "Device telemetry", make::telemetry, "readings of the devices during the run";
+    "breakdown", "Time by category", make::categories, "the time of a profile by category";
+    "operators", "Time by operator", make::operators, "the time of a profile by operator";
+    "kernels", "Time by kernel", make::kernels, "the time of a profile by kernel";
+    "treemap", "Time as areas", make::treemap, "the time of kernels as areas";
+    "changes", "What changed", make::changes, "the kernels that make the difference between two profiles";
     "memory-use", "Memory in use", make::memory_in_use, "memory in use while a profile was taken, device by device";
-    "timeline", "Timeline", make::timeline, "what ran where and when in a profile, with the devices beneath";
-    "journey", "Over the step before", make::journey, "what each step of a journey gained";
-    "journey-start", "Over the start", make::journey_start, "what each step gained over the start";
+    "timeline", "Timeline", make::timeline, "what ran on each stream and thread over time, with device telemetry below";
+    "journey", "vs. previous", make::journey, "the gain of each optimisation step over the previous one";
+    "journey-start", "vs. baseline", make::journey_start, "the gain of each optimisation step over the baseline";
     "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";
-    "comparison", "Speed-up", make::comparison, "how many times as fast each case is in another session or setup";
+    "comparison", "Speed-up", make::comparison, "the speed-up of each case against another session or setup";
     "history", "Median latency", make::history, "one case through other sessions";
 };
 

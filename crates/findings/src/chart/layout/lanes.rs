@@ -103,7 +103,7 @@ impl<'a> Strip<'a> {
             .collect()
     }
 
-    /// Where the words of a device that stopped to answer stand: on the side of its line where there is more
+    /// Where the words of a device that stopped responding stand: on the side of its line where there is more
     /// room; and how much that is.
     pub fn cut_words(self, x: f64) -> (Anchor, f64) {
         let plot = self.plot;

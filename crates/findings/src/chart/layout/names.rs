@@ -6,7 +6,7 @@ use crate::chart::area::{Area, At};
 use crate::chart::spec::{ChartSpec, Mark, Scale, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 
-/// Curves that are named beside them; more are told apart by shape and legend alone.
+/// Curves that are named beside them; more are identified by shape and legend alone.
 const MOST: usize = 5;
 /// Between the parts of a name: a setup and its session.
 const BETWEEN: &str = " · ";

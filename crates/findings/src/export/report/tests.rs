@@ -98,10 +98,10 @@ fn the_full_report_has_every_section() {
             "Summary",
             "Key findings",
             "Notes",
-            "From setup to setup",
+            "Setup by setup",
             "Batch sizes",
             "Curves",
-            "The first setup against the others",
+            "The first setup vs. all others",
             "Where the time goes",
             "Flags and what they mean",
             "Setups",
@@ -146,7 +146,7 @@ fn a_page_of_results_is_filled_in_and_says_why_where_it_is_not() {
     assert!(filled.contains("the network was run, not trained"));
     let bare = text("summary", &measured());
     assert!(bare.contains("Not profiled"), "{bare}");
-    assert!(bare.contains("- – **Operator fusion potential**: no profile tells it"));
+    assert!(bare.contains("- – **Operator fusion potential**: no profile was taken"));
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn a_session_without_a_number_has_a_report_all_the_same() {
         end(&mut broken, setup, batch, failed());
     }
     for (session, wanted) in [
-        (&nothing, "there is nothing to tell"),
-        (&waiting, "Nothing of it was measured yet"),
+        (&nothing, "so there are no numbers"),
+        (&waiting, "Nothing was measured yet"),
         (&broken, "None of its 4 cases was measured to its end"),
     ] {
         for (layout, text) in texts(session) {
@@ -192,7 +192,7 @@ fn one_point_alone_is_not_told_with_confidence() {
     let text = text("full", &session);
     assert!(text.contains("**6.75 ms**"), "{text}");
     assert!(!text.contains("6.75 ms ±"), "{text}");
-    assert!(text.contains("one round says nothing of how rounds differ"));
+    assert!(text.contains("one round does not show how rounds differ"));
 }
 
 #[test]
@@ -257,6 +257,6 @@ fn a_layout_is_of_one_session_or_of_two() {
     assert_eq!(Layout::choose(None, true).unwrap().name, "comparison");
     let error = |name, is_of_two| Layout::choose(Some(name), is_of_two).unwrap_err();
     assert!(error("nonsense", false).contains("full, comparison, summary, case-study"));
-    assert!(error("comparison", false).contains("give the one after"));
+    assert!(error("comparison", false).contains("give the second one too"));
     assert!(error("full", true).contains("--layout comparison"));
 }

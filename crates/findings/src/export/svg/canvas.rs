@@ -11,7 +11,7 @@ use crate::chart::palette;
 use crate::export::style::{Measures, Style};
 use crate::export::text_metrics::{self, TextMetrics, Type};
 
-/// Families of the fonts, ours where nobody has the others, and anybody's last.
+/// Font families: common ones, then ours, then generic ones.
 const WORDS: &str = "Inter, 'Powerband Text', 'Helvetica Neue', Arial, sans-serif";
 const NUMBERS: &str = "'JetBrains Mono', 'Powerband Mono', Menlo, Consolas, monospace";
 /// Beyond this no text in a tooltip helps.
@@ -25,7 +25,7 @@ pub(super) struct Words {
     pub(super) colour: Rgb,
     pub(super) side: Side,
     pub(super) height: Height,
-    /// What they are, for whoever reads the picture with a program.
+    /// Their class, for programs that read the picture.
     pub(super) class: &'static str,
 }
 
@@ -413,7 +413,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Lines or dots that tell columns apart without colour.
+/// Lines or dots that distinguish columns without colour.
 fn hatch(index: usize, colours: &Colours) -> String {
     let colour = colours.series(index).towards(colours.panel, 0.2).hex();
     let line = |d: &str| {

@@ -10,7 +10,7 @@ use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_cr
 use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
 use powerband_core::base::humanize;
 
-/// More points than this in a chart are not told one by one.
+/// With more points than this, points have no tooltips.
 const MOST_TOLD: usize = 3_000;
 
 /// Draws it.

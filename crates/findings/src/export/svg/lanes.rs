@@ -1,4 +1,4 @@
-//! What the devices did: one low strip for each quantity, words at the left, one axis of time below all.
+//! Device telemetry: one low strip for each quantity, words at the left, one axis of time below all.
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use super::legend::{self, Item};
@@ -161,7 +161,7 @@ fn readings(canvas: &mut Canvas, strip: Strip<'_>, lane: &Lane, rect: Area) {
     }
 }
 
-/// A device that stopped to answer.
+/// A device that stopped responding.
 fn cuts(canvas: &mut Canvas, strip: Strip<'_>) {
     for (at, text) in &strip.shown.cuts {
         let x = strip.x(*at);

@@ -14,7 +14,7 @@ const ROW: f64 = 1.65;
 /// Characters of a name at most.
 const LONGEST: usize = 44;
 
-/// What is told apart.
+/// The series or kinds of a legend.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
     colour: Option<usize>,
@@ -67,7 +67,7 @@ struct Rows<'a> {
     more: Option<(usize, f64)>,
 }
 
-/// Whether there is more than one thing to tell apart. Columns are named below the axis.
+/// Whether there is more than one entry. Columns are named below the axis.
 fn is_needed(spec: &ChartSpec) -> bool {
     let mut strokes = spec.series.iter().map(|series| series.stroke);
     let is_of_one = spec.series.len() == 1;

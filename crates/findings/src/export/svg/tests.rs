@@ -373,7 +373,7 @@ fn pixels_and_pages_show_something() {
     assert!(error.contains("too large"), "{error}");
 }
 
-/// A trace with a device, a thread and memory, and a session that watched meanwhile.
+/// A trace with a device, a thread and memory, and a session with telemetry.
 fn traced() -> Drawing {
     let mut trace = Trace::default();
     let names = ["void conv<3>(float*)", "a <b> & \"c\""].map(|name| trace.names.number(name));

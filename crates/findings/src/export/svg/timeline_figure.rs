@@ -179,7 +179,7 @@ fn named(canvas: &mut Canvas, field: &Field<'_>, at: At, name: &str, is_head: bo
 
 fn slice(canvas: &mut Canvas, field: &Field<'_>, run: &Run, (top, bottom): (f64, f64)) {
     let (left, right) = (field.x(run.from_ns), field.x(run.to_ns));
-    // Neighbours are told apart by a gap where there is room for one.
+    // A gap separates neighbours where there is room for one.
     let gap = if right - left > 3.0 { 0.6 } else { 0.0 };
     let rect = Area::new(left, top, (right - gap).max(left + 0.4), bottom);
     let colours = canvas.colours;

@@ -1,4 +1,4 @@
-//! What `migraphx-driver perf` prints, of every age: instructions with their times, a summary by
+//! The output of `migraphx-driver perf`, of every age: instructions with their times, a summary by
 //! instruction, and the time of whole runs.
 
 use crate::benchmarks::common;
@@ -237,7 +237,7 @@ impl Report {
         let is_cut = self.has_instructions && !are_all(listed_ns);
         let (taken_ns, whose) = if is_cut && grouped_ns > listed_ns {
             into.note(format!(
-                "the listing of instructions is cut: those in it take {} of {}, so what is shown are the sums of the Summary",
+                "the listing of instructions is cut: those in it take {} of {}, so the sums of the Summary are shown",
                 time(listed_ns),
                 time(stated_ns)
             ));
@@ -245,7 +245,7 @@ impl Report {
             (grouped_ns, "the Summary has")
         } else if self.has_instructions {
             into.totals.extend(instructions);
-            into.note("instructions are timed one by one and waited for, so together they take longer than a run");
+            into.note("instructions are timed one by one with synchronisation, so together they take longer than a run");
             (listed_ns, "the listing of instructions has")
         } else if self.has_groups {
             into.totals.extend(groups);

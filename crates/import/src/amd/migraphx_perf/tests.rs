@@ -149,7 +149,7 @@ fn the_summary_stands_above_a_listing_that_is_cut() {
         imported.notes
     );
     assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
-    // Nothing is said of a report that is whole.
+    // A complete report gets no note.
     let whole = testing::fixture(FILE);
     assert!(!whole.notes.iter().any(|note| note.contains("in all")));
 }

@@ -109,7 +109,7 @@ fn endings(base: &Base<'_>) -> Result<Vec<String>, ImportError> {
     Ok(ends)
 }
 
-/// The processes that share tables. Where there is one, rows need not be told apart.
+/// The processes that share tables. Where there is one, rows need no process.
 fn processes(
     base: &Base<'_>,
     end: &str,

@@ -10,7 +10,7 @@ use crate::{ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
-/// What an event says: its category, and what it has in common with others.
+/// An event: its category, and what it has in common with others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Event {
     category: i64,
@@ -236,7 +236,7 @@ impl Part<'_> {
         })
     }
 
-    /// Moments that somebody marked.
+    /// Marks of the program.
     fn marks(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
         if known.messages.is_empty() {
             return Ok(());
@@ -383,7 +383,7 @@ impl Known {
         kind.copied().unwrap_or(SliceKind::Call)
     }
 
-    /// The number of a name: of a text, or of what a marker says where it says something.
+    /// The number of a name: of a text, or of a marker's text where there is one.
     fn name(&self, event: Option<i64>, text: Option<i64>) -> i64 {
         let said = event.filter(|id| *id >= 0 && self.messages.get(*id).is_some());
         said.map_or_else(|| text.unwrap_or(0).max(0), |event| -1 - event)
@@ -406,7 +406,7 @@ impl Known {
     }
 }
 
-/// What tells a track from others: three columns, or the number of a track where there is one.
+/// The identity of a track: three columns, or the number of a track where there is one.
 fn track(row: &Cells<'_, '_>, columns: [usize; 3], track: usize) -> [i64; 3] {
     match row.int(track) {
         Some(track) => [TRACK, track, 0],

@@ -53,7 +53,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Reads what a process tells of its places.
+    /// Reads the places of a process.
     pub(super) fn read(
         part: &Part<'_>,
         devices: &mut Devices,
@@ -92,7 +92,7 @@ impl Places {
             let at = self.tracks.get(queue).copied().unwrap_or_default();
             return self.stream([at[2].unwrap_or(0), at[3].unwrap_or(0), at[4].unwrap_or(0)]);
         }
-        // Where streams were not followed, all work is in the first one, and queues tell more.
+        // Where streams were not followed, all work is in the first one, and queues are more specific.
         let name = if self.streams.len() > 1 {
             word(&self.streams, stream, "Stream")
         } else {
@@ -148,7 +148,7 @@ fn word(names: &ById<String>, id: i64, kind: &str) -> String {
     }
 }
 
-/// The host; what tells hosts apart is the machine, what people read is its name.
+/// The host; its machine identifies it, and its name is shown.
 fn host(part: &Part<'_>, into: &mut Imported) -> Result<String, ImportError> {
     let mut host = String::new();
     part.each(

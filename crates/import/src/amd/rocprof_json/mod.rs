@@ -37,7 +37,7 @@ fn recognises(head: &Head) -> bool {
     }
     let start = head.json().unwrap_or_default().chars().take(1 << 16);
     let plain: String = start.filter(|c| !c.is_whitespace()).collect();
-    // No other program begins with an element that holds nothing, or names processes so.
+    // Only this program begins with an empty element, or names processes so.
     plain.contains("\"traceEvents\":[{},")
         || plain.contains("\"traceEvents\":[{}]")
         || (plain.contains("process_name")
@@ -314,7 +314,7 @@ impl Reading {
     }
 }
 
-/// When an event begins and ends, in nanoseconds where it tells them.
+/// When an event begins and ends, in nanoseconds where it has them.
 fn span(event: &serde_json::Map<String, Value>, args: Option<&Value>) -> Option<(u64, u64)> {
     let arg = |name: &str| whole(args.and_then(|args| args.get(name)));
     if let Some(start) = arg("BeginNs") {

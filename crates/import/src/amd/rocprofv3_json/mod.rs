@@ -491,7 +491,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Hands over what was gathered aside, and says what was odd.
+    /// Hands over gathered records, with notes on errors.
     fn finish(mut self, broken: Option<String>, file: &str) {
         let counted = std::mem::take(&mut self.counted);
         self.events.know();

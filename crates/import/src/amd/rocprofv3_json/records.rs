@@ -221,7 +221,7 @@ pub(super) struct Record {
 pub(crate) struct CounterRecord {
     /// The launch with its times.
     pub dispatch_data: DispatchData,
-    /// What was counted, in each part of the device for itself.
+    /// Counter values, for each part of the device.
     pub records: Vec<CounterValue>,
     /// The stream.
     pub stream_id: Num,
@@ -241,7 +241,7 @@ pub(crate) struct DispatchData {
     pub end_timestamp: Num,
 }
 
-/// What was counted in a part of a device.
+/// A counter value in a part of a device.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterValue {

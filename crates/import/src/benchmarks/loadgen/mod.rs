@@ -1,4 +1,4 @@
-//! What the `LoadGen` of `MLPerf` writes: `mlperf_log_summary.txt`, and the lines of its detailed log.
+//! Files of `MLPerf`'s `LoadGen`: `mlperf_log_summary.txt`, and the lines of its detailed log.
 
 use crate::benchmarks::common;
 use crate::reading::head::Head;
@@ -20,7 +20,7 @@ const ENDS: [&str; 2] = [
     "No warnings encountered during test.",
     "No errors encountered during test.",
 ];
-/// Keys of the detailed log that say what ran.
+/// Keys of the detailed log that identify the run.
 const FACTS: [&str; 8] = [
     "loadgen_git_commit_date",
     "loadgen_build_date_utc",
@@ -64,7 +64,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let has_detail = detail.finish(source, into);
     if !has_summary && !has_detail {
         into.note(format!(
-            "{} has no figures: a run of accuracy, or one that did not come to its end",
+            "{} has no figures: an accuracy run, or an incomplete one",
             source.name()
         ));
     }

@@ -20,7 +20,7 @@ use powerband_core::domain::trace::SliceKind;
 const STARTS: [&str; 2] = ["\"ID\",", "ID,"];
 /// How long a kernel took, by the names of old and new versions and of the hardware.
 const DURATIONS: [&str; 2] = ["Duration", "gpu__time_duration.sum"];
-/// How many cycles it took, and how many of them a second has: what is left where no duration was measured.
+/// How many cycles it took, and how many of them a second has: the substitute where no duration was measured.
 const CYCLES: [&str; 2] = ["Elapsed Cycles", "gpc__cycles_elapsed.max"];
 const CLOCKS: [&str; 2] = ["SM Frequency", "gpc__cycles_elapsed.avg.per_second"];
 
@@ -62,7 +62,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// What ncu says besides the table.
+/// Messages of ncu beside the table.
 fn talk(line: &str, into: &mut Imported) {
     let said = line
         .strip_prefix("==ERROR==")
@@ -131,7 +131,7 @@ impl Header {
     }
 }
 
-/// Columns of a wide table that tell what a launch is, and are no metrics.
+/// Columns of a wide table that describe a launch, and are no metrics.
 const ABOUT: [&str; 17] = [
     "ID",
     "Process ID",
@@ -174,7 +174,7 @@ struct Sums {
     unread: u64,
 }
 
-/// What a launch's time can be worked out from.
+/// The values that a launch's time can be computed from.
 #[derive(Debug, Default)]
 struct Clocked {
     kernel: String,
@@ -301,7 +301,7 @@ impl Sums {
         }
     }
 
-    /// Keeps what a launch's time can be worked out from.
+    /// Keeps the values that a launch's time can be computed from.
     fn clock(&mut self, launch: &Launch, kernel: &str, (metric, value, unit): (&str, f64, &str)) {
         let is_cycles = CYCLES.contains(&metric) && unit == "cycle";
         let per_ns = cycles_per_ns(value, unit).filter(|_| CLOCKS.contains(&metric));
@@ -316,7 +316,7 @@ impl Sums {
         clocked.cycles_per_ns = clocked.cycles_per_ns.or(per_ns);
     }
 
-    /// Works out the times of launches that have none; says of how many.
+    /// Computes the times of launches that have none, with a note on their number.
     fn derive_times(&mut self) -> u64 {
         let mut derived: Vec<(Launch, String, u64)> = Vec::new();
         for launch in &self.without_time {

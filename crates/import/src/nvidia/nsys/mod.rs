@@ -54,7 +54,7 @@ struct Export<'a> {
     threads: ById<String>,
 }
 
-/// Kinds of copies where the export does not tell their names.
+/// Kinds of copies where the export lacks their names.
 const COPIES: [(i64, &str); 14] = [
     (0, "Unknown"),
     (1, "HtoD"),
@@ -272,7 +272,7 @@ impl<'a> Export<'a> {
         Ok(())
     }
 
-    /// What the host did: calls, waiting, and what the profiler cost.
+    /// Work of the host: calls, waits, and overhead of the profiler.
     fn host(&self, into: &mut Imported) -> Result<(), ImportError> {
         const CALL: [&str; 7] = [
             "start",

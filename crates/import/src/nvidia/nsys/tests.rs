@@ -5,7 +5,7 @@ use powerband_core::domain::trace::SliceKind;
 
 const NEW: &str = "nsys/nvfuser-matmul-2024.6.sqlite";
 
-/// Bytes that a kind moved, from what is said of its slices.
+/// Bytes that a kind moved, from the details of its slices.
 fn bytes(imported: &super::Imported, kind: SliceKind) -> u64 {
     let of_kind = imported.trace.slices().filter(|slice| slice.kind == kind);
     of_kind

@@ -1,8 +1,8 @@
 //! Reports of `nsys stats` as CSV: sums over kernels, copies, calls and ranges, or every event with its
 //! times.
 //!
-//! What it prints holds several reports, each with a header of its own, among lines that tell what it
-//! does. Some of them tell the same thing in two ways, and only one of these is taken.
+//! Its output holds several reports, each with a header of its own, among lines of progress. Some of them
+//! hold the same data twice, and only one of these is taken.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
 
-/// Rows between two looks at whether somebody wants it stopped.
+/// Rows between two checks for cancelling.
 const TICK: usize = 8192;
 
 pub(crate) const FORMAT: Format = Format {
@@ -45,7 +45,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
         if report.is_of_others() {
             into.note(format!(
-                "{file} tells of calls into the operating system or another library, which are left out"
+                "{file} has calls into the operating system or another library, which are left out"
             ));
             continue;
         }
@@ -54,7 +54,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
                 .iter()
                 .any(|other| other.header.is_trace() && other.header.what == report.header.what)
         } else {
-            // Sums of what stands there event by event, or of what was summed up already.
+            // Sums of events that are read one by one, or of other sums.
             has_trace(kind)
                 || reports[..place].iter().any(|other| {
                     !other.header.is_trace() && !other.is_of_others() && other.header.covers(kind)
@@ -68,7 +68,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     }
     if left_out > 0 {
         into.note(format!(
-            "{left_out} reports of {file} tell again what others in it tell, and are left out"
+            "{left_out} reports of {file} repeat others in it, and are left out"
         ));
     }
     Ok(())
@@ -112,7 +112,7 @@ struct Header {
 #[derive(Debug)]
 struct Report<'a> {
     header: Header,
-    /// What nsys calls it, where it says so.
+    /// Its name in nsys, where there is one.
     name: &'a str,
     rows: Vec<&'a str>,
 }
@@ -246,7 +246,7 @@ impl Header {
         !matches!(self.what, What::MemorySize | What::Launches)
     }
 
-    /// Whether it tells of this kind.
+    /// Whether it has this kind.
     fn covers(&self, kind: SliceKind) -> bool {
         match self.what {
             What::Work | What::WorkTrace => kind.is_work(),
@@ -336,7 +336,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The fields of a row. A name with commas that nobody put in quotation marks is the last one.
+    /// The fields of a row. An unquoted name with commas is the last one.
     fn fields(&self, row: &str) -> Option<Vec<String>> {
         let count = self.header.columns.len();
         let fields = if row.contains('"') {

@@ -43,7 +43,7 @@ fn sums_are_those_of_the_export() {
     );
 }
 
-/// What `nsys stats` prints on a terminal that is kept in a file.
+/// The output of `nsys stats` on a terminal, kept in a file.
 const PRINTED: &str = "Generating SQLite file a.sqlite from a.nsys-rep\r
 Processing [a.sqlite] with [/opt/reports/nvtx_sum.py]... \r
 \r

@@ -1,4 +1,4 @@
-//! What `trtexec` prints: options, the performance summary of new and of old ones, and the table of
+//! The log of `trtexec`: options, the performance summary of new and of old ones, and the table of
 //! layers.
 
 use crate::benchmarks::common;
@@ -17,7 +17,7 @@ use powerband_core::domain::trace::SliceKind;
 #[cfg(test)]
 mod tests;
 
-/// Options and properties that tell runs apart.
+/// Options and properties that identify a run.
 const FACTS: [&str; 24] = [
     "Model",
     "Precision",
@@ -95,7 +95,7 @@ struct Log {
     layers: common::Sums,
     has_layers: bool,
     runs: Option<u64>,
-    /// What the table says of all layers, in milliseconds.
+    /// The total of the table, in milliseconds.
     told_ms: Option<f64>,
     unread: u64,
     is_running: bool,
@@ -227,7 +227,7 @@ impl Log {
         true
     }
 
-    /// What tells runs apart: options, the device, versions, shapes.
+    /// The identity of a run: options, the device, versions, shapes.
     fn particular(&mut self, text: &str, into: &mut Imported) {
         let binding = text.strip_prefix("Created input binding for ");
         if let Some((_, dims)) = binding.and_then(|rest| rest.split_once(" with dimensions ")) {
@@ -258,7 +258,7 @@ impl Log {
         let (name, rest) = (name.trim(), rest.trim());
         let first = rest.split(' ').next().and_then(lines::number);
         match name {
-            // Old ones count queries in whole runs and so say 0.
+            // Old ones count queries in whole runs and print 0.
             "Throughput" | "throughput" => {
                 self.summary.throughput = first.filter(|rate| *rate > 0.0);
             }
@@ -339,14 +339,14 @@ impl Log {
         let reported = self.summary.into_reported();
         if reported.is_empty() {
             if has_failed {
-                into.note("trtexec says FAILED: the log has no results");
+                into.note("trtexec reports FAILED: the log has no results");
             } else if self.has_layers {
                 into.note("the log has no performance summary: trtexec leaves it out when it profiles layers without --separateProfileRun");
             } else {
                 into.note("the log has no performance summary; the run may have been stopped or may only have built an engine");
             }
         } else if self.is_running && !self.is_over {
-            into.note("the log does not say whether trtexec passed; it may be cut off");
+            into.note("the log does not state whether trtexec passed; it may be cut off");
         }
         trtexec_summary::take(into, reported);
     }

@@ -1,4 +1,4 @@
-//! What torch.utils.benchmark prints: measurements one by one, and tables that compare them.
+//! The output of torch.utils.benchmark: measurements one by one, and tables that compare them.
 
 use crate::benchmarks::common;
 use crate::reading::lines;

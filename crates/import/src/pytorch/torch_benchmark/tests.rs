@@ -1,4 +1,4 @@
-//! What torch prints of measurements and comparisons.
+//! Measurements and comparisons that torch prints.
 
 use super::*;
 use crate::testing;

@@ -1,4 +1,4 @@
-//! What torch's `key_averages().table()` prints: a table of operators with units in its cells.
+//! torch's `key_averages().table()`: a table of operators with units in its cells.
 //!
 //! A row's own time is its time without the operators within it; that is what adds up. The time with
 //! them is kept as a figure.
@@ -55,7 +55,7 @@ struct Table {
     rows: u64,
     unread: u64,
     own_ns: f64,
-    /// What the last line says that the own times of all operators are, in nanoseconds.
+    /// The sum of own times of all operators in the last line, in nanoseconds.
     told_ns: Option<f64>,
     tables: u64,
     below: Vec<String>,

@@ -1,4 +1,4 @@
-//! What torch prints as a table.
+//! Tables that torch prints.
 
 use super::*;
 use crate::testing;
