@@ -128,9 +128,8 @@ impl Jobs {
             }
         });
         if let Err(error) = started {
-            self.outlet.send(broken(format!(
-                "The system refuses another thread for {name}: {error}"
-            )));
+            self.outlet
+                .send(broken(format!("Cannot start a thread for {name}: {error}")));
         }
     }
 
@@ -174,10 +173,10 @@ fn fault(job: &str, panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("it left no words");
+        .unwrap_or("no message");
     format!(
-        "A fault in Powerband itself broke off \u{201c}{job}\u{201d}: {words}. Everything else goes on; please \
-         report this with what you did before it, and with what the terminal says."
+        "Internal error in \u{201c}{job}\u{201d}: {words}. Everything else goes on; please report this with \
+         the steps before it and the output of the terminal."
     )
 }
 
@@ -284,7 +283,7 @@ fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !was_there => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
-            "The folder of the library, {}, is gone. Put it back; or go on, and the next run makes a new one.",
+            "The library folder {} is missing. Restore it, or continue: the next run makes a new one.",
             folder.display()
         )),
         Err(error) => Err(format!(

@@ -57,7 +57,7 @@ impl Screen {
             Self::Curves => "Curves",
             Self::Compare => "Compare",
             Self::History => "History",
-            Self::Journey => "Journey",
+            Self::Journey => "Steps",
             Self::Kernels => "Kernels",
             Self::Timeline => "Timeline",
             Self::Library => "Library",
@@ -68,17 +68,17 @@ impl Screen {
     /// What it is for, in a sentence.
     pub fn purpose(self) -> &'static str {
         match self {
-            Self::Home => "What this machine has, and where to begin",
+            Self::Home => "This machine, its engines and recent sessions",
             Self::Plan => "Choose a model, setups and batch sizes",
-            Self::Run => "Watch a run while it goes on",
+            Self::Run => "Progress, samples and devices of a run",
             Self::Curves => "Latency and throughput against batch size",
             Self::Compare => "What changed between two setups or sessions",
-            Self::History => "One case through all sessions",
-            Self::Journey => "What each step gained, and what it cost",
+            Self::History => "One case in all sessions",
+            Self::Journey => "Gain and cost of each step",
             Self::Kernels => "Where the time of a profile went",
-            Self::Timeline => "What ran where and when, in a profiler's trace",
-            Self::Library => "Every session there is",
-            Self::Settings => "Theme, size of everything, and shortcuts",
+            Self::Timeline => "What ran where and when, from a profiler's trace",
+            Self::Library => "All sessions",
+            Self::Settings => "Theme, interface size and shortcuts",
         }
     }
 }

@@ -14,17 +14,17 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     }
     let modal = Modal::new(Id::unique("closing")).frame(theme::card(ui).inner_margin(22)).show(ui.ctx(), |ui| {
         ui.set_width(440.0);
-        label::card_title(ui, "A run is going on");
+        label::card_title(ui, "A run is in progress");
         ui.add_space(space::TINY);
         label::quiet(
             ui,
-            "It can go on without the window and be saved at its end, or stop now. What was measured is kept either way.",
+            "It can continue without the window and be saved at its end, or stop now. Measurements are saved either way.",
         );
         ui.add_space(space::MEDIUM);
         ui.horizontal(|ui| {
             for (name, closing) in [
                 ("Stay", Closing::Stay),
-                ("Go on without the window", Closing::Finish),
+                ("Continue without the window", Closing::Finish),
                 ("Stop and close", Closing::Stop),
             ] {
                 let response = if closing == Closing::Stay {

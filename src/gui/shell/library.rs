@@ -74,7 +74,7 @@ fn nothing_listed(app: &App) -> &'static str {
     match (app.library.is_scanned, app.library.search.is_empty()) {
         (false, _) => "Looking…",
         (true, true) => "No sessions yet. A run makes one; Ctrl+O opens one.",
-        (true, false) => "No session has these words.",
+        (true, false) => "No session matches these words.",
     }
 }
 
@@ -167,11 +167,8 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
 
 fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
     let (glyph, words) = match open.on_disk {
-        OnDisk::Gone => (icon::SAVE, "The file is gone; save it somewhere"),
-        _ => (
-            icon::AGAIN,
-            "The file was changed by something else; read it again",
-        ),
+        OnDisk::Gone => (icon::SAVE, "The file is missing; save the session"),
+        _ => (icon::AGAIN, "Another program changed the file; reload it"),
     };
     if button::small_icon(ui, glyph, words).clicked() {
         actions.push(Action::Sessions(match open.on_disk {

@@ -42,7 +42,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 run_line(ui, line.at_ns, &line.text, line.is_trouble);
             }
             if app.notices.all().is_empty() && app.run.is_none() {
-                label::quiet(ui, "Nothing has been said yet.");
+                label::quiet(ui, "The log is empty.");
             }
         });
 }

@@ -124,7 +124,7 @@ fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     if close.clicked() {
         actions.push(Action::Shell(Shell::Dismiss(notice.id)));
     }
-    if button::small_icon(ui, icon::COPY, "Copy these words").clicked() {
+    if button::small_icon(ui, icon::COPY, "Copy this message").clicked() {
         actions.push(Action::Shell(Shell::Copy(notice.text.clone())));
     }
     offer(ui, notice, actions);

@@ -156,7 +156,7 @@ fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
     let mut taken = None;
     if offers.is_empty() {
         ui.add_space(8.0);
-        super::super::widgets::label::quiet(ui, "Nothing is called like this.");
+        super::super::widgets::label::quiet(ui, "No matches.");
         return None;
     }
     ScrollArea::vertical()

@@ -26,7 +26,7 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             ui.set_width(520.0);
             label::card_title(ui, dialog_text::title(ask));
             ui.add_space(space::TINY);
-            label::quiet(ui, "Type the path; ~ stands for your home folder.");
+            label::quiet(ui, "Type the path; ~ is your home folder.");
             ui.add_space(space::SMALL);
             let field = egui::TextEdit::singleline(typed)
                 .desired_width(f32::INFINITY)
@@ -53,13 +53,13 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             let replaces = saves && *exists;
             if replaces {
                 ui.add_space(space::TINY);
-                let words = "There is a file of this name. It would be replaced.";
+                let words = "A file of this name exists. It would be replaced.";
                 ui.colored_label(theme::roles(ui).unsure, words);
             }
             ui.add_space(space::MEDIUM);
             ui.horizontal(|ui| {
                 let verb = match (saves, replaces) {
-                    (true, true) => "Replace it",
+                    (true, true) => "Replace",
                     (true, false) => "Save",
                     (false, _) => "Open",
                 };

@@ -199,7 +199,7 @@ fn running_words(run: &LiveRun) -> String {
         Stage::Preparing => format!("Preparing {}", run.title),
         Stage::Paused => format!("{} paused, {elapsed}", run.title),
         Stage::Stopping => format!("Stopping {}", run.title),
-        _ if run.is_pausing() => format!("{} pauses after this visit, {elapsed}", run.title),
+        _ if run.is_pausing() => format!("{} pauses after this round, {elapsed}", run.title),
         _ => format!("Measuring {}, {elapsed}", run.title),
     }
 }

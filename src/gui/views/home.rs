@@ -31,13 +31,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.add_space(space::SMALL);
         let roles = theme::roles(ui);
-        let title = RichText::new("What can this machine do?")
+        let title = RichText::new("Benchmark this machine")
             .size(text::BIG)
             .family(theme::semibold());
         ui.label(title.color(roles.text));
         label::quiet(
             ui,
-            "Find the batch size, precision and engine where your network pulls best.",
+            "Find the fastest batch size, precision and engine for your network.",
         );
         ui.add_space(space::LARGE);
         begin(ui, app, actions);
@@ -86,9 +86,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::HAIR);
     let sentence = match (&app.machine.engines, app.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
-        (Some(_), None) => {
-            "No engine is here yet. ONNX Runtime can be fetched with your own pip.".to_owned()
-        }
+        (Some(_), None) => "No engine is installed. Install ONNX Runtime with your pip.".to_owned(),
         (Some(_), Some(best)) => {
             let request = app.first_request();
             let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
@@ -121,7 +119,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if installing {
                 button::plain_if(
                     ui,
-                    Err("ONNX Runtime is being fetched"),
+                    Err("ONNX Runtime is being installed"),
                     Some(icon::RUN),
                     "Start",
                 );
@@ -246,7 +244,7 @@ fn copy_why(ui: &mut Ui, why: &str, actions: &mut Vec<Action>) {
         return;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let button = button::small_icon(ui, icon::COPY, "Copy why, and what helps");
+        let button = button::small_icon(ui, icon::COPY, "Copy the reason and the fix");
         if button.clicked() {
             actions.push(Action::Shell(Shell::Copy(why.to_owned())));
         }
@@ -272,7 +270,7 @@ fn memory(environment: &Environment) -> (String, String) {
     (
         humanize::bytes(memory.total_bytes),
         format!(
-            "{} could be had at the start",
+            "{} available at the start",
             humanize::bytes(memory.available_bytes)
         ),
     )
@@ -288,13 +286,12 @@ fn graphics(app: &App) -> (String, String) {
         [] => {
             let missing = app.machine.missing_cards();
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
-            let tell = if names.len() == 1 { "tells" } else { "tell" };
-            let words = format!("{} {tell} of none", humanize::list(&names));
-            ("None was found".to_owned(), words)
+            let words = format!("{}: no GPU", humanize::list(&names));
+            ("None found".to_owned(), words)
         }
         [card] => {
             let memory = card.memory_bytes.map(humanize::bytes).unwrap_or_default();
-            let told = format!("{memory}, told by {}", card.source);
+            let told = format!("{memory}, from {}", card.source);
             (card.name.clone(), told)
         }
         _ => (several(&cards), told_by(&cards)),
@@ -326,7 +323,7 @@ fn told_by(cards: &[&WatchedDevice]) -> String {
         .collect();
     let mut sources: Vec<&str> = cards.iter().map(|card| card.source.as_str()).collect();
     sources.dedup();
-    let told = format!("told by {}", humanize::list(&sources));
+    let told = format!("from {}", humanize::list(&sources));
     if memory.is_empty() {
         return told;
     }
@@ -411,7 +408,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     if engine.id != "ort" {
         match engine.command() {
             Some(command) => copy(ui, "Copy the command", command, actions),
-            None => copy(ui, "Copy why", &engine.words, actions),
+            None => copy(ui, "Copy the reason", &engine.words, actions),
         }
         return;
     }
@@ -448,7 +445,7 @@ fn recent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "Recent sessions", |_| ());
     if app.library.found.is_empty() {
         let words = if app.library.is_scanned {
-            "None yet. The first run makes the first one."
+            "None yet. Start a run to make one."
         } else {
             "Looking…"
         };

@@ -127,7 +127,7 @@ fn open_files(ui: &mut Ui, actions: &mut Vec<Action>) {
 fn bring_back(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let restore = app.library.discarded.last().map(|_| ());
     let restore = restore.ok_or("nothing was moved to the trash");
-    if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
+    if button::plain_if(ui, restore, Some(icon::UNDO), "Restore").clicked() {
         actions.push(Action::Library(Library::Restore));
     }
 }
@@ -161,10 +161,10 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// What an empty library is called, and what is so in its place.
 fn why_empty(app: &App) -> (&'static str, String) {
     if app.library.trouble.is_some() {
-        let sentence = "What is wrong with its folder is written above.";
-        return ("No sessions to be seen", sentence.to_owned());
+        let sentence = "The message above says what is wrong with the folder.";
+        return ("No sessions available", sentence.to_owned());
     }
-    let kept = "Every run is kept here under its model and time.";
+    let kept = "Every run is saved here under its model and time.";
     let names: Vec<&str> = app
         .sessions
         .iter()
@@ -175,12 +175,12 @@ fn why_empty(app: &App) -> (&'static str, String) {
         [] => ("No sessions yet", kept.to_owned()),
         [one] => (
             "No sessions in the library yet",
-            format!("{one} is open, but not kept here. {kept}"),
+            format!("{one} is open, but not saved here. {kept}"),
         ),
         [first, others @ ..] => (
             "No sessions in the library yet",
             format!(
-                "{first} and {} are open, but not kept here. {kept}",
+                "{first} and {} are open, but not saved here. {kept}",
                 humanize::of_many(others.len() as u64, "other")
             ),
         ),
@@ -192,7 +192,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let count = app.library.listed_len();
         if count == 0 {
             ui.horizontal(|ui| {
-                label::quiet(ui, "No session has these words.");
+                label::quiet(ui, "No session matches these words.");
                 if button::plain(ui, None, "Clear the search").clicked() {
                     actions.push(Action::Library(Library::Search(String::new())));
                 }
@@ -299,7 +299,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     if let Some(name) = draft(ui, "Name", "Session name", &entry.name, "name", 1) {
         actions.push(Action::Library(Library::Rename(path.clone(), name)));
     }
-    let (tags, hint) = (entry.tags.join(" "), "words, with spaces between");
+    let (tags, hint) = (entry.tags.join(" "), "words, separated by spaces");
     if let Some(tags) = draft(ui, "Tags", "Tags", &tags, hint, 1) {
         let tags = tags
             .split_whitespace()

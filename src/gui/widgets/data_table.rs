@@ -148,7 +148,7 @@ pub(crate) fn tools(
     }
     ui.horizontal(|ui| {
         ui.add_space(10.0);
-        label::quiet(ui, &format!("No {} has these words.", kind.row));
+        label::quiet(ui, &format!("No {} matches these words.", kind.row));
         if button::plain(ui, None, "Clear the filter").clicked() {
             change(Change::Filter(String::new()));
         }
@@ -168,7 +168,7 @@ fn chooser(ui: &mut Ui, view: &View, change: &mut impl FnMut(Change)) {
             ui.horizontal(|ui| choice(ui, head, shown.contains(&head.key), change));
         }
         ui.add_space(space::TINY);
-        if button::plain(ui, Some(icon::UNDO), "As at first").clicked() {
+        if button::plain(ui, Some(icon::UNDO), "Reset").clicked() {
             change(Change::Reset);
         }
     });

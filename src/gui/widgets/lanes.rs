@@ -213,7 +213,7 @@ impl Canvas<'_> {
         };
         let is_far = (when - at).abs() > 0.03 * (axis.high - axis.low);
         let value = if is_far {
-            "nothing was read here".to_owned()
+            "no reading here".to_owned()
         } else {
             device_readings::text(lane.quantity, *value)
         };

@@ -103,7 +103,7 @@ fn entry(ui: &mut Ui, item: &LegendEntry, short: String) -> Response {
     response
         .on_hover_cursor(CursorIcon::PointingHand)
         .on_hover_text(format!(
-            "{}\n{}\n{doing}, double click for this one alone",
+            "{}\n{}\n{doing}, double click to show it alone",
             item.name, item.explained
         ))
 }

@@ -27,11 +27,11 @@ fn grounds(verdict: &Verdict) -> String {
     let rule = match verdict.call {
         Call::Faster | Call::Slower => "The whole 95 % interval lies beyond the noise floor.",
         Call::Same => "The 95 % interval lies within the noise floor.",
-        Call::Inconclusive => "It cannot be told from what was measured.",
+        Call::Inconclusive => "The measurements do not decide it.",
     };
     let floor = verdict.floor.map_or_else(String::new, |floor| {
         format!(
-            " Noise floor ±{:.1} %: 1 %, or how much the setups differ from themselves.",
+            " Noise floor ±{:.1} %: 1 %, or the difference between rounds of one setup.",
             floor * 100.0
         )
     });

@@ -92,7 +92,7 @@ fn a_library_that_goes_away_is_survived() {
     });
     let folder = desk.path("home/sessions");
     fs::rename(&folder, desk.path("elsewhere")).unwrap();
-    desk.hear("is gone; what is shown is in memory alone");
+    desk.hear("is missing; the session is in memory only");
     desk.until("the library is empty", |app| app.library.found.is_empty());
     desk.hear("The folder of the library");
     fs::write(&folder, "not a folder").unwrap();
@@ -192,7 +192,7 @@ fn a_window_that_hid_comes_back_where_nothing_can_be_saved() {
         app.run.as_ref().unwrap().session.is_some()
     });
     desk.close_window();
-    desk.click("Go on without the window");
+    desk.click("Continue without the window");
     let folder = desk.path("home/sessions");
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "not a folder").unwrap();
@@ -366,7 +366,7 @@ fn a_run_that_did_not_begin_offers_nothing_but_its_plan() {
     // Not looked at yet, so that nothing speaks against it.
     desk.app_mut().planner.draft = draft;
     desk.act(Action::Run(RunAction::Start));
-    desk.hear("The run did not begin");
+    desk.hear("The run did not start");
     desk.see("Change the plan…");
     for offer in ["Show curves", "Run again"] {
         assert!(desk.find(offer).is_none(), "{offer}");

@@ -113,7 +113,7 @@ fn a_table_is_copied_as_it_is_shown() {
 fn the_log_is_copied() {
     let mut desk = Desk::awake(Home::new(), vec![PathBuf::from("/nowhere/at all.ron")]);
     desk.hear("at all.ron");
-    let words = copied(&mut desk, "Copy these words");
+    let words = copied(&mut desk, "Copy this message");
     assert!(words.contains("at all.ron"), "{words}");
     desk.press("Ctrl+L");
     let log = copied(&mut desk, "Copy the log");

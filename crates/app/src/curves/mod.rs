@@ -26,7 +26,7 @@ use powerband_findings::chart::{energy, memory};
 pub use row_refs::{CaseRef, SeriesRef};
 
 /// Why a series is not drawn that nobody hid.
-pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
+pub const APART: &str = "Measured under another load: service time and response time are not drawn in one chart. Hide or close the other series to see this one.";
 
 /// The samples of the pinned case.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Pinned {
     pub outliers: String,
     /// What its runs consist of and what training came to, a line each; none where nobody told.
     pub parts: Vec<String>,
-    /// What the devices did meanwhile, over the same time as the strip.
+    /// Device telemetry over the same time as the strip.
     pub lanes: Lanes,
 }
 

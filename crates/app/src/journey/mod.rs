@@ -69,11 +69,11 @@ pub fn has_ladder(open: &OpenSession) -> bool {
 /// What to do where nothing that is open has steps.
 pub fn what_helps(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
-        "Open a session with several setups, or begin with one of these plans."
+        "Open a session with several setups, or start with one of these plans."
     } else if open.iter().all(|open| open.session.plan.setups.is_empty()) {
-        "What is open has no setups: its numbers were published or taken over from elsewhere. Open a session with several setups, or begin with one of these plans."
+        "What is open has no setups: its numbers were published or imported. Open a session with several setups, or start with one of these plans."
     } else {
-        "What is open has one setup. Open a session with several, or begin with one of these plans."
+        "The open session has one setup. Open a session with several, or start with one of these plans."
     }
 }
 

@@ -89,7 +89,7 @@ impl Found {
 /// Where the timeline of a profile lies, or why there is none to be opened.
 pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
     let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
-    let trace = trace.ok_or("the profile has sums alone, and no timeline")?;
+    let trace = trace.ok_or("the profile has sums only, no timeline")?;
     let session = sessions
         .get(pick.session)
         .and_then(|open| open.path.as_ref());
@@ -97,7 +97,7 @@ pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf,
     if beside.is_file() {
         Ok(beside)
     } else {
-        Err("the timeline's file is gone; it lay beside the session")
+        Err("the timeline's file beside the session is missing")
     }
 }
 

@@ -166,7 +166,7 @@ impl App {
         let left = match restored {
             Ok(left) => left,
             Err((discarded, reason)) => {
-                let text = format!("{name} was not brought back: {reason}");
+                let text = format!("{name} was not restored: {reason}");
                 self.library.discarded.push((discarded, name));
                 return self.say(Weight::Trouble, text);
             }
@@ -174,9 +174,9 @@ impl App {
         self.notices.withdraw(&in_trash(&name));
         self.list_plans();
         match left {
-            None => self.say(Weight::Done, format!("{name} is back")),
+            None => self.say(Weight::Done, format!("{name} is restored")),
             Some(why) => {
-                let words = format!("{name} is back without a timeline: {why}");
+                let words = format!("{name} is restored without a timeline: {why}");
                 self.say(Weight::Trouble, words);
             }
         }

@@ -64,7 +64,7 @@ impl EngineState {
         let Some(offer) = self.offers.first() else {
             return self.words.clone();
         };
-        let version = offer.version.as_deref().unwrap_or("Some version");
+        let version = offer.version.as_deref().unwrap_or("Unknown version");
         format!("{version} in {}", offer.folder)
     }
 

@@ -13,7 +13,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         .into_iter()
         .filter(|pointed| pointed.chosen(&app.place).is_some());
     let found_again = chosen.map(|pointed| {
-        let title = format!("Settings: use the {} that is found", pointed.title());
+        let title = format!("Settings: use the first {} found", pointed.title());
         seen_on(
             Screen::Settings,
             title,

@@ -63,7 +63,7 @@ impl App {
     fn point(&mut self, pointed: Pointed, path: Option<PathBuf>) {
         if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
             let words = format!(
-                "There is no {}; what was used is used on",
+                "{} does not exist; the setting is unchanged",
                 missing.display()
             );
             self.say(Weight::Trouble, words);

@@ -63,7 +63,7 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
     let mut installed = fetch(flavor);
     if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
         outlet.send(Message::Failed(format!(
-            "The ONNX Runtime for this card was not fetched: {reason}. The one for processors is fetched in its place."
+            "ONNX Runtime for this GPU was not installed: {reason}. Installing the CPU build instead."
         )));
         installed = fetch(EVERYWHERE);
     }
@@ -74,16 +74,19 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
 
 fn step_words(step: &FetchStep) -> (String, Option<f32>) {
     match step {
-        FetchStep::Downloading { .. } => ("Fetching with pip…".to_owned(), None),
+        FetchStep::Downloading { .. } => ("Installing with pip…".to_owned(), None),
         FetchStep::Downloaded { bytes, total } => {
             let of = total
                 .map(|total| format!(" of {}", humanize::bytes(total)))
                 .unwrap_or_default();
             let share = total.map(|total| *bytes as f32 / total.max(1) as f32);
-            (format!("Fetching, {}{of}", humanize::bytes(*bytes)), share)
+            (
+                format!("Downloading, {}{of}", humanize::bytes(*bytes)),
+                share,
+            )
         }
         FetchStep::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
-        FetchStep::Checking => ("Loading it once…".to_owned(), Some(1.0)),
+        FetchStep::Checking => ("Checking…".to_owned(), Some(1.0)),
     }
 }
 
@@ -95,7 +98,7 @@ pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>,
     });
     if let Err(reason) = kept {
         outlet.send(Message::Failed(format!(
-            "{} is used until Powerband is closed: {reason}",
+            "{} is used until Powerband closes, because the setting was not saved: {reason}",
             pointed.title()
         )));
     }

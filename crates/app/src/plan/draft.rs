@@ -251,7 +251,7 @@ impl Draft {
             return Ok(Load::Closed);
         }
         if self.rate.trim().is_empty() {
-            return Err("say how many requests arrive in a second".to_owned());
+            return Err("enter the rate in requests per second".to_owned());
         }
         let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
         Load::arriving(per_s, self.requests == Requests::AtRandom)
@@ -321,7 +321,7 @@ fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
         text => match text.parse() {
             Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
             _ => Err(format!(
-                "\"{text}\" is no number of rounds; write 1 to 1000, or leave it empty for the preset's"
+                "\"{text}\" is not a number of rounds; enter 1 to 1000, or leave it empty for the preset's"
             )),
         },
     }

@@ -46,10 +46,10 @@ fn typed(app: &App) -> Vec<Offered> {
         (true, "type the session's name", "Name"),
         (
             draft.requests != Requests::OneByOne,
-            "type how many requests arrive in a second",
+            "type the rate of requests",
             "Rate",
         ),
-        (draft.accuracy, "type the path of own inputs", "Samples"),
+        (draft.accuracy, "type the path of your samples", "Samples"),
         (
             app.planner.has_shapes(),
             "type the shapes of the inputs",
@@ -57,7 +57,7 @@ fn typed(app: &App) -> Vec<Offered> {
         ),
         (
             app.planner.has_shapes(),
-            "type which dimension is the batch",
+            "type the batch axis",
             "Batch axis",
         ),
     ];
@@ -90,7 +90,7 @@ fn setups(app: &App) -> Vec<Offered> {
             offer("move down", PlanEdit::Move(place, place + 1));
         }
         if setup.colour.is_some() {
-            offer("next colour in turn for", PlanEdit::Colour(place, None));
+            offer("automatic colour for", PlanEdit::Colour(place, None));
         }
         let others = (0..palette::COLOURS).filter(|colour| Some(*colour) != setup.colour);
         for colour in others {
@@ -117,14 +117,14 @@ fn care(app: &App) -> Vec<Offered> {
     let mut offered = vec![
         choose(
             draft.journey,
-            "each setup is a step on the one before",
-            "setups stand by themselves",
+            "setups are optimisation steps",
+            "setups are independent",
             PlanEdit::Journey,
         ),
         choose(
             draft.energy,
-            "measure long enough for energy",
-            "energy only where it fits",
+            "energy for every case",
+            "energy when possible",
             PlanEdit::Energy,
         ),
         choose(
@@ -135,9 +135,9 @@ fn care(app: &App) -> Vec<Offered> {
         ),
     ];
     let requests = [
-        (Requests::OneByOne, "requests in turn"),
-        (Requests::AtRandom, "requests at random"),
-        (Requests::Evenly, "requests at even distances"),
+        (Requests::OneByOne, "closed loop"),
+        (Requests::AtRandom, "open loop, Poisson"),
+        (Requests::Evenly, "open loop, fixed rate"),
     ];
     for (value, title) in requests {
         if value != draft.requests {
@@ -176,16 +176,10 @@ fn plans_at_hand(app: &App) -> Vec<Offered> {
         let title = saved::title(draft);
         [
             planned(&format!("use {title}"), PlanEdit::Use(path.clone())),
-            planned(
-                &format!("throw {title} away"),
-                PlanEdit::Forget(path.clone()),
-            ),
+            planned(&format!("discard {title}"), PlanEdit::Forget(path.clone())),
         ]
     });
-    let first = planned(
-        "what Benchmark ResNet-50 measures, to be changed",
-        PlanEdit::First,
-    );
+    let first = planned("edit what Benchmark ResNet-50 measures", PlanEdit::First);
     let ready = plan::ladders().map(|ladder| {
         planned(
             &format!("use {}", ladder.title),

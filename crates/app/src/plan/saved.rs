@@ -44,13 +44,13 @@ pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, Strin
     let title = title(draft);
     Ok(match earlier.filter(|earlier| earlier != draft) {
         _ if !is_whole => format!(
-            "The plan is kept as {title}; the earlier one, of another version of Powerband, is in the trash"
+            "The plan is saved as {title}; the earlier one, from another version of Powerband, is in the trash"
         ),
         Some(earlier) => {
             let name = self::title(&earlier);
-            format!("The plan is kept as {title}; the earlier {name} is in the trash")
+            format!("The plan is saved as {title}; the earlier {name} is in the trash")
         }
-        None => format!("The plan is kept as {title}"),
+        None => format!("The plan is saved as {title}"),
     })
 }
 
@@ -134,7 +134,7 @@ mod tests {
         for text in [more.as_str(), "(name: \"One\", requests: Bursts(3))"] {
             fs::write(&path, text).unwrap();
             let said = keep_instead(&paths, &draft).unwrap();
-            assert!(said.contains("of another version"), "{said}");
+            assert!(said.contains("from another version"), "{said}");
             assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
         }
     }

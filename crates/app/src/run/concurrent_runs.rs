@@ -26,7 +26,7 @@ impl App {
             .collect();
         self.elsewhere = now;
         if let Some(words) = in_words(&begun).filter(|_| self.is_running()) {
-            let text = format!("{words}. The numbers of both runs suffer.");
+            let text = format!("{words}. Each run disturbs the measurements of both.");
             self.say(Weight::Trouble, text);
         }
         if self.elsewhere.is_empty() {
@@ -56,7 +56,7 @@ impl App {
         let anyway = Action::Run(Run::Anyway(Box::new(request.clone())));
         let offer = Some(("Measure anyway".to_owned(), anyway));
         let text = format!(
-            "{words}. A second run beside it would spoil the numbers of both, so it was not begun."
+            "{words}. A second run would disturb both measurements, so it was not started."
         );
         self.notices
             .add(Weight::Question, text, offer, clock::monotonic_ns());

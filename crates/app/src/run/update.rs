@@ -94,7 +94,7 @@ impl App {
         };
         let (Some(path), Some(stamp), None) = (open.path.clone(), open.stamp, open.newer) else {
             let text = format!(
-                "{} has no file of its own that could get more rounds.",
+                "{} has no file. Save it before adding rounds.",
                 open.session.name
             );
             return self.say(Weight::Info, text);
@@ -122,7 +122,7 @@ impl App {
         if self.is_running() {
             self.say(
                 Weight::Info,
-                "A run is going on; stop it first, or wait for its end.",
+                "A run is in progress; stop it first, or wait until it ends.",
             );
             return;
         }
@@ -177,7 +177,7 @@ impl App {
             RunMessage::Refused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
-                self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
+                self.say(Weight::Trouble, format!("The run did not start: {reason}"));
                 if close {
                     self.outputs.push(Output::Close);
                 }
@@ -273,7 +273,7 @@ impl App {
             let whole = session.filter(|session| session.completion == Completion::Complete);
             let text = match whole {
                 Some(session) => format!("{name} is done: {}", Tally::of(session)),
-                None => format!("{name} was stopped; what was measured is saved"),
+                None => format!("{name} was stopped; its measurements are saved"),
             };
             self.offer(
                 Weight::Done,
@@ -291,10 +291,10 @@ impl App {
     pub(crate) fn abandoned(&mut self, runs: &[String]) {
         let text = match runs {
             [one] => format!(
-                "A run was interrupted before it was saved: {one}. What was measured can be kept."
+                "A run was interrupted before it was saved: {one}. Its measurements can be recovered."
             ),
             several => format!(
-                "{} runs were interrupted before they were saved: {}. What was measured can be kept.",
+                "{} runs were interrupted before they were saved: {}. Their measurements can be recovered.",
                 several.len(),
                 several.join("; ")
             ),
@@ -307,7 +307,7 @@ impl App {
     /// What an interrupted run had measured was saved.
     pub(crate) fn recovered(&mut self, name: &str, path: PathBuf) {
         let open = Action::Sessions(Sessions::Open(vec![path]));
-        self.offer(Weight::Done, format!("Recovered {name}"), "Open it", open);
+        self.offer(Weight::Done, format!("Recovered {name}"), "Open", open);
         self.jobs.rescan_library();
     }
 }

@@ -123,7 +123,7 @@ impl App {
         self.opening.remove(&opened.id);
         if let Some(version) = opened.newer {
             let text = format!(
-                "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",
+                "{} was written by a newer Powerband (session version {version}); this version shows what it can read and opens it read-only.",
                 opened.session.name
             );
             self.say(Weight::Info, text);
@@ -188,12 +188,12 @@ impl App {
         match on_disk {
             OnDisk::Changed if is_news => {
                 let again = Action::Sessions(Sessions::Reload(id));
-                let text = format!("The file of {name} was changed by something else.");
-                self.offer(Weight::Info, text, "Read it again", again);
+                let text = format!("Another program changed the file of {name}.");
+                self.offer(Weight::Info, text, "Reload", again);
             }
             OnDisk::Gone if is_news => {
                 let save = Action::Sessions(Sessions::SaveAs(id, None));
-                let text = format!("The file of {name} is gone; what is shown is in memory alone.");
+                let text = format!("The file of {name} is missing; the session is in memory only.");
                 self.offer(Weight::Trouble, text, "Save as…", save);
             }
             _ => {}
@@ -215,7 +215,7 @@ impl App {
         };
         if let Some(version) = open.newer {
             let text = format!(
-                "{} was written by a newer Powerband (session version {version}) and is not written to.",
+                "{} was written by a newer Powerband (session version {version}) and is read-only here.",
                 open.session.name
             );
             return self.say(Weight::Trouble, text);

@@ -182,14 +182,14 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
             || {
                 let path = path.display();
                 let said = format!(
-                    "{path} makes no sense ({error}), so the window starts as if for the first time."
+                    "Cannot read {path} ({error}). The window starts with default settings."
                 );
                 (Remembered::default(), Some(said))
             },
             |(remembered, left)| {
                 let (path, left) = (path.display(), left.join(", "));
                 let said = format!(
-                    "{path} is of another version of Powerband: {left} cannot be read and stays as it is there."
+                    "{path} is from another version of Powerband: {left} cannot be read and is left unchanged."
                 );
                 (remembered, Some(said))
             },
@@ -213,7 +213,7 @@ fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
     let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default());
     text.map_err(|error| error.to_string())
         .and_then(|text| ron_keys::entries(&text))
-        .map_err(|error| format!("the window's state cannot be put into words: {error}"))
+        .map_err(|error| format!("cannot serialise the window's state: {error}"))
 }
 
 /// Keeps it for the next start.

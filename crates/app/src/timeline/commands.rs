@@ -19,10 +19,10 @@ pub(crate) const ALL: &[Command] = &[
     command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
         Ok(Action::Timeline(Timeline::Choose))
     }),
-    command("timeline-closer", "Timeline: closer", "W", |app| {
+    command("timeline-closer", "Timeline: zoom in", "W", |app| {
         timeline(app, || Timeline::Zoom(1.0 / ZOOM))
     }),
-    command("timeline-farther", "Timeline: farther away", "S", |app| {
+    command("timeline-farther", "Timeline: zoom out", "S", |app| {
         timeline(app, || Timeline::Zoom(ZOOM))
     }),
     command("timeline-earlier", "Timeline: earlier", "A", |app| {
@@ -31,12 +31,12 @@ pub(crate) const ALL: &[Command] = &[
     command("timeline-later", "Timeline: later", "D", |app| {
         timeline(app, || Timeline::Move(MOVE))
     }),
-    command("timeline-up", "Timeline: tracks above", "PageUp", |app| {
+    command("timeline-up", "Timeline: scroll up", "PageUp", |app| {
         scroll(app, -SCROLL)
     }),
     command(
         "timeline-down",
-        "Timeline: tracks below",
+        "Timeline: scroll down",
         "PageDown",
         |app| scroll(app, SCROLL),
     ),
@@ -76,7 +76,7 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command(
         "timeline-before",
-        "Timeline: hit before",
+        "Timeline: previous hit",
         "Shift+F3",
         |app| hit(app, false),
     ),

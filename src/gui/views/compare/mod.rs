@@ -58,9 +58,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else if app.sessions.iter().any(is_comparable) {
             "The open session has one setup. Open a second session, and see what changed."
         } else {
-            "What is open has no setup with times. Open two sessions that have, and see what changed."
+            "No open session has a setup with times. Open two sessions that have, and see what changed."
         };
-        label::empty(ui, icon::COMPARE, "Two sides are needed", sentence);
+        label::empty(ui, icon::COMPARE, "Two sides needed", sentence);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }
@@ -325,7 +325,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
         label::number(ui, &overall.words(), text::HUGE);
         if let Some(interval) = overall.interval_words() {
             label::quiet(ui, &format!("95 % interval {interval}"))
-                .on_hover_text("As wide as the intervals of the pairs are on average");
+                .on_hover_text("Its width is the average width of the intervals of the pairs");
         }
         let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
         let open = match comparison.count(Call::Inconclusive) {
@@ -335,13 +335,13 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
         label::quiet(ui, &format!("Geometric mean of {pairs}{open}."));
     } else {
         let reason = comparison.nothing.as_deref();
-        label::quiet(ui, reason.unwrap_or("These are not to be compared."));
+        label::quiet(ui, reason.unwrap_or("These cannot be compared."));
     }
 }
 
 /// How many pairs got which answer, and what would settle the open ones.
 fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Did it get faster?");
+    label::card_title(ui, "Verdicts");
     ui.add_space(space::TINY);
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
         let count = comparison.count(call);
@@ -370,7 +370,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         humanize::of_many(u64::from(rounds), "more round")
     );
     let allowed = if app.is_running() {
-        Err("a run is going on")
+        Err("a run is in progress")
     } else {
         Ok(())
     };
@@ -385,7 +385,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
 
 /// What is suspicious about the cases, and what that means for the comparison.
 fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
-    label::card_title(ui, "To be taken with care");
+    label::card_title(ui, "Warnings");
     ui.add_space(space::TINY);
     for flag in raised {
         ui.horizontal(|ui| {
@@ -401,12 +401,12 @@ fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
 }
 
 fn differences(ui: &mut Ui, comparison: &Comparison) {
-    label::card_title(ui, "What differs");
+    label::card_title(ui, "Differences");
     ui.add_space(space::TINY);
     let (differing, same): (Vec<_>, Vec<_>) =
         comparison.differences.iter().partition(|d| d.differs());
     if differing.is_empty() {
-        label::quiet(ui, "Nothing that was recorded.");
+        label::quiet(ui, "No recorded difference.");
     }
     for difference in differing {
         label::faint(ui, difference.what);
@@ -494,7 +494,7 @@ fn overlaid(ui: &mut Ui, app: &App) {
 
 fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
     if spec.is_empty() {
-        label::quiet(ui, "Nothing was measured on both sides.");
+        label::quiet(ui, "No case was measured on both sides.");
         return;
     }
     if is_whole(app) {

@@ -18,7 +18,7 @@ pub(super) fn pairs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Every number on both sides.
 pub(super) fn metrics(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    table(ui, app, actions, "metrics", "Every number", WHICH_IS_WHICH);
+    table(ui, app, actions, "metrics", "All metrics", WHICH_IS_WHICH);
 }
 
 fn table(

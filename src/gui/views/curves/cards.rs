@@ -103,7 +103,10 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             label::card_title(ui, &drawn.memory.title);
         });
         if drawn.memory.is_empty() {
-            return nothing(ui, "Nobody told how much memory these cases needed.");
+            return nothing(
+                ui,
+                "Memory is not available: no device or engine reported it for these cases.",
+            );
         }
         let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
         react(touched, app, changes);
@@ -137,7 +140,7 @@ pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
                 .no_energy
                 .as_deref()
                 .unwrap_or("idle power was not read");
-            return nothing(ui, &format!("Not known: {why}."));
+            return nothing(ui, &format!("Not available: {why}."));
         }
         let touched = chart::show(
             ui,
@@ -236,7 +239,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         label::quiet(
             ui,
             if is_measured_now {
-                "Its samples can be seen here once the run is over."
+                "Its samples are shown when the run ends."
             } else {
                 "This case has no samples."
             },
@@ -254,12 +257,12 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         one(
             ui,
             left,
-            "How often each time came",
+            "Latency distribution",
             "histogram",
             &charts.histogram,
             false,
         );
-        let words = "Each run when it came; drag and Ctrl+scroll to look closer";
+        let words = "Latency over time; drag and Ctrl+scroll to zoom";
         // What is looked at closer is so for its case alone.
         let id = format!("strip of {:?}", charts.pin);
         one(
@@ -274,7 +277,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
     let (time, moved) = strip.inner;
     if !charts.lanes.is_empty() {
         ui.add_space(space::SMALL);
-        label::caption(ui, "What the devices did meanwhile, over the same time");
+        label::caption(ui, "Device telemetry over the same time");
         match moved {
             Some(seen) => lanes::show(ui, &charts.lanes.seen(seen), Some(time)),
             None => lanes::show(ui, &charts.lanes, Some(time)),

@@ -33,8 +33,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], actions: &mut Vec<Action>) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
-            label::card_title(ui, "What does not add up").on_hover_text(
-                "What is stated beside what follows from the other numbers of the same session. Each number is granted what its digits leave open.",
+            label::card_title(ui, "Inconsistent numbers").on_hover_text(
+                "Stated numbers beside what follows from the other numbers of the same session, within their rounding.",
             );
             let number = humanize::of_many(findings.len() as u64, "finding");
             label::faint(ui, &format!("{number} in {}", session.session.name));

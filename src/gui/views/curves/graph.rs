@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
 
 fn head(ui: &mut Ui, drawn: &GraphCard, shown: &Choice, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
-        label::card_title(ui, "What the engine made of the network");
+        label::card_title(ui, "Engine graph");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let combo = ComboBox::from_id_salt("graph-setup")
                 .width((ui.available_width() - space::SMALL).min(320.0))
@@ -80,7 +80,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
         let asked = &asked;
         move |ui: &mut Ui| table(ui, app, id, empty, &mut asked.borrow_mut())
     };
-    let patterns = shown("patterns", "None was fused, left out or added.");
+    let patterns = shown("patterns", "No node was fused, removed or added.");
     let operators = shown("operators", "No nodes are known.");
     let slowest = shown("slowest", "No times are known.");
     let providers = shown("providers", "No providers are known.");
@@ -90,7 +90,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
             patterns(ui);
             if graph.unchanged > 0 {
                 let nodes = humanize::of_many(graph.unchanged, "node");
-                label::faint(ui, &format!("{nodes} stayed as in the file"));
+                label::faint(ui, &format!("{nodes} unchanged"));
             }
         },
         operators,

@@ -144,10 +144,10 @@ fn efficiencies(ui: &mut Ui, chosen: Efficiency, changes: &mut Vec<Curves>) {
 
 fn statistic_help(statistic: Statistic) -> &'static str {
     match statistic {
-        Statistic::Median => "Half of all runs were faster; hardly moved by outliers",
-        Statistic::Mean => "All time divided by all runs; moved by outliers",
+        Statistic::Median => "Half of all samples are faster; outliers hardly change it",
+        Statistic::Mean => "Total time divided by the number of samples; outliers change it",
         Statistic::P99 => concat!(
-            "99 of 100 runs were faster; shown from ",
+            "99 of 100 samples are faster; shown from ",
             p99_samples!(),
             " samples on"
         ),
@@ -268,12 +268,12 @@ fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<C
 
 /// Whether an axis is logarithmic; the answer is what was chosen instead.
 fn axis(ui: &mut Ui, name: &str, is_logarithmic: bool, of: &str) -> Option<bool> {
-    let linear = format!("Equal steps for equal {of}, from zero");
+    let linear = format!("Linear: equal steps for equal {of}, from zero");
     let choices = [
         (
             true,
             "log".to_owned(),
-            "Equal steps for equal ratios: curves over orders of magnitude",
+            "Logarithmic: equal steps for equal ratios, for orders of magnitude",
         ),
         (false, "linear".to_owned(), linear.as_str()),
     ];
@@ -318,14 +318,14 @@ fn why_nothing(app: &App, id: &str) -> String {
         (_, _, Efficiency::OfPeak) => {
             let why = no_peak(app);
             return why.map_or_else(
-                || "No peak is known.".to_owned(),
-                |why| format!("No peak is known: {why}."),
+                || "The peak is not available.".to_owned(),
+                |why| format!("The peak is not available: {why}."),
             );
         }
-        (_, _, Efficiency::Busy) => "No device told how busy it was while these cases ran.",
-        (_, _, Efficiency::Scaling) => {
-            "Scaling compares batch sizes, and no second one was measured."
+        (_, _, Efficiency::Busy) => {
+            "Utilisation is not available: no device reported it during these cases."
         }
+        (_, _, Efficiency::Scaling) => "Scaling compares batch sizes; only one was measured.",
     };
     words.to_owned()
 }
@@ -340,7 +340,7 @@ fn no_peak(app: &App) -> Option<String> {
         match peak::peak_of_setup(session, setup) {
             Err(why) => Some(why),
             Ok(_) if session.model_of(setup).macs.is_none() => {
-                Some("what the network computes could not be counted".to_owned())
+                Some("the operations of the network could not be counted".to_owned())
             }
             Ok(_) => None,
         }

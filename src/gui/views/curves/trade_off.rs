@@ -56,7 +56,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
 fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Speed and accuracy").on_hover_text(
-            "Each setup by how fast it is and how close it comes to the network in floats. The line is the Pareto front: no other setup matches those on it in both and beats them in one.",
+            "Each setup by speed and by how close its outputs are to the float network. The line is the Pareto front: no other setup dominates those on it.",
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
@@ -81,7 +81,7 @@ fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
                     }
                 }
             });
-            response.response.accessible_name("Where the speed counts");
+            response.response.accessible_name("Batch size of the speed");
         });
     });
 }

@@ -37,9 +37,7 @@ pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
         let response = one_bar(ui, bar);
         match bar.row.and_then(|row| breakdown.rows.get(row)) {
             Some(row) => response.on_hover_text(table::in_full(breakdown, row)),
-            None => {
-                response.on_hover_text("The rows of the table below that have no bar of their own")
-            }
+            None => response.on_hover_text("All rows of the table below without a bar"),
         };
     }
 }
@@ -198,7 +196,7 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let drawn = &app.kernels.drawn.changes;
     let roles = theme::roles(ui);
     if drawn.is_empty() {
-        super::label::quiet(ui, "Nothing is different in these rows.");
+        super::label::quiet(ui, "These rows have no difference.");
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;

@@ -48,14 +48,18 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = if app.sessions.is_empty() {
-            "Open a session with a profile, or make one of another profiler's file or of a run of your own."
+            "Open a session with a profile, import a profiler's file, or profile a run."
         } else {
-            "What is open has no profile. Make one of another profiler's file, or of a run of your own."
+            "What is open has no profile. Import a profiler's file, or profile a run."
         };
-        label::empty(ui, icon::KERNELS, "No profile to be seen yet", sentence);
+        label::empty(ui, icon::KERNELS, "No profile yet", sentence);
         for command in COMMANDS {
             let roles = theme::roles(ui);
-            ui.label(RichText::new(command).font(theme::numbers(12.5)).color(roles.text));
+            ui.label(
+                RichText::new(command)
+                    .font(theme::numbers(12.5))
+                    .color(roles.text),
+            );
         }
         ui.add_space(space::MEDIUM);
         if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {

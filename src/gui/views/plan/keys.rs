@@ -37,7 +37,7 @@ pub(super) fn help(ui: &mut Ui, spec: &str) {
 fn others(ui: &mut Ui, help: &SetupHelp) {
     if !help.named.is_empty() && !help.others.is_empty() {
         ui.add_space(space::TINY);
-        label::caption(ui, "Others");
+        label::caption(ui, "Other options");
     }
     let room = ui.ctx().content_rect().height() * SHARE / LINE;
     let most = (room as usize).saturating_sub(2 * help.named.len());
@@ -54,7 +54,7 @@ fn others(ui: &mut Ui, help: &SetupHelp) {
     };
     label::quiet(
         ui,
-        &format!("{more}Write a key, and its values are explained here: engine:device,key=value"),
+        &format!("{more}Type a key to see its values here: engine:device,key=value"),
     );
 }
 

@@ -32,10 +32,10 @@ const COLUMNS: [ColumnSpec; 7] = [
     ColumnSpec::numbers("Rounds", 64.0).with_help(
         "Rounds measured so far, of those that are planned; a case that is still unsure may get more",
     ),
-    ColumnSpec::numbers("Median", 82.0).with_help("Half of all runs so far were faster"),
+    ColumnSpec::numbers("Median", 82.0).with_help("Half of all samples so far are faster"),
     ColumnSpec::numbers("Throughput", 92.0).with_help("Items done over time spent, so far"),
     ColumnSpec::words("Outcome", 92.0)
-        .with_help("How far the case is or how it ended, and what is suspicious about it"),
+        .with_help("Progress or end of the case, and its flags"),
     ColumnSpec::words("", 34.0),
 ];
 
@@ -143,16 +143,16 @@ fn over_time(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Run", "Watch a run while it goes on");
+    label::screen_title(ui, "Run", "Progress, samples and devices of a run");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         let elsewhere = app.elsewhere_words();
         let sentence = if elsewhere.is_some() {
-            "It cannot be watched from here. Its session comes into the library when it is over."
+            "It is not shown here. Its session appears in the library when it ends."
         } else {
-            "A run shows its curve here while it grows."
+            "A run shows its results here."
         };
-        let title = elsewhere.as_deref().unwrap_or("Nothing is being measured");
+        let title = elsewhere.as_deref().unwrap_or("No run in progress");
         label::empty(ui, icon::RUN, title, sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
             actions.push(Action::Run(Run::StartFirst));
@@ -168,7 +168,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
-        label::empty(ui, icon::WARNING, "The run did not begin", reason);
+        label::empty(ui, icon::WARNING, "The run did not start", reason);
         if button::primary(ui, Some(icon::PLAN), "Change the plan…").clicked() {
             actions.push(Action::Go(Screen::Plan));
         }
@@ -205,13 +205,13 @@ fn state_words(run: &LiveRun) -> String {
     let cases = done_so_far(run);
     match &run.stage {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
-        _ if run.is_pausing() => format!("Pausing after this visit. {cases}{elapsed} so far"),
+        _ if run.is_pausing() => format!("Pausing after this round. {cases}{elapsed} so far"),
         Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
-        Stage::Stopping => "Stopping; what was measured is kept".to_owned(),
+        Stage::Stopping => "Stopping; measurements are saved".to_owned(),
         Stage::Saved(path) => format!("{}, saved to {}", ended(run, &elapsed), path.display()),
         Stage::NotSaved(reason) => format!("{}, not saved: {reason}", ended(run, &elapsed)),
-        Stage::Refused(_) => "Did not begin".to_owned(),
+        Stage::Refused(_) => "Did not start".to_owned(),
     }
 }
 
@@ -268,13 +268,13 @@ fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 
 fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.control.is_paused() {
-        if button::primary(ui, Some(icon::RUN), "Go on").clicked() {
+        if button::primary(ui, Some(icon::RUN), "Resume").clicked() {
             actions.push(Action::Run(Run::Resume));
         }
     } else {
         let response = button::plain(ui, Some(icon::PAUSE), "Pause");
         if response
-            .on_hover_text("Rests after the visit that is going on")
+            .on_hover_text("Pauses after the current round")
             .clicked()
         {
             actions.push(Action::Run(Run::Pause));
@@ -330,7 +330,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     if run.throughput.is_empty() {
         ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
             ui.centered_and_justified(|ui| {
-                label::quiet(ui, "The first point comes with the first round.")
+                label::quiet(ui, "The first point appears after the first round.")
             });
         });
         return;
@@ -345,7 +345,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Being measured");
+    label::card_title(ui, "Current case");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
             label::number(ui, &format!("Batch {}", case.batch), text::BIG);
@@ -353,7 +353,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
             waited(ui, run);
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
-                    label::quiet(ui, "Left out after this visit.");
+                    label::quiet(ui, "Left out after this round.");
                     if button::plain(ui, None, "Now").clicked() {
                         actions.push(Action::Run(Run::Skip(*case)));
                     }
@@ -375,7 +375,9 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
         // As much room as the strip takes, so that nothing below jumps when it comes.
         ui.allocate_ui(vec2(ui.available_width(), STRIP_HEIGHT), |ui| {
             ui.set_min_height(STRIP_HEIGHT);
-            ui.centered_and_justified(|ui| label::quiet(ui, "Samples come with its first round."));
+            ui.centered_and_justified(|ui| {
+                label::quiet(ui, "Samples appear with its first round.")
+            });
         });
         return;
     }
@@ -395,7 +397,7 @@ fn waited(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
-    label::card_title(ui, "What happened");
+    label::card_title(ui, "Run log");
     ScrollArea::vertical()
         .id_salt("events")
         .min_scrolled_height(least)
@@ -459,7 +461,7 @@ fn cases(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 /// Why a case has no numbers.
 fn not_yet(case: &Case) -> Cow<'static, str> {
     let sentence = case.outcome.sentence();
-    sentence.map_or(Cow::Borrowed("No round of it has ended yet"), Cow::Owned)
+    sentence.map_or(Cow::Borrowed("No round has ended yet"), Cow::Owned)
 }
 
 fn case_cell(
@@ -510,7 +512,7 @@ fn case_cell(
                 Outcome::Pending if is_now => ("measuring", roles.accent),
                 Outcome::Pending if run.skipped.contains(&case.key()) => ("left out", roles.faint),
                 Outcome::Pending if case.rounds.is_empty() => ("waiting", roles.faint),
-                Outcome::Pending => ("under way", roles.quiet),
+                Outcome::Pending => ("in progress", roles.quiet),
                 Outcome::Finished if flags.is_empty() => ("finished", roles.good),
                 Outcome::Finished => ("finished", roles.quiet),
                 Outcome::Cancelled => ("cancelled", roles.quiet),

@@ -63,10 +63,10 @@ pub(super) fn under_hand(
     let span = to.abs_diff(from) as f64;
     let what = humanize::of_many(range.len() as u64, "slice");
     Some(CardText {
-        title: format!("{what}, too short to be told apart here"),
+        title: format!("{what}, too short to separate at this zoom"),
         pairs: vec![
             ("Mostly", kind.title().to_owned()),
-            ("Together", humanize::duration_ns(busy)),
+            ("Total", humanize::duration_ns(busy)),
             ("Within", humanize::duration_ns(span)),
         ],
     })

@@ -61,7 +61,7 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
         let used = line.value_at(time)?;
         return Some(CardText {
             title: format!("{}: {} in use", line.title, humanize::bytes(used)),
-            pairs: vec![when, ("Most", humanize::bytes(line.highest))],
+            pairs: vec![when, ("Peak", humanize::bytes(line.highest))],
         });
     }
     let (places, _) = places(shown, hand.parts.outer.height());
@@ -134,7 +134,7 @@ impl Canvas<'_> {
         let title = humanize::shorten(&line.title, 24);
         self.aside(top + 12.0, &title, "", self.roles.text);
         let most = humanize::bytes(line.highest);
-        self.aside(top + 28.0, "memory, most", &most, self.roles.faint);
+        self.aside(top + 28.0, "memory, peak", &most, self.roles.faint);
     }
 
     /// A name and a value at the left.

@@ -392,6 +392,6 @@ impl Hand<'_> {
         let slices = humanize::of_many(strand.slices as u64, "slice");
         let share = humanize::value(busy / all.max(1.0) * 100.0);
         let busy = humanize::duration_ns(busy);
-        format!("{name}\n{slices}\nBusy {busy}, {share} % of the whole trace")
+        format!("{name}\n{slices}\nBusy {busy}, {share} % of the trace")
     }
 }

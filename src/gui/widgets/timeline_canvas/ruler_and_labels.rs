@@ -52,7 +52,7 @@ impl Canvas<'_> {
             .rect_stroke(seen, 2.0, edge, StrokeKind::Inside);
         let at = pos2(self.hand.parts.outer.left() + 10.0, rect.center().y);
         let length = humanize::duration_ns(whole.length());
-        self.words(at, Align2::LEFT_CENTER, "All of it", self.roles.faint);
+        self.words(at, Align2::LEFT_CENTER, "Total", self.roles.faint);
         let at = pos2(rect.left() - 10.0, rect.center().y);
         self.numbers(at, Align2::RIGHT_CENTER, length, self.roles.quiet);
     }
@@ -88,7 +88,7 @@ impl Canvas<'_> {
             ("From", base)
         } else {
             let length = self.hand.look.stretch.length();
-            ("Seen", humanize::duration_ns(length))
+            ("Visible", humanize::duration_ns(length))
         };
         self.words(pos2(left, y), Align2::LEFT_CENTER, words, self.roles.faint);
         let at = pos2(right, y);
