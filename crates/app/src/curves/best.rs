@@ -13,7 +13,7 @@ pub struct Best {
     pub name: String,
     /// Its palette index.
     pub colour: usize,
-    /// Which case, and what is said of it; nothing where there is none.
+    /// The case and its text; `None` where no batch is within the limit.
     pub case: Option<(Pin, String, String)>,
     /// Why there is none, in a sentence.
     pub why_not: String,

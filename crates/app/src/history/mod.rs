@@ -1,4 +1,4 @@
-//! One case through the sessions of the library.
+//! One case over the sessions of the library.
 
 pub(crate) mod action;
 pub(crate) mod palette;
@@ -43,7 +43,7 @@ pub struct Followed {
 pub struct HistoryState {
     /// The case that is followed.
     pub following: Option<Following>,
-    /// What was found, once it was.
+    /// The result, once it is ready.
     pub result: Option<Arc<Followed>>,
     /// The case that is looked for now.
     pub busy: Option<Following>,

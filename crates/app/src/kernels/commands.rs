@@ -1,4 +1,4 @@
-//! Commands about where the time of a profile went.
+//! Commands about the kernels of a profile.
 
 use super::Shape;
 use crate::action::{Action, Kernels};

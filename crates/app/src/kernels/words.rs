@@ -17,7 +17,7 @@ pub fn least_share(share: f64) -> String {
     }
 }
 
-/// What is said where no row is shown.
+/// The text where no row is shown.
 pub fn nothing_left(filter: &Filter) -> String {
     let words = filter.words.trim();
     let share = least_share(filter.over).to_lowercase();

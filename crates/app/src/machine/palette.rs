@@ -1,5 +1,4 @@
-//! In the command palette: environments that have what engines need, and what is found in place of what was
-//! chosen.
+//! In the command palette: environments that have engines, and a reset of chosen locations.
 
 use super::Pointed;
 use crate::App;

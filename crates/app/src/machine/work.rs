@@ -1,4 +1,4 @@
-//! What background threads do for this machine: look it up, and fetch what it lacks.
+//! Background work for this machine: searching devices and engines, and installing ONNX Runtime.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::{probe, profilers};
 use powerband_store::settings;
 
-/// Looks up what this machine has.
+/// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     outlet.send(Message::Machine(MachineMessage::Environment(Box::new(
         machine::environment(),
@@ -90,7 +90,7 @@ fn step_words(step: &FetchStep) -> (String, Option<f32>) {
     }
 }
 
-/// Keeps in the settings where something is that engines need.
+/// Saves the location of a library or interpreter in the settings.
 pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
     let kept = settings::read(file).and_then(|mut settings| {
         *pointed.of_settings(&mut settings) = path;

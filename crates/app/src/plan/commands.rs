@@ -8,7 +8,7 @@ use powerband_core::domain::plan::PresetName;
 
 /// These commands.
 pub(crate) const ALL: &[Command] = &[
-    // What is changed has to be seen: a plan that changes behind another screen is measured unnoticed.
+    // Undo works where its effect is visible: a plan changed behind another screen would be measured unnoticed.
     command("undo", "Undo", "Ctrl+Z", |app| match app.screen {
         Screen::Plan if app.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
         Screen::Library if !app.library.discarded.is_empty() => {

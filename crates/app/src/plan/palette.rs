@@ -1,4 +1,4 @@
-//! In the command palette: setups, care and plans at hand.
+//! In the command palette: setups, measurement settings and plans.
 
 use crate::App;
 use crate::action::Action;
@@ -22,7 +22,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     .concat()
 }
 
-/// A change of the plan, and the screen on which it is seen.
+/// A change of the plan, and the screen that shows it.
 fn planned(title: &str, edit: PlanEdit) -> Offered {
     seen_on(Screen::Plan, format!("Plan: {title}"), Action::Plan(edit))
 }
@@ -108,7 +108,7 @@ fn setups(app: &App) -> Vec<Offered> {
     offered
 }
 
-/// How carefully, and at which batch sizes: what is not so yet.
+/// Measurement settings and batch sizes that differ from the current ones.
 fn care(app: &App) -> Vec<Offered> {
     let draft = &app.planner.draft;
     let choose = |is_on: bool, on: &str, off: &str, edit: fn(bool) -> PlanEdit| {
@@ -170,7 +170,7 @@ fn care(app: &App) -> Vec<Offered> {
     offered
 }
 
-/// Plans that are kept, and those that come ready.
+/// Saved plans and built-in ones.
 fn plans_at_hand(app: &App) -> Vec<Offered> {
     let kept = app.planner.kept.iter().flat_map(|(path, draft)| {
         let title = saved::title(draft);

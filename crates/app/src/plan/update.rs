@@ -1,4 +1,4 @@
-//! What actions about the plan do, and what was read for it.
+//! Actions on the plan, and the results of reading for it.
 
 use super::{Draft, ModelFacts, PlanEdit, saved, work};
 use crate::inbox::{Message, PlanMessage};

@@ -1,4 +1,4 @@
-//! What actions about a run do, and what becomes of what the run reported.
+//! Actions on the run, and the run's reports.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl App {
         );
         self.screen = Screen::Plan;
         if matches!(self.planner.facts, ModelFacts::Refused(_)) {
-            // Its file may have been mended meanwhile.
+            // Its file may have been fixed meanwhile.
             self.inspect_model();
         }
         true
@@ -106,7 +106,7 @@ impl App {
         });
     }
 
-    /// Where runs happen, with the devices watched as the settings say.
+    /// The run's environment, with telemetry as in the settings.
     fn place_of_run(&self) -> Installation {
         let rate_hz = self.remembered.watching.rate_hz();
         let watch = self.place.watch.clone();
@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// The run's session is an open session from the first round on, so that its curve is seen growing.
+    /// The run's session is an open session from the first round, so that its curve is drawn during the run.
     fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
         let Some(run) = &mut self.run else {
             return;
@@ -211,7 +211,7 @@ impl App {
         if !is_open && !is_measured {
             return;
         }
-        // Samples stay with the run while it goes on; the curves need none of them.
+        // Samples stay with the run; the curves do not need them.
         let seen = Arc::new(session.without_samples());
         self.sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));

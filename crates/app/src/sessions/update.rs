@@ -1,4 +1,4 @@
-//! What actions about open sessions do, and what becomes of what was read and saved.
+//! Actions on open sessions, and the results of reading and saving.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -200,7 +200,7 @@ impl App {
         }
     }
 
-    /// Saves a session; asks where if nobody said: beside its file, else in the library.
+    /// Saves a session; without a path it asks for one, beside its file or in the library.
     pub(crate) fn save_as(&mut self, id: SessionId, path: Option<PathBuf>) {
         let Some(open) = self.sessions.get(id) else {
             return;
@@ -233,8 +233,8 @@ impl App {
         });
     }
 
-    /// Leaves a screen that shows nothing of the sessions that are open, where somebody opened one there.
-    /// A run that goes on is a click away.
+    /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
+    /// away.
     pub(crate) fn go_to_opened(&mut self) {
         let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
         if std::mem::take(&mut self.shows_opened) && leaves {

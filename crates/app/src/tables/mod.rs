@@ -21,7 +21,7 @@ pub struct Kind {
     pub id: &'static str,
     /// What people call it.
     pub title: &'static str,
-    /// What a row is called.
+    /// The name of a row.
     pub row: &'static str,
     /// Where it is shown.
     pub screen: Screen,

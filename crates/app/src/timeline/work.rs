@@ -1,4 +1,4 @@
-//! What background threads do for the timeline: read a trace, find names in it, add up what ran.
+//! Background work for the timeline: reading traces, finding names, and adding up a range.
 
 use std::fs;
 use std::path::PathBuf;
