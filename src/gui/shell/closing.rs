@@ -1,4 +1,4 @@
-//! The question that closing the window in mid-run raises. The run goes on while it is asked.
+//! The question on closing the window during a run. The run continues while it is shown.
 
 use eframe::egui::{Id, Modal, Ui};
 
@@ -7,7 +7,7 @@ use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Closing, Shell};
 
-/// Shows it while it is asked.
+/// Shows it while it is open.
 pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if !app.closing {
         return;

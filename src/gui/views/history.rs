@@ -1,4 +1,4 @@
-//! History: one case through the sessions of the library, and where it changed.
+//! History: one case over the sessions of the library, and where it changed.
 
 use eframe::egui::{ComboBox, Ui};
 
@@ -147,7 +147,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     });
 }
 
-/// What a point says under the hand.
+/// The tooltip of a point.
 fn told(point: &Point) -> String {
     let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
     lines.extend(point.row.median_words());

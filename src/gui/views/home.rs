@@ -1,4 +1,4 @@
-//! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
+//! Home: this machine, one large button, recent sessions, and an area to drop files on.
 
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
@@ -17,11 +17,11 @@ use powerband_core::base::humanize;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::telemetry::WatchedDevice;
 
-/// Sessions that are shown here; the library has them all.
+/// Most sessions shown here; the library has all.
 const RECENT: usize = 5;
 /// Width of the area to drop files on, beside the large button.
 const DROP: f32 = 340.0;
-/// Where there is no more room than this, it stands below the button.
+/// Up to this width it stands below the button.
 const NARROW: f32 = 760.0;
 /// Share of a session's row that the words behind its name may take.
 const WORDS_SHARE: f32 = 0.62;
@@ -180,7 +180,7 @@ fn drop_area(ui: &mut Ui, width: f32, actions: &mut Vec<Action>) {
     }
 }
 
-/// A caption over a part of the screen, with what belongs beside it.
+/// A caption over a part of the screen, with its buttons.
 fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_height(24.0);
@@ -238,7 +238,7 @@ fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// Offers to copy why something is missing, where it is.
+/// A button to copy the reason, where something is missing.
 fn copy_why(ui: &mut Ui, why: &str, actions: &mut Vec<Action>) {
     if why.is_empty() {
         return;
@@ -276,7 +276,7 @@ fn memory(environment: &Environment) -> (String, String) {
     )
 }
 
-/// The cards, and who tells of none.
+/// The GPUs, and the sources that report none.
 fn graphics(app: &App) -> (String, String) {
     let Some((devices, _)) = &app.machine.devices else {
         return ("Looking…".to_owned(), " ".to_owned());
@@ -298,7 +298,7 @@ fn graphics(app: &App) -> (String, String) {
     }
 }
 
-/// Cards by their names: `2 × one, another`.
+/// GPUs by name: `2 × one, another`.
 fn several(cards: &[&WatchedDevice]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for card in cards {
@@ -314,7 +314,7 @@ fn several(cards: &[&WatchedDevice]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What each card has, and who told of them.
+/// The memory of each GPU, and its source.
 fn told_by(cards: &[&WatchedDevice]) -> String {
     let memory: Vec<String> = cards
         .iter()
@@ -433,7 +433,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     }
 }
 
-/// What is to be done elsewhere goes by way of the clipboard.
+/// Steps to take outside the window go to the clipboard.
 fn copy(ui: &mut Ui, name: &str, text: &str, actions: &mut Vec<Action>) {
     let button = button::plain(ui, Some(icon::COPY), name);
     if button.on_hover_text(text).clicked() {
@@ -481,7 +481,7 @@ fn rows(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// A session's name and what is in it; tells whether it was clicked.
+/// A session's name and content; returns whether it was clicked.
 fn session_row(ui: &mut Ui, kind: &str, name: &str, words: &str) -> bool {
     let size = vec2(ui.available_width(), 32.0);
     let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());

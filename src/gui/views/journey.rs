@@ -1,4 +1,4 @@
-//! Journey: the steps of a session, what each one gained, and what that cost.
+//! Optimisation steps: the gain and cost of each step of a session.
 
 use eframe::egui::{ComboBox, Label, RichText, Ui};
 
@@ -18,7 +18,7 @@ use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::tables::steps;
 
-/// Below this width the charts stand one above the other.
+/// Below this width the charts stand below each other.
 const NARROW: f32 = 620.0;
 
 /// Shows it.
@@ -188,7 +188,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
     });
 }
 
-/// The step that gained the most, among those that gained something for sure.
+/// The step with the largest gain, among those with a certain gain.
 fn best_step(steps: &Steps) -> String {
     let gains = steps.steps.iter().filter_map(|step| {
         let pair = step.over_before.as_ref()?;
@@ -215,7 +215,7 @@ fn best_step(steps: &Steps) -> String {
     })
 }
 
-/// From the start to the last step that was measured, as far as that is sure.
+/// From the baseline to the last measured step, with its verdict.
 fn whole_way(steps: &Steps) -> String {
     let last = steps.steps.iter().rev().find(|step| step.row.is_some());
     let gain = last.and_then(|step| {

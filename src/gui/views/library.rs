@@ -1,4 +1,4 @@
-//! Library: every session with its details, and what can be done with its file.
+//! Library: every session with its details, and actions on its file.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ use powerband_core::domain::session::Completion;
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
-/// Where there is no more room than this, they stand below the list.
+/// Up to this width they stand below the list.
 const NARROW: f32 = 800.0;
-/// The share of the height that the list then has, so that the details are in sight.
+/// The list's share of the height then, so that the details stay visible.
 const LIST_SHARE: f32 = 0.4;
 /// The list's height at the least.
 const LIST_LEAST: f32 = 170.0;
@@ -54,7 +54,7 @@ fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, actions: &mut Vec<Act
         if let Some(path) = selected {
             ui.vertical(|ui| {
                 ui.set_width(SIDE - 2.0);
-                // A window can be wide enough and too low for all of it.
+                // A window can be wide enough and too low.
                 let scrolled = ScrollArea::vertical().id_salt("details");
                 scrolled.show(ui, |ui| details(ui, app, path, actions));
             });
@@ -98,8 +98,8 @@ fn held(app: &App) -> String {
     }
 }
 
-/// The tags in use. Their place is kept where there is none yet: a line that came with the first tag would
-/// move everything below it away from under the hand that wrote it.
+/// The tags in use. Their line is there without tags too, so that the first tag does not move everything
+/// below it.
 fn tags(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(size::CONTROL);
@@ -158,7 +158,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What an empty library is called, and what is so in its place.
+/// Title and text of an empty library.
 fn why_empty(app: &App) -> (&'static str, String) {
     if app.library.trouble.is_some() {
         let sentence = "The message above says what is wrong with the folder.";
@@ -244,7 +244,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What a row is called.
+/// The name of a row.
 fn row_name(app: &App, index: usize) -> String {
     let listed = app.library.listed_at(index);
     let name = listed.map(|(path, scanned)| {
@@ -254,7 +254,7 @@ fn row_name(app: &App, index: usize) -> String {
     format!("Session {}", name.unwrap_or_default())
 }
 
-/// When it was measured; what was published was not measured here.
+/// When it was measured; published sessions were not measured here.
 fn measured(entry: &Entry) -> String {
     entry
         .measured()
@@ -289,7 +289,7 @@ fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
 
 fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     let path = entry.path.clone();
-    // What else is asked for in this frame may take the screen away, with what is typed on it.
+    // Another action of this frame may leave the screen, with the text typed on it.
     let is_leaving = !actions.is_empty();
     let draft = |ui: &mut Ui, caption, name: &str, value: &str, hint, rows| {
         let id = Id::unique((hint, &entry.path));

@@ -1,4 +1,4 @@
-//! Settings: theme, size of everything, and every shortcut, which a click and a key change.
+//! Settings: theme, interface size, and every shortcut.
 
 use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 
@@ -12,9 +12,9 @@ use powerband_app::command::{self, Command};
 use powerband_app::machine::Pointed;
 use powerband_app::shell::settings::{Theme, Watching};
 
-/// Width of the cards, where there is so much room.
+/// Most width of the cards.
 const WIDTH: f32 = 820.0;
-/// Width of the names before what can be set, and their share of a row that is short.
+/// Width of the names of settings, and their share of a narrow row.
 const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
@@ -69,7 +69,7 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// Where what engines need is looked for first.
+/// Locations of ONNX Runtime and Python.
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
     for pointed in Pointed::ALL {
@@ -179,7 +179,7 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, actions: &mut Vec
         ("Backspace" | "Delete", true) => None,
         _ => Some(pressed),
     };
-    // One pair of hands, one meaning: whoever had the keys loses them.
+    // Keys have one command: another command with these keys loses them.
     if let Some(other) = keys
         .as_ref()
         .and_then(|keys| command::holder(keys, &app.remembered.shortcuts))

@@ -1,4 +1,4 @@
-//! Timeline: what ran where and when, in a trace of a profiler.
+//! Timeline: a profiler's trace over time.
 
 use eframe::egui::{
     self, Align, Color32, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Sense,
@@ -22,11 +22,11 @@ use powerband_findings::chart::timeline_figure::series;
 
 /// Width of the card at the right.
 const CARD: f32 = 272.0;
-/// Below this width there is no card beside the timeline; what is selected stands below it.
+/// Below this width the card of the selection stands below the timeline.
 const NARROW: f32 = 760.0;
 /// Its height there.
 const BELOW: f32 = 190.0;
-/// Partners of a slice that are told.
+/// Most partners of a slice that are listed.
 const MOST_PARTNERS: usize = 5;
 
 /// Shows it.
@@ -65,7 +65,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     });
 }
 
-/// Files that are being read, each with a way to stop.
+/// Files that are being read, each with a button to stop.
 fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     for reading in &app.timeline.reading {
         theme::card(ui).show(ui, |ui| {
@@ -85,7 +85,7 @@ fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
             });
         });
         ui.add_space(space::SMALL);
-        // What is read elsewhere says nothing by itself.
+        // Background reading does not repaint by itself.
         let soon = std::time::Duration::from_millis(100);
         ui.request_repaint_after(soon);
     }
@@ -147,7 +147,7 @@ fn tools(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timelin
     });
 }
 
-/// What a button that is on looks like.
+/// The look of a button that is on.
 trait Highlight {
     fn highlight_if(self, is_on: bool) -> Self;
 }
@@ -188,8 +188,8 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
     response.response.accessible_name("Trace");
 }
 
-/// From right to left: the field, how many hits there are, and the way through them. The field comes first,
-/// so that it stays the same one while hits come and go.
+/// From right to left: the field, the number of hits, and buttons to step through them. The field comes
+/// first, so that it keeps its id while hits come and go.
 fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let state = &app.timeline;
     let (response, typed) = field::search(ui, SEARCH, &state.search, "Find a name", 150.0);
@@ -264,7 +264,7 @@ fn body(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::SMALL);
         framed(ui, canvas, |ui| {
             let response = timeline_canvas::show(ui, &shown, changes);
-            // The strip at the top is for dragging, up to its end.
+            // The strip at the top can be dragged up to its end.
             let below = response.rect.top() + timeline_canvas::HEAD;
             figure::offer(ui, "timeline", response.rect.with_min_y(below), || {
                 Drawing::Timeline(Box::new(figures::of_timeline(open, view)))
@@ -341,7 +341,7 @@ fn of_slice(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Time
     partners(ui, shown, slice, changes);
 }
 
-/// What it launched, or what launched it.
+/// The kernel it launched, or the launch of it.
 fn partners(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Timeline>) {
     let found = shown.timeline.partners(shown.trace, slice);
     if found.is_empty() {
@@ -492,7 +492,7 @@ fn line(ui: &mut Ui, kind: SliceKind, name: &str, value: &str, help: &str) {
     response.response.on_hover_text(help);
 }
 
-/// Begins another line where a colour and its word have no room on this one.
+/// Starts another line where a colour and its word do not fit.
 fn keep_together(ui: &mut Ui, words: &str) {
     let font = TextStyle::Body.resolve(ui.style());
     let galley = ui
@@ -506,7 +506,7 @@ fn keep_together(ui: &mut Ui, words: &str) {
 
 fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     let roles = theme::roles(ui);
-    // As high as the word, so that the two stand in line wherever a row begins.
+    // As high as the word, so that the two align.
     let high = ui.text_style_height(&TextStyle::Body);
     let (room, _) = ui.allocate_exact_size(vec2(10.0, high), Sense::hover());
     let rect = egui::Rect::from_center_size(room.center(), vec2(10.0, 10.0));
@@ -515,7 +515,7 @@ fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     ui.add(Label::new(RichText::new(words).color(roles.text)).truncate());
 }
 
-/// What the colours mean, what hand and keys do, and what was noted while the file was read.
+/// Colours, mouse and keys, and the warnings of the import.
 fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
     label::card_title(ui, "No selection");
     label::quiet(ui, "Click a slice, or Shift+drag to measure a range.");

@@ -1,4 +1,4 @@
-//! A table of the application as it is arranged: its tools above, its rows below, and nothing of its own.
+//! A table of the application as it is arranged: its tools above, its rows below; it has no state.
 
 use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
@@ -14,7 +14,7 @@ use powerband_findings::tables::Head;
 use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::View;
 
-/// Rows that widths are measured by.
+/// Most rows that determine the widths.
 const MEASURED: usize = 40;
 /// Room beside the text of a cell.
 const PADDING: f32 = 24.0;
@@ -34,7 +34,7 @@ pub(crate) struct DataTable<'a> {
     pub height: f32,
     /// The selected row, by its place in the whole table.
     pub selected: Option<usize>,
-    /// What a row is called; nothing where a click on one does nothing.
+    /// The name of a row; `None` where rows cannot be clicked.
     pub name: Option<&'a dyn Fn(usize) -> String>,
     /// What stands before the words of the first column.
     pub lead: Option<Lead<'a>>,
@@ -98,8 +98,8 @@ impl DataTable<'_> {
     }
 }
 
-/// The tools of a table, at the right of what stands above it: filter, columns, copy, export. Below them
-/// what to do where the filter leaves no row; then the answer is false.
+/// The tools of a table, at its upper right: filter, columns, copy, export. Where the filter leaves no
+/// row, a button below them clears it, and the result is false.
 pub(crate) fn tools(
     ui: &mut Ui,
     app: &App,

@@ -1,4 +1,4 @@
-//! A verdict as a word in its colour, with a sign for those who do not see the colour.
+//! A verdict as a word in its colour, with a sign for readers who do not see the colour.
 
 use eframe::egui::{Response, Ui};
 
@@ -11,7 +11,7 @@ pub(crate) fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
     word(ui, verdict.call).on_hover_text(grounds(verdict))
 }
 
-/// The answer alone, for many verdicts that have it in common.
+/// The verdict without its reasons, for several comparisons.
 pub(crate) fn word(ui: &mut Ui, call: Call) -> Response {
     let roles = theme::roles(ui);
     let (sign, color) = match call {

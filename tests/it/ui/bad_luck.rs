@@ -60,9 +60,9 @@ fn a_broken_session_is_said_in_words() {
     // Taken down, they are still counted.
     desk.press("Escape");
     desk.press("Escape");
-    desk.click("2 troubles, show the log");
+    desk.click("2 problems, show the log");
     assert!(desk.app().log_open);
-    assert!(!desk.sees("2 troubles"), "the log is open");
+    assert!(!desk.sees("2 problems"), "the log is open");
     desk.press("Escape");
     desk.press("Ctrl+L");
     desk.see("cut.ron is ");

@@ -112,7 +112,7 @@ fn a_journey_is_planned_by_hand_and_undone() {
     assert_eq!(cases(&desk), Some(9));
     desk.click("Setups are optimisation steps");
     assert_eq!(cases(&desk), Some(5), "three steps and two larger batches");
-    desk.see("the last setup goes on to 4, 16");
+    desk.see("the last setup also at 4, 16");
     desk.see("5 steps ×");
     desk.press("Ctrl+Z");
     assert_eq!(cases(&desk), Some(9));

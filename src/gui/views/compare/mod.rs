@@ -18,16 +18,16 @@ use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 
-/// So many reasons are written out; each pair has its own on hover.
+/// Most reasons that are written out; each pair has its own on hover.
 const REASONS: usize = 3;
-/// What the choice of a batch takes beside that of a setup.
+/// Width of the choice of a batch.
 const BATCH: f32 = 130.0;
 /// Width of the cards at the side.
 const SIDE: f32 = 320.0;
-/// Where there is no more room than this, those cards stand in the one column.
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 860.0;
-/// Where there is less room than this, cards stand below each other that stood side by side. It is less
-/// than what the charts have beside those at the side.
+/// Below this width cards stand below each other. It is less than the charts have beside the side
+/// cards.
 const HALVES: f32 = 520.0;
 
 /// Shows it.
@@ -112,7 +112,7 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
     });
 }
 
-/// Two things side by side, or below each other where there is no room for that. They get their width.
+/// Two parts side by side, or below each other in a narrow window. They get their width.
 fn both(ui: &mut Ui, content: impl FnOnce(&mut Ui, f32)) {
     let whole = ui.available_width();
     if whole < HALVES {
@@ -152,7 +152,7 @@ fn side(
             .width(room)
             .truncate()
             .selected_text(shown.clone());
-        // A box takes all the room that its words want, and would push the batch off the card.
+        // A combo box takes the width of its text, and would push the batch off the card.
         let shown_box = ui.scope(|ui| {
             ui.set_max_width(room);
             combo.show_ui(ui, |ui| setups(ui, app, pick, wrap, changes))
@@ -203,7 +203,7 @@ fn setups(
     }
 }
 
-/// When, how and where it was measured, as far as that is known.
+/// When, how and where it was measured, as far as known.
 fn about(session: &Session) -> String {
     let how = match &session.imported {
         Some(tool) if tool.name.is_empty() => "imported".to_owned(),
@@ -242,7 +242,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     });
 }
 
-/// The answer first, because it is what the screen is for; then the cases, and what may be behind it.
+/// The answer first; then the cases, warnings and differences.
 fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -268,7 +268,7 @@ fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Ac
     }
 }
 
-/// Whether there is a number on any side.
+/// Whether any side has a number.
 fn has_numbers(comparison: &Comparison) -> bool {
     let mut metrics = comparison.metrics.iter();
     metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
@@ -339,7 +339,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
     }
 }
 
-/// How many pairs got which answer, and what would settle the open ones.
+/// Pairs by verdict, and the rounds that would settle the open ones.
 fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     label::card_title(ui, "Verdicts");
     ui.add_space(space::TINY);
@@ -383,7 +383,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
     }
 }
 
-/// What is suspicious about the cases, and what that means for the comparison.
+/// Flags of the cases, and their effect on the comparison.
 fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
     label::card_title(ui, "Warnings");
     ui.add_space(space::TINY);
@@ -468,7 +468,7 @@ fn batch_choice(
     response.response.accessible_name(format!("{title}: batch"));
 }
 
-/// Whether a side has several setups: its card names one, and the charts have to name all.
+/// Whether a side has several setups: its card names one, the charts name all.
 fn is_whole(app: &App) -> bool {
     let sides = [app.compare.before, app.compare.after];
     sides.into_iter().flatten().any(|pick| pick.whole)

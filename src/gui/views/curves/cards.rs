@@ -93,7 +93,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
     ui.add(Label::new(words).truncate());
 }
 
-/// What each batch needed of the memory, and what that says of larger ones.
+/// Memory of each batch, and the estimate for larger ones.
 pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
@@ -120,7 +120,7 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
     });
 }
 
-/// What an item cost in energy.
+/// Energy of an item.
 pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
@@ -180,7 +180,7 @@ fn nothing(ui: &mut Ui, words: &str) {
     });
 }
 
-/// The samples of the pinned case, as a histogram and as they came.
+/// The samples of the pinned case: latency distribution and latency over time.
 pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let is_new = is_new_pin(ui, app.curves.pin);
     let Some(pin) = app.curves.pin else {
@@ -212,7 +212,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             }
         });
     });
-    // A row far below may have been clicked: what was asked for comes into sight, once.
+    // The clicked row may be far below: scroll to the card once.
     if is_new {
         ui.scroll_to_rect(card.response.rect, None);
     }
@@ -263,7 +263,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
             false,
         );
         let words = "Latency over time; drag and Ctrl+scroll to zoom";
-        // What is looked at closer is so for its case alone.
+        // The zoom belongs to its case.
         let id = format!("strip of {:?}", charts.pin);
         one(
             ui,

@@ -1,4 +1,4 @@
-//! The cards of published numbers: what does not add up, and the tables as the document has them.
+//! The cards of published numbers: inconsistent numbers, and the tables of the document.
 
 use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
@@ -104,7 +104,7 @@ fn published(ui: &mut Ui, session: &OpenSession, found: &Claims) {
     });
 }
 
-/// A name, and what is said of it beside.
+/// A name and a text beside it.
 fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal_top(|ui| {
         let size = vec2(NAMES, 16.0);

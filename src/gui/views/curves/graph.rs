@@ -1,5 +1,4 @@
-//! The card of what an engine made of the network: what happened to its nodes, who ran them, and which
-//! took longest.
+//! The card of the engine graph: graph optimisations, execution providers, and the slowest nodes.
 
 use std::cell::RefCell;
 
@@ -17,9 +16,9 @@ use powerband_findings::analysis::graph::Graph;
 
 /// Rows of a table before it scrolls.
 const ROWS: usize = 8;
-/// What the left of two tables has of the width.
+/// The left table's share of the width.
 const WIDE: f32 = 0.58;
-/// Below this width the tables stand one below the other.
+/// Below this width the tables stand below each other.
 const NARROW: f32 = 800.0;
 
 /// Shows it, where a session has an examination.
@@ -74,7 +73,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
         label::faint(ui, note);
     }
     ui.add_space(space::SMALL);
-    // Both sides of a row may ask for something.
+    // Both sides of a row may return actions.
     let asked = RefCell::new(Vec::new());
     let shown = |id: &'static str, empty: &'static str| {
         let asked = &asked;
@@ -135,7 +134,7 @@ fn beside(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) 
     });
 }
 
-/// One of the tables, or what there is to say in its place.
+/// One of the tables, or a text in its place.
 fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Vec<Action>) {
     let title = tables::find(id).map_or("", |kind| kind.title);
     if app.tables.view(id).is_none() {

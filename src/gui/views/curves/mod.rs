@@ -176,7 +176,7 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-/// Memory and energy, where somebody told of them.
+/// Memory and energy, where they were reported.
 fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     let is_known = !drawn.memory.is_empty() || !drawn.energy.is_empty();
@@ -215,7 +215,7 @@ fn chart_card(
             };
             let touched = chart::show(ui, id, spec, look);
             if !spec.has_points() {
-                // What failed has its marks at the foot, where nothing may lie over them.
+                // Failures have their marks at the foot, where nothing may cover them.
                 let place = touched.response.rect;
                 let place = place.with_max_y(place.center().y);
                 let inside = UiBuilder::new().max_rect(place);
@@ -228,7 +228,7 @@ fn chart_card(
             if let Some(y) = touched.limit {
                 changes.push(Curves::DragLimit(limit_of(&app.curves.drawn.latency, y)));
             } else if touched.let_go {
-                // The axis was held under the hand, and may make room for the limit now.
+                // The axis stayed fixed during the drag, and may now make room for the limit.
                 changes.push(Curves::Limit(app.curves.options.limit_ns));
             }
             react(touched, app, changes);
@@ -236,12 +236,11 @@ fn chart_card(
     });
 }
 
-/// What a chart is called, and at its right what can be chosen of it alone: each axis has a switch of
-/// its own, so that it is seen which one it turns.
+/// The title of a chart, and at its right the switch of its axis.
 fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
     let size = vec2(ui.available_width(), CHART_HEAD);
-    // As high with a switch as without, so that charts beside each other begin at one height.
+    // As high with a switch as without, so that neighbouring charts align.
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
         ui.set_min_height(CHART_HEAD);
         match id {
@@ -286,7 +285,7 @@ fn nothing(ui: &mut Ui, height: f32, words: &str) {
     });
 }
 
-/// Why there is nothing on a chart: what would be there, and why it is not.
+/// Why a chart is empty.
 fn why_nothing(app: &App, id: &str) -> String {
     let options = &app.curves.options;
     let shown = || app.curves.drawn.legend.iter().filter(|entry| entry.shown);
@@ -330,7 +329,7 @@ fn why_nothing(app: &App, id: &str) -> String {
     words.to_owned()
 }
 
-/// Why nothing is known of peaks.
+/// Why no peak is known.
 fn no_peak(app: &App) -> Option<String> {
     let shown = app.curves.drawn.legend.iter().filter(|entry| entry.shown);
     let mut shown = shown.filter(|entry| !is_published(entry.id));
@@ -376,7 +375,7 @@ pub(super) fn react(touched: chart::Touched, app: &App, changes: &mut Vec<Curves
     } else if let Some(reason) = touched.failed {
         tip::words(&touched.response, reason);
     }
-    // What was published has no samples to show.
+    // Published numbers have no samples.
     let clicked = touched.clicked.filter(|point| !is_published(point.0));
     if let Some(point) = clicked {
         let pin = pin_of(point);
@@ -462,7 +461,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
     });
 }
 
-/// What a row is called.
+/// The name of a row.
 fn case_name(app: &App, pin: Pin) -> String {
     let name = app.sessions.series_name(pin.session, pin.case.setup);
     let batch = humanize::count(pin.case.batch as u64);

@@ -97,7 +97,7 @@ fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-/// What is known of a setup, name by name; what has no name is a sentence.
+/// Facts of a setup as names and values; one without a name is a sentence.
 fn hover_words(app: &App, series: SeriesId) -> Vec<(String, String)> {
     let mut rows = app.curves.drawn.trade_off.rows.iter();
     let source = rows.position(|row| row.series.id == series);

@@ -1,4 +1,4 @@
-//! Cards: the time in a few numbers, memory, counters, what the file says, and the user's own rules.
+//! Cards: times, memory, counters, tool and file, and the user's rules.
 
 use eframe::egui::{
     self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
@@ -24,13 +24,13 @@ const NARROWEST: f32 = 168.0;
 /// Lines of a list on a card.
 const LINES: usize = 6;
 
-/// A number with what it is and what is to be said of it.
+/// A number with its title and help.
 struct Figure {
     title: &'static str,
     value: String,
     below: String,
     help: String,
-    /// A pause that it tells of: its start and its length, in nanoseconds.
+    /// The gap it shows: start and length, in nanoseconds.
     gap: Option<(u64, u64)>,
 }
 
@@ -274,7 +274,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
     ]
 }
 
-/// The whole difference beside what was before.
+/// The whole difference relative to before.
 fn change_words(found: &Comparison) -> String {
     let Some((before_ns, after_ns)) = found.before_ns.zip(found.after_ns) else {
         return "not known".to_owned();
@@ -362,7 +362,7 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
     };
     let mut line = Vec::new();
     for point in memory.over_time.iter().map(place) {
-        // It stays what it is until it changes.
+        // The value holds until the next one.
         if let Some(&before) = line.last() {
             let before: egui::Pos2 = before;
             line.push(pos2(point.x, before.y));
@@ -395,7 +395,7 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
     }
 }
 
-/// What the tool and its file report of themselves.
+/// Tool, command and format of the profile.
 fn facts(ui: &mut Ui, profile: &Profile) {
     label::card_title(ui, "Tool and file");
     let tool = &profile.tool;
@@ -421,7 +421,7 @@ fn facts(ui: &mut Ui, profile: &Profile) {
     }
 }
 
-/// The user's own rules, and another one.
+/// The user's rules, and a field to add one.
 fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
     label::card_title(ui, "Your rules for categories");
     label::quiet(

@@ -1,4 +1,4 @@
-//! What the hardware counted.
+//! Hardware counters.
 
 use eframe::egui::Ui;
 

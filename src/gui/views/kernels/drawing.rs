@@ -42,7 +42,7 @@ pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
     }
 }
 
-/// Where the parts of a bar's line are: its name, the bar, its numbers.
+/// The parts of a bar's line: its name, the bar, its numbers.
 fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
     let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
@@ -191,7 +191,7 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
     }
 }
 
-/// What makes most of a difference: to the left what is faster, to the right what is slower.
+/// The largest differences: faster to the left, slower to the right.
 pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let drawn = &app.kernels.drawn.changes;
     let roles = theme::roles(ui);

@@ -1,4 +1,4 @@
-//! Kernels: where the time of a profile went, and what is different in another one.
+//! Kernels: the time of a profile, and the difference to another one.
 
 mod cards;
 mod counters;
@@ -20,7 +20,7 @@ use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::chart::breakdown::share_words;
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
-/// What a command looks like that brings a profile in.
+/// Commands that bring a profile in.
 const COMMANDS: [&str; 2] = [
     "powerband import trace.json.gz",
     "powerband bench resnet50 --profile",
@@ -173,7 +173,7 @@ fn body(
     ui.add_space(space::MEDIUM);
 }
 
-/// In place of bars and table where there are no rows, as a rule because the filter leaves none.
+/// A text in place of bars and table where there are no rows, usually because of the filter.
 fn left_out(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
     ui.add_space(space::LARGE);
     ui.vertical_centered(|ui| {
@@ -251,7 +251,7 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     });
 }
 
-/// How much of the time the filter leaves.
+/// Share of the time that passes the filter.
 fn in_sight(app: &App, found: &Found) -> String {
     if let Some(comparison) = &found.comparison {
         let (some, all) = (app.kernels.drawn.rows.len(), comparison.rows.len());

@@ -1,4 +1,4 @@
-//! How carefully a plan is carried out: preset, rounds, energy, accuracy, profile.
+//! Measurement settings of a plan: preset, rounds, energy, accuracy, profile.
 
 use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
@@ -61,7 +61,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     }
 }
 
-/// When runs start.
+/// How requests arrive.
 fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     named(ui, "Requests", |ui| {
         let choices = [
@@ -99,7 +99,7 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEd
     );
 }
 
-/// A choice with its name before it, each in line with the others.
+/// A choice with its name before it, aligned with the choices around it.
 fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_min_height(ROW);
@@ -145,7 +145,7 @@ fn help(preset: PresetName) -> &'static str {
     }
 }
 
-/// Whether each case is watched once more, and by whom.
+/// Whether each case is profiled, and by which profiler.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.planner.draft.profile;
     named(ui, "Profile", |ui| {

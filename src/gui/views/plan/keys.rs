@@ -1,5 +1,5 @@
-//! Help beside a setup's field: what its engine may be told. What the setup names is explained whole, of
-//! everything else there is a line each, and never more than half of the window.
+//! Help beside a setup's field: options of its engine. Options that the setup has are explained in full,
+//! the rest in a line each, on at most half of the window.
 
 use eframe::egui::{Align, Layout, Ui, vec2};
 
@@ -58,7 +58,7 @@ fn others(ui: &mut Ui, help: &SetupHelp) {
     );
 }
 
-/// A key and what it does, as far as there is room for it.
+/// A key and what it does, as far as it fits.
 fn line(ui: &mut Ui, name: &str, words: &str) {
     let size = vec2(ui.available_width(), LINE);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {

@@ -1,4 +1,4 @@
-//! Plan: model, setups, batch sizes and preset, with what it will cost in time.
+//! Plan: model, setups, batch sizes and preset, with an estimate.
 
 mod care;
 mod keys;
@@ -20,9 +20,9 @@ use powerband_findings::chart::palette;
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Width of the cards at the right.
 const SIDE: f32 = 300.0;
-/// Where there is no more room than this, those cards stand in the one column.
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 820.0;
-/// In a card that is no wider than this, the path of a model has a row of its own.
+/// In a card up to this width, the path of a model has a row of its own.
 const NARROW_CARD: f32 = 520.0;
 /// Width of the list of built-in networks, and what else stands in its row at the least.
 const NETWORKS: (f32, f32) = (220.0, 150.0);
@@ -56,7 +56,7 @@ fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdi
     });
 }
 
-/// The cards of the right stand below, side by side as long as each has its width.
+/// The cards of the right stand below, side by side while each has its width.
 fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -158,7 +158,7 @@ fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
     }
 }
 
-/// Words below a field, in line with it: a setup's field has its marker before it.
+/// Text below a field, aligned with it: a setup's field has its marker before it.
 fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
     let indent = if matches!(field, Field::Setup(_)) {
         28.0
@@ -166,7 +166,7 @@ fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
         0.0
     };
     ui.scope(|ui| {
-        // As low as its words, not as a control.
+        // As low as its text, not as a control.
         ui.spacing_mut().interact_size.y = 0.0;
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
@@ -214,7 +214,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
 }
 
-/// The built-in networks, and the way to a file.
+/// The built-in networks, and a button for a file.
 fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let built_in = plan::built_in().find(|(id, _)| *id == draft.model);
     let shown = built_in.map_or("A file", |(_, title)| title);
@@ -303,7 +303,7 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
 }
 
-/// Whether the setups are steps, and what that means for the batch sizes.
+/// Whether the setups are steps, and which batch sizes each one has.
 fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let mut is_on = draft.journey;
     field::check(ui, &mut is_on, "Setups are optimisation steps")
@@ -319,7 +319,7 @@ fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         format!("Every step at batch {first}.")
     } else {
         let larger = plan::show_batches(larger);
-        format!("Every step at batch {first}; the last setup goes on to {larger}.")
+        format!("Every step at batch {first}; the last setup also at {larger}.")
     };
     label::quiet_line(ui, &words);
 }
@@ -495,7 +495,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     }
 }
 
-/// Plans that come ready, each with what it shows.
+/// Built-in plans, each with its purpose.
 fn ready_made(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
     label::card_title(ui, "Ready-made plans");
     for ladder in plan::ladders() {

@@ -1,4 +1,4 @@
-//! The devices of a run: what they say now, and what they said so far.
+//! Device telemetry of a run: newest readings, and readings over time.
 
 use eframe::egui::{self, Rect, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec2};
 
@@ -14,7 +14,7 @@ const COLUMNS: usize = 4;
 /// Height of the cores' columns.
 const CORES: f32 = 22.0;
 
-/// What each device says now.
+/// The newest readings of each device.
 pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
     label::card_title(ui, "Devices");
     let Some(session) = &run.session else {
@@ -96,7 +96,7 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     cores(ui, telemetry, track);
 }
 
-/// What matters of a device, in this order.
+/// Quantities of a device, in this order.
 fn of_kind(kind: DeviceKind) -> &'static [Quantity] {
     match kind {
         DeviceKind::Nvidia | DeviceKind::Amd => &[
@@ -166,7 +166,7 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     response.on_hover_text(words.join("\n"));
 }
 
-/// What is fixed about a device, and the commands that would change it.
+/// Settings of a device, and the commands that would change them.
 pub(super) fn about(track: &Track) -> String {
     let device = &track.device;
     let mut lines = vec![format!("{}, from {}", device.name, device.source)];
@@ -195,7 +195,7 @@ pub(super) fn about(track: &Track) -> String {
     lines.join("\n")
 }
 
-/// Who tells nothing, and what would help.
+/// Sources that are not available, and how to enable them.
 fn missing(ui: &mut Ui, telemetry: &Telemetry) {
     if telemetry.missing.is_empty() {
         return;
@@ -215,7 +215,7 @@ fn missing(ui: &mut Ui, telemetry: &Telemetry) {
         .on_hover_text(lines.join("\n"));
 }
 
-/// What they said, with the cases marked.
+/// Readings over time, with the cases marked.
 pub(super) fn over_time(ui: &mut Ui, run: &LiveRun) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Devices over time");

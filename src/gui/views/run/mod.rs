@@ -1,4 +1,4 @@
-//! Run: the curve while it grows, the cases, the newest samples, the devices, and the three things to do.
+//! Run: the curve, the cases, the newest samples, the devices, and buttons to pause, skip and stop.
 
 mod devices;
 
@@ -41,12 +41,12 @@ const COLUMNS: [ColumnSpec; 7] = [
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
-/// Where there is no more room than this, those cards stand in the one column.
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 820.0;
 
-/// What happened has this height at the most.
+/// Most height of the log.
 const EVENTS: f32 = 170.0;
-/// At the side it shrinks to this where the window is low.
+/// Its height at the side of a low window.
 const EVENTS_LEAST: f32 = 64.0;
 
 /// The strip of the current case's samples.
@@ -62,7 +62,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
         return refused(ui, reason, actions);
     }
-    // What is scrolled is another thing in every run, and so begins at its top.
+    // The scroll position belongs to its run, so that a new run starts at the top.
     ui.push_id(("run", app.n_runs), |ui| body(ui, run, actions));
 }
 
@@ -98,8 +98,8 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     });
 }
 
-/// What changes by the second stands right below the curve, the long table last. The curve stays where it
-/// is when the run ends and the card of what is being measured goes.
+/// Cards that change by the second stand right below the curve, the long table last. The curve stays in
+/// place when the run ends and the card of the current case disappears.
 fn one_column(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -129,7 +129,7 @@ fn one_column(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     });
 }
 
-/// The case that is being measured, while the run goes on.
+/// The current case of a run in progress.
 fn visit(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.stage.is_going_on() {
         super::card(ui, |ui| current(ui, run, actions));
@@ -164,7 +164,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// A run that never began has nothing to show but why.
+/// A run that did not start shows why.
 fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
@@ -215,7 +215,7 @@ fn state_words(run: &LiveRun) -> String {
     }
 }
 
-/// Rounds of a case are apart from each other, so that most cases are over near the end only.
+/// Rounds of a case are spread over the run, so that most cases finish near its end.
 fn done_so_far(run: &LiveRun) -> String {
     let (Some(progress), Some(tally)) = (&run.progress, run.tally()) else {
         return String::new();
@@ -234,7 +234,7 @@ fn done_so_far(run: &LiveRun) -> String {
     format!("{rounds} of {cases}{lost}, ")
 }
 
-/// How a run that is over ended.
+/// How a run ended.
 fn ended(run: &LiveRun, elapsed: &str) -> String {
     let completion = run.session.as_ref().map(|session| session.completion);
     if let (Some(Completion::Complete), Some(tally)) = (completion, run.tally()) {
@@ -372,7 +372,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     }
     ui.add_space(space::TINY);
     if run.strip.is_empty() {
-        // As much room as the strip takes, so that nothing below jumps when it comes.
+        // As high as the strip, so that nothing below moves when it appears.
         ui.allocate_ui(vec2(ui.available_width(), STRIP_HEIGHT), |ui| {
             ui.set_min_height(STRIP_HEIGHT);
             ui.centered_and_justified(|ui| {
@@ -389,7 +389,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     chart::show(ui, "live-strip", &run.strip, look);
 }
 
-/// For how long the step of now has been going on, where it takes long.
+/// Duration of the current step, where it is long.
 fn waited(ui: &mut Ui, run: &LiveRun) {
     if let Some(time) = run.waited(clock::monotonic_ns()) {
         label::quiet(ui, &format!("For {time} so far."));
