@@ -371,7 +371,7 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.fill("Rate", "40");
     let request = desk.app().planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Poisson { per_s: 40.0 });
-    desk.click("Requests: in turn");
+    desk.click("Requests: closed loop");
     let request = desk.app().planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Closed);
     // What another tool measured has no plan, and that is known before the file is opened.

@@ -96,7 +96,7 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
     assert_eq!(pinned.lanes.x.high, pinned.strip.x.high, "one axis of time");
     // The card had the same memory in use all the time, which is no line to foretell anything by.
     desk.see("Peak memory");
-    desk.see("Not known:");
+    desk.see("Not available:");
     assert!(desk.app().curves.drawn.headroom.is_empty());
     let id = desk.app().sessions.iter().last().expect("its session").id;
     desk.act(Action::Sessions(Sessions::Close(id)));
@@ -114,7 +114,7 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     let least_ms = |desk: &Desk| desk.app().planned().map(|plan| plan.measure.min_time_ms);
     assert_eq!(least_ms(&desk), Some(5_000));
-    desk.click("Energy: each case");
+    desk.click("Energy: every case");
     assert_eq!(least_ms(&desk), Some(12_000));
     desk.click("Energy: when possible");
     desk.act(Action::Run(RunAction::Start));

@@ -77,7 +77,7 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEd
             ),
             (
                 Requests::Evenly,
-                "fixed rate".to_owned(),
+                "fixed".to_owned(),
                 "Open loop: requests arrive at equal intervals: response time",
             ),
         ];
