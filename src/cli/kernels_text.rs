@@ -5,7 +5,6 @@ use powerband_core::domain::profile::{Counter, Profile};
 use powerband_findings::analysis::breakdown::{Breakdown, Shown};
 use powerband_findings::analysis::counters;
 use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
-use powerband_findings::tables::cell::{Cell, percent};
 use powerband_findings::tables::{self, view::View};
 
 /// Longest name in a table, in characters.
@@ -48,7 +47,7 @@ fn rows_table(found: &Breakdown, shown: &Shown) -> String {
         text.push_str(&format!(
             "{} left out; those above are {}\n",
             humanize::of_many(shown.hidden as u64, "row"),
-            percent(share)
+            humanize::percent(share)
         ));
     }
     text
@@ -113,7 +112,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     if let Some(busy) = found.busy {
         let idle = busy
             .idle_share()
-            .map_or_else(|| UNKNOWN.to_owned(), percent);
+            .map_or_else(|| UNKNOWN.to_owned(), humanize::percent);
         text.push_str(&format!(
             "Busy     {} of {}, idle {idle}\n",
             time(busy.busy_ns),
@@ -176,9 +175,7 @@ pub(super) fn comparison(
         after.name,
         known(found.before_ns, humanize::duration_ns),
         known(found.after_ns, humanize::duration_ns),
-        known(found.difference_ns(), |ns| Cell::time_change(ns)
-            .shown_text()
-            .to_owned())
+        known(found.difference_ns(), humanize::time_change)
     );
     let hidden = found.rows.len() - rows.len();
     if rows.is_empty() && hidden > 0 {

@@ -17,9 +17,13 @@ use powerband_findings::tables::view::View;
 /// Most rows that determine the widths.
 const MEASURED: usize = 40;
 /// Room beside the text of a cell.
-const PADDING: f32 = 24.0;
-/// The narrowest and the widest column that does not grow.
-const WIDTHS: (f32, f32) = (52.0, 240.0);
+const PADDING: f32 = 20.0;
+/// The widest column that does not grow.
+const WIDEST: f32 = 240.0;
+/// What the first column of words keeps where there is no room for all.
+const FIRST_WORDS: f32 = 132.0;
+/// What another column of words keeps then.
+const WORDS: f32 = 92.0;
 /// Width of the field that filters.
 const FILTER: f32 = 140.0;
 
@@ -140,6 +144,7 @@ pub(crate) fn tools(
             } else {
                 format!("{} of {all}", humanize::count(view.len() as u64))
             };
+            ui.add_space(space::SMALL);
             label::faint(ui, &count);
         });
     });
@@ -198,24 +203,33 @@ fn choice(ui: &mut Ui, head: &Head, is_shown: bool, change: &mut impl FnMut(Chan
     });
 }
 
-/// The columns with widths that suit their cells, measured when the table was made anew or arranged.
+/// The width that suits a column, and the least that it can do with.
+type Widths = (f32, f32);
+
+/// The columns with widths that suit their cells; where there is no room for that, other words give way
+/// first, then the titles of numbers, then the words that rows are known by.
 fn columns(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<ColumnSpec> {
-    let memory = Id::unique(("table-widths", id));
-    let known: Option<(u64, Vec<f32>)> = ui.data(|data| data.get_temp(memory));
-    let widths = match known {
-        Some((of, widths)) if of == version => widths,
-        _ => {
-            let widths: Vec<f32> = (0..view.heads().len())
-                .map(|column| width(ui, view, column))
-                .collect();
-            ui.data_mut(|data| data.insert_temp(memory, (version, widths.clone())));
-            widths
-        }
-    };
     let first_words = view.heads().position(|head| !head.is_number);
+    let mut widths = measured(ui, id, version, view);
+    let is_words: Vec<bool> = view.heads().map(|head| !head.is_number).collect();
+    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - ui.available_width();
+    let turn = |place: usize| match is_words[place] {
+        true if Some(place) == first_words => 2,
+        true => 0,
+        false => 1,
+    };
+    for now in 0..=2 {
+        for (place, (width, least)) in widths.iter_mut().enumerate().rev() {
+            if missing > 0.0 && turn(place) == now {
+                let given = missing.min((*width - *least).max(0.0));
+                *width -= given;
+                missing -= given;
+            }
+        }
+    }
     let columns = view.heads().zip(widths).enumerate();
     columns
-        .map(|(place, (head, width))| ColumnSpec {
+        .map(|(place, (head, (width, _)))| ColumnSpec {
             title: head.title,
             help: head.help,
             width,
@@ -225,10 +239,39 @@ fn columns(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<ColumnSp
         .collect()
 }
 
-fn width(ui: &Ui, view: &View, column: usize) -> f32 {
-    let Some(head) = view.heads().nth(column) else {
-        return WIDTHS.0;
-    };
+/// Widths are measured when the table was made anew or arranged.
+fn measured(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<Widths> {
+    let memory = Id::unique(("table-widths", id));
+    let known: Option<(u64, Vec<Widths>)> = ui.data(|data| data.get_temp(memory));
+    if let Some((_, widths)) = known.filter(|(of, _)| *of == version) {
+        return widths;
+    }
+    let first_words = view.heads().position(|head| !head.is_number);
+    let heads = view.heads().enumerate();
+    let widths: Vec<Widths> = heads
+        .map(|(place, head)| {
+            let (title, cells) = text_widths(ui, view, place, head);
+            let suits = (title.max(cells) + PADDING).min(WIDEST).ceil();
+            let least = match first_words {
+                Some(first) if first == place => FIRST_WORDS,
+                _ if head.is_number || has_verdicts(view, place) => cells + PADDING,
+                _ => WORDS,
+            };
+            (suits, least.min(suits))
+        })
+        .collect();
+    ui.data_mut(|data| data.insert_temp(memory, (version, widths.clone())));
+    widths
+}
+
+/// Whether a column holds verdicts, which cannot be cut off.
+fn has_verdicts(view: &View, column: usize) -> bool {
+    let mut cells = (0..view.len().min(MEASURED)).map(|row| view.cell(row, column));
+    cells.any(|cell| matches!(cell.sign, Some(Sign::Verdict(_))))
+}
+
+/// How wide the title and the widest cell of a column are.
+fn text_widths(ui: &Ui, view: &View, column: usize, head: &Head) -> (f32, f32) {
     let measure = |text: &str, font| {
         let color = egui::Color32::PLACEHOLDER;
         let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
@@ -252,8 +295,7 @@ fn width(ui: &Ui, view: &View, column: usize) -> f32 {
     });
     // Room for the arrow of a sorted column.
     let title = measure(head.title, theme::words(theme::text::CAPTION)) + 12.0;
-    let widest = cells.fold(title, f32::max);
-    (widest + PADDING).clamp(WIDTHS.0, WIDTHS.1).ceil()
+    (title, cells.fold(0.0, f32::max))
 }
 
 fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
@@ -272,7 +314,12 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         if let Some(Sign::Flags(raised)) = &cell.sign {
             flags::mark(ui, raised);
         }
-        let words = RichText::new(text).color(color(ui, cell.tone));
+        let color = if cell.text.is_none() {
+            theme::roles(ui).faint
+        } else {
+            color(ui, cell.tone)
+        };
+        let words = RichText::new(text).color(color);
         let label = Label::new(words).truncate().selectable(false);
         ui.add(label.show_tooltip_when_elided(cell.note.is_empty()))
     };

@@ -201,9 +201,7 @@ fn sessions_are_found_by_words_and_tags() {
 }
 
 fn listed(desk: &Desk) -> Vec<String> {
-    let listed = desk.app().library.listed();
-    let entries = listed.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());
-    entries.map(|entry| entry.name.clone()).collect()
+    desk.column("sessions", "name")
 }
 
 #[test]

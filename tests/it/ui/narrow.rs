@@ -165,7 +165,7 @@ fn columns_of_a_table_are_moved_into_sight() {
     };
     let mut desk = undecided();
     resize(&mut desk, NARROWEST);
-    assert!(is_in_sight(&mut desk, "Verdict"));
+    assert!(is_in_sight(&mut desk, "Sort by Verdict"));
     desk.app_mut().run = Some(live());
     desk.act(Action::Go(Screen::Run));
     desk.steps(2);
@@ -308,7 +308,7 @@ fn long_names_push_nothing_off_a_comparison() {
             "After: batch",
             "Speed-up over all pairs",
             "Differences",
-            "Verdict",
+            "Sort by Verdict",
         ] {
             reach(&mut desk, size, name);
         }

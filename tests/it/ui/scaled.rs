@@ -111,10 +111,7 @@ fn what_can_be_done_stands_in_one_order() {
         resize(&mut desk, size);
         for (screen, names) in [
             (Screen::Plan, &["Undo", "Redo", "Save", "Start the run"][..]),
-            (
-                Screen::Compare,
-                &["Swap", "Copy the table", "Write a report…"][..],
-            ),
+            (Screen::Compare, &["Swap", "Write a report…"][..]),
             (
                 Screen::Library,
                 &["Search the library", "Restore", "Open files…"][..],

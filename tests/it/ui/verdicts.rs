@@ -162,7 +162,7 @@ fn a_case_is_followed_through_the_library() {
     desk.see("= same");
     assert_eq!(found.chart.series[0].points.len(), 3);
     desk.press("Ctrl+Shift+C");
-    desk.hear("Copied the history");
+    desk.hear("Copied 3 sessions");
 }
 
 #[test]

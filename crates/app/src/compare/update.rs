@@ -67,7 +67,7 @@ impl App {
         let pairs = if before.whole {
             pairs
         } else {
-            pairs.hiding(&["before", "after"])
+            pairs.hiding(&["before", "after", "rounds"])
         };
         self.tables.put("pairs", pairs);
         self.tables.put("metrics", of_metrics(&found.metrics));

@@ -8,6 +8,7 @@ use super::trade_off;
 use crate::App;
 use crate::sessions::{self, OpenSession, Pin};
 use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::batch_curve::Statistic;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::tables::cases::{self, CaseLine, Drawn};
 use powerband_findings::tables::shapes::{self, ShapeLine};
@@ -39,7 +40,13 @@ impl App {
             });
         }
         Arc::make_mut(&mut self.curves.drawn).cases = refs;
-        self.tables.put("cases", Table::new(cases::COLUMNS, lines));
+        let unit = match drawn.statistic {
+            Statistic::Median => "ms, median",
+            Statistic::Mean => "ms, mean",
+            Statistic::P99 => "ms, p99",
+        };
+        let table = Table::new(cases::COLUMNS, lines).with_unit("latency_ms", unit);
+        self.tables.put("cases", table);
         self.shapes_table();
     }
 

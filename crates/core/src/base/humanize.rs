@@ -90,9 +90,19 @@ pub fn ratio(ratio: f64) -> String {
     format!("{} ×", value(ratio))
 }
 
-/// A share in percent: `41.9 %`.
+/// A share in percent: `41.9 %`, `−3.04 %`.
 pub fn percent(share: f64) -> String {
-    format!("{} %", value(share * 100.0))
+    format!("{} %", value(share * 100.0)).replace('-', "−")
+}
+
+/// A difference of times in nanoseconds with its sign: `+1.20 ms`, `−340 µs`.
+pub fn time_change(nanoseconds: f64) -> String {
+    let sign = match nanoseconds {
+        0.0 => "",
+        loss if loss < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{}", duration_ns(nanoseconds.abs()))
 }
 
 /// How far a value may be off, as a share of it: the leading digits in percent, `0.83 %`, `150 %`.

@@ -4,7 +4,6 @@ use super::colours::{Depth, Fill};
 use crate::analysis::breakdown::{Breakdown, Shown};
 use crate::analysis::category::Category;
 use crate::analysis::kernel_comparison::Comparison;
-use powerband_core::base::humanize;
 
 /// Most bars; what is left is one more.
 const BARS: usize = 12;
@@ -87,25 +86,6 @@ pub fn bars(breakdown: &Breakdown, shown: &Shown) -> Vec<Bar> {
         bar.length = share(bar.ns, longest);
     }
     bars
-}
-
-/// A share in percent.
-pub fn share_words(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.abs() {
-        0.0 => "0 %".to_owned(),
-        small if small < 0.05 => "< 0.1 %".to_owned(),
-        _ => format!("{percent:.1} %"),
-    }
-}
-
-/// A difference of times with its sign.
-pub fn signed(ns: f64) -> String {
-    let sign = if ns < 0.0 { "−" } else { "+" };
-    if ns == 0.0 {
-        return "0 ns".to_owned();
-    }
-    format!("{sign}{}", humanize::duration_ns(ns.abs()))
 }
 
 fn share(part: f64, whole: f64) -> f64 {

@@ -90,14 +90,12 @@ impl Cell {
 
     /// A time in nanoseconds that may be a loss or a gain.
     pub fn time_change(ns: f64) -> Self {
-        let sign = if ns < 0.0 { "−" } else { "+" };
-        let text = format!("{sign}{}", humanize::duration_ns(ns.abs()));
-        Self::shown(text, ns / MS)
+        Self::shown(humanize::time_change(ns), ns / MS)
     }
 
     /// A share of a whole, or of a change.
     pub fn share(share: f64) -> Self {
-        Self::shown(percent(share), share * 100.0)
+        Self::shown(humanize::percent(share), share * 100.0)
     }
 
     /// Items a second.
@@ -225,11 +223,6 @@ pub fn tone_of(call: Call) -> Tone {
         Call::Same => Tone::Plain,
         Call::Inconclusive => Tone::Open,
     }
-}
-
-/// A share in per cent: `41.9 %`, `−3.04 %`.
-pub fn percent(share: f64) -> String {
-    humanize::percent(share).replace('-', "−")
 }
 
 #[cfg(test)]

@@ -142,6 +142,15 @@ impl Table {
         self
     }
 
+    /// With another unit above the plain numbers of a column.
+    #[must_use]
+    pub fn with_unit(mut self, key: &str, unit: &'static str) -> Self {
+        for head in self.heads.iter_mut().filter(|head| head.key == key) {
+            head.unit = unit;
+        }
+        self
+    }
+
     /// What stands above its columns.
     pub fn heads(&self) -> &[Head] {
         &self.heads

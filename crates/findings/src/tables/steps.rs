@@ -77,7 +77,8 @@ pub const COLUMNS: &[Of] = &[
     Of::number("vs_previous_interval", "95 % interval", "×", |step| {
         interval(&ratio(step.over_before.as_ref())?)
     })
-    .why(why_no_gain),
+    .why(why_no_gain)
+    .hidden(),
     Of::words("verdict", "Verdict", |step| {
         Some(match (&step.trouble, &step.over_before) {
             (Some(_), _) if step.is_waiting() => Cell::words("not measured yet"),

@@ -178,21 +178,12 @@ fn copies(ui: &mut Ui, graph: &Graph) {
 fn told(ui: &mut Ui, (count, share): (u64, f64), many: &str, one: &str) {
     let words = match count {
         0 => format!("No {many}"),
-        1 => format!("1 {one}, {} of the time", percent(share)),
+        1 => format!("1 {one}, {} of the time", humanize::percent(share)),
         _ => format!(
             "{} {many}, {} of the time",
             humanize::count(count),
-            percent(share)
+            humanize::percent(share)
         ),
     };
     label::quiet_line(ui, &words);
-}
-
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        percent if percent <= 0.0 => "0 %".to_owned(),
-        percent if percent < 0.1 => "< 0.1 %".to_owned(),
-        percent => format!("{} %", humanize::value(percent)),
-    }
 }

@@ -16,7 +16,6 @@ use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::{Breakdown, Level, Scope};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
-use powerband_findings::chart::breakdown::{share_words, signed};
 use powerband_findings::chart::{self, figure::Drawing};
 
 /// Least width of a card in a row of them.
@@ -149,7 +148,7 @@ fn idle(found: &Breakdown) -> Figure {
         .collect();
     Figure {
         title: "GPU idle",
-        value: share.map_or_else(|| UNKNOWN.to_owned(), share_words),
+        value: share.map_or_else(|| UNKNOWN.to_owned(), humanize::percent),
         below: longest.map_or_else(
             || {
                 if share.is_some() {
@@ -265,7 +264,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
             title: "Difference",
             value: found
                 .difference_ns()
-                .map_or_else(|| UNKNOWN.to_owned(), signed),
+                .map_or_else(|| UNKNOWN.to_owned(), humanize::time_change),
             below: change,
             help: "Sum of the differences of all rows".to_owned(),
         },
@@ -287,7 +286,7 @@ fn change_words(found: &Comparison) -> String {
         return format!("{} × before", humanize::significant(ratio, 3));
     }
     let sign = if ratio < 1.0 { "−" } else { "+" };
-    format!("{sign}{} of before", share_words((ratio - 1.0).abs()))
+    format!("{sign}{} of before", humanize::percent((ratio - 1.0).abs()))
 }
 
 /// Memory, counters, what the file says, and the rules.
@@ -432,7 +431,10 @@ fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
     if other > 0.005 {
         label::quiet(
             ui,
-            &format!("{} of the time is in no category yet.", share_words(other)),
+            &format!(
+                "{} of the time is in no category yet.",
+                humanize::percent(other)
+            ),
         );
     }
     for (place, (category, pattern)) in found.own.iter().enumerate() {

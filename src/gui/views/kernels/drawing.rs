@@ -14,7 +14,7 @@ use powerband_app::kernels::Found;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::chart::area::Area;
-use powerband_findings::chart::breakdown::{self as chart, Bar, share_words, signed};
+use powerband_findings::chart::breakdown::{self as chart, Bar};
 use powerband_findings::chart::layout::{bars, tiles};
 
 /// Height of a bar with the space below it.
@@ -63,7 +63,7 @@ fn bar_room(line: Rect) -> Area {
 }
 
 fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
-    let words = format!("{}, {}", bar.name, share_words(bar.share));
+    let words = format!("{}, {}", bar.name, humanize::percent(bar.share));
     let (name, room, numbers, response) = parts(ui, &words);
     put_name(ui, name, &bar.name, &response);
     if bar.row.is_some() {
@@ -79,7 +79,7 @@ fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
     put_numbers(
         ui,
         numbers,
-        &share_words(bar.share),
+        &humanize::percent(bar.share),
         &humanize::duration_ns(bar.ns),
     );
     response
@@ -187,7 +187,13 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
     if lines.has_share {
         let at = room.min + vec2(0.0, below + 1.0);
         let font = theme::numbers(text::CAPTION);
-        painter.text(at, Align2::LEFT_TOP, share_words(share), font, roles.quiet);
+        painter.text(
+            at,
+            Align2::LEFT_TOP,
+            humanize::percent(share),
+            font,
+            roles.quiet,
+        );
     }
 }
 
@@ -201,7 +207,7 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     for step in drawn {
-        let words = format!("{}, {}", step.name, signed(step.ns));
+        let words = format!("{}, {}", step.name, humanize::time_change(step.ns));
         let (name, room, numbers, response) = parts(ui, &words);
         put_name(ui, name, &step.name, &response);
         let middle = room.center().x;
@@ -214,8 +220,8 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
             .rect_filled(bar, CornerRadius::same(2), color.gamma_multiply(strength));
         let row = comparison.rows.get(step.row);
         let share = row.and_then(|row| comparison.contribution(row));
-        let share = share.map_or_else(String::new, |share| share_words(share).replace('-', "−"));
-        put_numbers(ui, numbers, &share, &signed(step.ns));
+        let share = share.map_or_else(String::new, humanize::percent);
+        put_numbers(ui, numbers, &share, &humanize::time_change(step.ns));
         if let Some(row) = row {
             response.on_hover_text(table::members(row));
         }

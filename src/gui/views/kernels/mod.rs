@@ -17,7 +17,6 @@ use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
 use powerband_app::kernels::{self, Found, KernelsState, Shape};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Level;
-use powerband_findings::chart::breakdown::share_words;
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// Commands that bring a profile in.
@@ -271,7 +270,7 @@ fn in_sight(app: &App, found: &Found) -> String {
     format!(
         "{} of {rows}, {} of the time",
         shown.rows.len(),
-        share_words(share)
+        humanize::percent(share)
     )
 }
 

@@ -13,7 +13,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::{Breakdown, Level, Row};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison, Member};
-use powerband_findings::chart::breakdown::{colour, share_words};
+use powerband_findings::chart::breakdown::colour;
 use powerband_findings::chart::colours::Fill;
 
 /// Most height of a table.
@@ -30,7 +30,12 @@ pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut V
         Level::Category => "categories",
         Level::Operator | Level::Kernel => "kernels",
     };
-    shown(ui, app, id, actions, |place| {
+    let title = match app.kernels.level {
+        Level::Category => "Categories",
+        Level::Operator => "Operators",
+        Level::Kernel => "Kernels",
+    };
+    shown(ui, app, (id, title), actions, |place| {
         let row = breakdown.rows.get(place)?;
         Some((row.category, in_full(breakdown, row)))
     });
@@ -38,7 +43,7 @@ pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut V
 
 /// The table of two profiles.
 pub(super) fn compared(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
-    shown(ui, app, "changes", actions, |place| {
+    shown(ui, app, ("changes", "Changes"), actions, |place| {
         let row = found.rows.get(place)?;
         Some((row.category, members(row)))
     });
@@ -48,17 +53,17 @@ pub(super) fn compared(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut
 fn shown(
     ui: &mut Ui,
     app: &App,
-    id: &'static str,
+    (id, title): (&'static str, &str),
     actions: &mut Vec<Action>,
     about: impl Fn(usize) -> Option<(Category, String)>,
 ) {
     let places = &app.kernels.drawn.rows;
     rows_card(ui, |ui| {
-        let title = |ui: &mut Ui| {
+        let head = |ui: &mut Ui| {
             ui.add_space(10.0);
-            label::card_title(ui, "Rows");
+            label::card_title(ui, title);
         };
-        if !data_table::tools(ui, app, id, actions, title) {
+        if !data_table::tools(ui, app, id, actions, head) {
             return;
         }
         let lead = |ui: &mut Ui, row: usize| {
@@ -100,7 +105,10 @@ pub(crate) fn in_full(breakdown: &Breakdown, row: &Row) -> String {
     }
     let total = humanize::duration_ns(row.total_ns as f64);
     let calls = humanize::of_many(row.calls, "call");
-    text.push_str(&format!("\n{}, {total} in {calls}", share_words(row.share)));
+    text.push_str(&format!(
+        "\n{}, {total} in {calls}",
+        humanize::percent(row.share)
+    ));
     if breakdown.level != Level::Kernel {
         text.push_str(&format!(
             ", {}",

@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
-use crate::chart::breakdown::{Bar, Step, share_words, signed};
+use crate::chart::breakdown::{Bar, Step};
 use crate::chart::layout::bars::{NAMES, from_left, from_middle};
 use crate::export::text_metrics::Type;
 use powerband_core::base::humanize;
@@ -79,7 +79,7 @@ pub(super) fn draw(canvas: &mut Canvas, bars: &[Bar], area: Area) {
     let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
     let numbers: Vec<(String, String)> = bars
         .iter()
-        .map(|bar| (share_words(bar.share), humanize::duration_ns(bar.ns)))
+        .map(|bar| (humanize::percent(bar.share), humanize::duration_ns(bar.ns)))
         .collect();
     let lines = lines(canvas, area, &names, &numbers);
     for ((bar, line), numbers) in bars.iter().zip(&lines).zip(&numbers) {
@@ -98,7 +98,7 @@ pub(super) fn changes(canvas: &mut Canvas, steps: &[Step], area: Area) {
     let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
     let numbers: Vec<(String, String)> = steps
         .iter()
-        .map(|step| (String::new(), signed(step.ns)))
+        .map(|step| (String::new(), humanize::time_change(step.ns)))
         .collect();
     let lines = lines(canvas, area, &names, &numbers);
     for ((step, line), numbers) in steps.iter().zip(&lines).zip(&numbers) {

@@ -2,9 +2,10 @@
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
-use crate::chart::breakdown::{self, Tile, share_words};
+use crate::chart::breakdown::{self, Tile};
 use crate::chart::layout::tiles::{self, Lines};
 use crate::export::text_metrics;
+use powerband_core::base::humanize;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, tiles: &[Tile], area: Area) {
@@ -16,7 +17,7 @@ pub(super) fn draw(canvas: &mut Canvas, tiles: &[Tile], area: Area) {
         if whole.width() <= 2.0 || whole.height() <= 2.0 {
             continue;
         }
-        let title = format!("{}: {}", tile.name, share_words(tile.share));
+        let title = format!("{}: {}", tile.name, humanize::percent(tile.share));
         canvas.group("point", &title, |canvas| {
             one(canvas, tile, whole.grown(-1.0));
         });
@@ -48,7 +49,7 @@ fn one(canvas: &mut Canvas, tile: &Tile, inner: Area) {
     let words = words.at(Side::Start, Height::Top);
     let numbers = canvas.figures(canvas.colours.quiet);
     let numbers = numbers.at(Side::Start, Height::Top);
-    let share = share_words(tile.share);
+    let share = humanize::percent(tile.share);
     let has_share = has_share && canvas.width_of(&share, numbers) <= room.width();
     let rows = lines.len() + usize::from(has_share);
     if canvas.is_print {
