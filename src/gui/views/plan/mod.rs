@@ -19,7 +19,7 @@ use powerband_findings::chart::palette;
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Width of the cards at the right.
-const SIDE: f32 = 300.0;
+const SIDE: f32 = 328.0;
 /// Up to this width those cards stand in the one column.
 const NARROW: f32 = 820.0;
 /// In a card up to this width, the path of a model has a row of its own.
