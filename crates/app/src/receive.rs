@@ -23,6 +23,7 @@ impl App {
         if let Some(run) = &mut self.run {
             run.tick(now);
         }
+        self.run_table();
         false
     }
 

@@ -137,6 +137,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             selected: None,
             name: Some(&name),
             lead: None,
+            tail: None,
         };
         let clicked = table.show(ui, app, actions).clicked;
         let clicked = clicked.and_then(|row| points.get(row));

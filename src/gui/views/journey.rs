@@ -262,6 +262,7 @@ fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<
             selected: None,
             name: None,
             lead: Some(&lead),
+            tail: None,
         };
         table.show(ui, app, actions);
     });

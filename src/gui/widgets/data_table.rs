@@ -1,5 +1,7 @@
 //! A table of the application as it is arranged: its tools above, its rows below; it has no state.
 
+use std::cell::RefCell;
+
 use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
 use super::table::{self, ColumnSpec, Table};
@@ -7,13 +9,15 @@ use super::{button, field, flags, label, verdict};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use powerband_app::App;
-use powerband_app::action::Action;
+use powerband_app::action::{Action, Shell};
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::Head;
 use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::View;
 
+/// Most letters of a value in a menu.
+const LONGEST: usize = 32;
 /// Most rows that determine the widths.
 const MEASURED: usize = 40;
 /// Room beside the text of a cell.
@@ -24,6 +28,8 @@ const WIDEST: f32 = 240.0;
 const FIRST_WORDS: f32 = 132.0;
 /// What another column of words keeps then.
 const WORDS: f32 = 92.0;
+/// Width of the column at the end.
+const TAIL: f32 = 34.0;
 /// Width of the field that filters.
 const FILTER: f32 = 140.0;
 
@@ -42,6 +48,8 @@ pub(crate) struct DataTable<'a> {
     pub name: Option<&'a dyn Fn(usize) -> String>,
     /// What stands before the words of the first column.
     pub lead: Option<Lead<'a>>,
+    /// What stands at the end of a row: a small button.
+    pub tail: Option<Lead<'a>>,
 }
 
 /// What the user did with rows, by their places in the whole table.
@@ -59,9 +67,21 @@ impl DataTable<'_> {
         let Some(view) = app.tables.view(self.id) else {
             return Touched::default();
         };
-        let columns = columns(ui, self.id, app.tables.version(self.id), view);
+        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
+        let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
+        columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
+        let asked = RefCell::new(Vec::new());
+        let menu = |ui: &mut Ui, row: usize, column: usize| {
+            let offered = offered(app, self.id, view, row, column);
+            for (words, action) in offered {
+                if ui.button(words).clicked() {
+                    asked.borrow_mut().push(action);
+                    ui.close();
+                }
+            }
+        };
         let table = Table {
             id: self.id,
             columns: &columns,
@@ -69,13 +89,19 @@ impl DataTable<'_> {
                 let place = keys.iter().position(|shown| shown == key)?;
                 Some((place, *falls))
             }),
-            sorts: true,
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
             height: self.height,
+            menu: &menu,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
         let paint = |ui: &mut Ui, row: usize, column: usize| {
+            if column == keys.len() {
+                if let (Some(tail), Some(source)) = (self.tail, view.source(row)) {
+                    tail(ui, source);
+                }
+                return;
+            }
             if let (Some(lead), true, Some(source)) =
                 (self.lead, first_words == Some(column), view.source(row))
             {
@@ -91,6 +117,7 @@ impl DataTable<'_> {
             }
             None => table.show(ui, paint),
         };
+        actions.append(&mut asked.borrow_mut());
         if let Some(key) = touched.sorted.and_then(|place| keys.get(place)) {
             let sort = Change::Sort((*key).to_owned());
             actions.push(Action::Table(self.id, sort));
@@ -100,6 +127,43 @@ impl DataTable<'_> {
             hovered: touched.hovered.and_then(|row| view.source(row)),
         }
     }
+}
+
+/// Entries of the context menu of a cell.
+fn offered(
+    app: &App,
+    id: &'static str,
+    view: &View,
+    row: usize,
+    column: usize,
+) -> Vec<(String, Action)> {
+    let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
+        return Vec::new();
+    };
+    let text = view.cell(row, column).shown_text().to_owned();
+    let copy = |text: String| Action::Shell(Shell::Copy(text));
+    let change = |change| Action::Table(id, change);
+    let key = || head.key.to_owned();
+    let mut offered = vec![
+        ("Copy the value".to_owned(), copy(text.clone())),
+        ("Copy the row".to_owned(), copy(view.row_tsv(row))),
+    ];
+    if kind.filters && app.tables.words(id) != text {
+        let words = humanize::shorten(&text, LONGEST);
+        let filter = change(Change::Filter(text));
+        offered.push((format!("Filter by “{words}”"), filter));
+    }
+    offered.extend([
+        (
+            format!("Sort by {}", head.title),
+            change(Change::Sort(key())),
+        ),
+        (
+            format!("Hide {}", head.title),
+            change(Change::Column(key(), false)),
+        ),
+    ]);
+    offered
 }
 
 /// The tools of a table, at its upper right: filter, columns, copy, export. Where the filter leaves no
@@ -208,11 +272,11 @@ type Widths = (f32, f32);
 
 /// The columns with widths that suit their cells; where there is no room for that, other words give way
 /// first, then the titles of numbers, then the words that rows are known by.
-fn columns(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<ColumnSpec> {
+fn columns(ui: &Ui, id: &'static str, version: u64, view: &View, room: f32) -> Vec<ColumnSpec> {
     let first_words = view.heads().position(|head| !head.is_number);
     let mut widths = measured(ui, id, version, view);
     let is_words: Vec<bool> = view.heads().map(|head| !head.is_number).collect();
-    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - ui.available_width();
+    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - room;
     let turn = |place: usize| match is_words[place] {
         true if Some(place) == first_words => 2,
         true => 0,

@@ -4,8 +4,8 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
 use eframe::egui::{
-    Align, Align2, CursorIcon, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea, Sense,
-    Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, CursorIcon, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea,
+    Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -38,27 +38,6 @@ impl ColumnSpec {
             is_number: false,
         }
     }
-
-    /// A column of numbers.
-    pub(crate) const fn numbers(title: &'static str, width: f32) -> Self {
-        Self {
-            is_number: true,
-            ..Self::words(title, width)
-        }
-    }
-
-    /// Takes what room is left.
-    pub(crate) const fn growing(self) -> Self {
-        Self {
-            grows: true,
-            ..self
-        }
-    }
-
-    /// With a sentence that explains it.
-    pub(crate) const fn with_help(self, help: &'static str) -> Self {
-        Self { help, ..self }
-    }
 }
 
 /// What the user did.
@@ -90,15 +69,18 @@ pub(crate) struct Table<'a> {
     pub columns: &'a [ColumnSpec],
     /// The column that it is sorted by, and whether it falls.
     pub sort: Option<(usize, bool)>,
-    /// Whether a header can be clicked.
-    pub sorts: bool,
     /// How many rows there are.
     pub rows: usize,
     /// The row that is selected.
     pub selected: Option<usize>,
     /// Most height that it takes; more is scrolled.
     pub height: f32,
+    /// What the right button offers on a cell, by its row and column.
+    pub menu: Menu<'a>,
 }
+
+/// Offers what can be done with a cell, by its row and column.
+pub(crate) type Menu<'a> = &'a dyn Fn(&mut Ui, usize, usize);
 
 impl Table<'_> {
     /// Shows it; `cell` draws one cell by its row and column. Its rows cannot be clicked.
@@ -179,7 +161,7 @@ impl Table<'_> {
         let mut clicked = None;
         for (index, column) in self.columns.iter().enumerate() {
             header.col(|ui| {
-                if self.head(ui, index, column).clicked() && self.sorts {
+                if self.head(ui, index, column).clicked() {
                     clicked = Some(index);
                 }
             });
@@ -198,9 +180,15 @@ impl Table<'_> {
         let is_selected = self.selected == Some(index);
         row.set_selected(is_selected);
         let mut whole = None;
+        let mut asked = None;
         for (place, column) in self.columns.iter().enumerate() {
             row.col(|ui| {
                 let whole = whole.get_or_insert_with(|| rows.hand(ui, index, is_selected));
+                let pointer = whole.interact_pointer_pos();
+                let is_here = pointer.is_some_and(|at| ui.max_rect().x_range().contains(at.x));
+                if whole.secondary_clicked() && is_here {
+                    asked = Some(place);
+                }
                 ground(ui, whole, is_selected);
                 line_below(ui);
                 if place == 0 && is_selected {
@@ -212,6 +200,7 @@ impl Table<'_> {
         let Some(whole) = whole else {
             return;
         };
+        self.context_menu(&whole, index, asked);
         if whole.hovered() {
             touched.hovered = Some(index);
         }
@@ -220,8 +209,21 @@ impl Table<'_> {
         }
     }
 
+    /// What the right button offers; the cell that it was pressed on is remembered while that is open.
+    fn context_menu(&self, whole: &Response, row: usize, asked: Option<usize>) {
+        let memory = Id::unique(("table-menu", self.id));
+        if let Some(column) = asked {
+            whole.ctx.data_mut(|data| data.insert_temp(memory, column));
+        }
+        whole.context_menu(|ui| {
+            let column: Option<usize> = ui.data(|data| data.get_temp(memory));
+            (self.menu)(ui, row, column.unwrap_or(0));
+        });
+    }
+
     fn head(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
         line_below(ui);
+        let has_title = !column.title.is_empty();
         let roles = theme::roles(ui);
         let arrow = match self.sort {
             Some((sorted, falls)) if sorted == index => {
@@ -243,7 +245,7 @@ impl Table<'_> {
             .color(color);
         let mut response = None;
         side(ui, column, |ui| {
-            let sense = if self.sorts {
+            let sense = if has_title {
                 Sense::click()
             } else {
                 Sense::hover()
@@ -251,7 +253,7 @@ impl Table<'_> {
             response = Some(ui.add(Label::new(words).sense(sense).truncate()));
         });
         let response = response.unwrap_or_else(|| ui.response());
-        let response = if self.sorts {
+        let response = if has_title {
             let name = format!("Sort by {}", column.title);
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
             response.on_hover_cursor(CursorIcon::PointingHand)
@@ -273,10 +275,11 @@ impl Rows<'_> {
         let cell = ui.max_rect();
         let right = (cell.left() + self.width).min(self.seen.right());
         let whole = Rect::from_min_max(cell.min, pos2(right, cell.bottom()));
+        // A row on which a click does nothing has a menu all the same, and is no stop of the keyboard.
         let sense = if self.name.is_some() {
             Sense::click()
         } else {
-            Sense::hover()
+            Sense::CLICK
         };
         // The row is wider than the cell, which would clip its input.
         let cell_seen = ui.clip_rect();
@@ -331,11 +334,6 @@ fn line_below(ui: &Ui) {
         .hline(rect.x_range(), rect.bottom() - 0.5, Stroke::new(1.0, color));
 }
 
-/// Words in a cell.
-pub(crate) fn words(ui: &mut Ui, words: &str) -> Response {
-    ui.add(Label::new(words).truncate().selectable(false))
-}
-
 /// A number in a cell.
 pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
     let roles = theme::roles(ui);
@@ -356,14 +354,6 @@ pub(crate) fn number(ui: &mut Ui, value: &str) -> Response {
         job
     };
     ui.add(Label::new(galley).selectable(false))
-}
-
-/// A number, or a dash with the reason on hover.
-pub(crate) fn known(ui: &mut Ui, value: Option<String>, why_not: &str) -> Response {
-    match value {
-        Some(value) => number(ui, &value),
-        None => number(ui, UNKNOWN).on_hover_text(why_not),
-    }
 }
 
 /// A unit is the last word, unless it is a number itself.

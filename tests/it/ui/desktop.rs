@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eframe::egui::{DroppedFile, HoveredFile, Rect, Vec2, ViewportId, pos2};
+use eframe::egui::{
+    DroppedFile, Event, HoveredFile, Modifiers, PointerButton, Rect, Vec2, ViewportId, pos2, vec2,
+};
 use powerband_app::screen::Screen;
 
 use super::Desk;
@@ -109,6 +111,42 @@ fn a_table_is_copied_as_it_is_shown() {
     desk.fill("Filter Cases", "tract");
     let fewer = copied(&mut desk, "Copy Cases");
     assert_eq!(fewer.lines().count(), 6, "{fewer}");
+}
+
+#[test]
+fn the_right_button_on_a_cell_offers_what_can_be_done_with_it() {
+    let home = Home::new();
+    let file = small_session(&home, "Offered");
+    let mut desk = Desk::awake(home, vec![file]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk.reach("Sort by Throughput");
+    let rate = desk.column("cases", "throughput_per_s").swap_remove(0);
+    let right_click = |desk: &mut Desk| {
+        let at = desk.get("Sort by Throughput").rect().center_bottom() + vec2(0.0, 22.0);
+        desk.harness.hover_at(at);
+        for pressed in [true, false] {
+            desk.harness.event(Event::PointerButton {
+                pos: at,
+                button: PointerButton::Secondary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+        }
+        desk.steps(3);
+    };
+    right_click(&mut desk);
+    assert_eq!(copied(&mut desk, "Copy the value"), rate);
+    right_click(&mut desk);
+    let row = copied(&mut desk, "Copy the row");
+    assert_eq!(row.split('\t').count(), 10, "{row}");
+    right_click(&mut desk);
+    desk.click(&format!("Filter by “{rate}”"));
+    assert_eq!(desk.column("cases", "throughput_per_s"), [rate]);
+    right_click(&mut desk);
+    desk.click("Hide Throughput");
+    assert!(desk.find("Sort by Throughput").is_none());
+    assert!(desk.harness.unnamed_widgets().is_empty());
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn columns_of_a_table_are_moved_into_sight() {
     desk.app_mut().run = Some(live());
     desk.act(Action::Go(Screen::Run));
     desk.steps(2);
-    assert!(is_in_sight(&mut desk, "Outcome"));
+    assert!(is_in_sight(&mut desk, "Sort by Outcome"));
 }
 
 /// The library with more sessions than are in sight, and the file of one of them.

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 mod concurrent_runs;
 pub(crate) mod palette;
+mod table;
 mod update;
 mod work;
 

@@ -40,7 +40,7 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 16] = [
+pub const ALL: [Kind; 17] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("trade-off", "Speed and accuracy", "setup", Screen::Curves),
@@ -61,6 +61,7 @@ pub const ALL: [Kind; 16] = [
     kind("categories", "Categories", "category", Screen::Kernels),
     kind("changes", "Changes", "row", Screen::Kernels),
     kind("counters", "Counters", "counter", Screen::Kernels),
+    kind("run", "Cases of the run", "case", Screen::Run),
     kind("sessions", "Sessions", "session", Screen::Library),
 ];
 
@@ -88,6 +89,8 @@ struct Shown {
     view: View,
     /// How often it was made anew or arranged.
     version: u64,
+    /// By what its maker knows whether it is still the same.
+    mark: u64,
 }
 
 /// Every table of the window, by its id.
@@ -111,11 +114,17 @@ impl Tables {
 
     /// Takes in a table that was made anew.
     pub(crate) fn put(&mut self, id: &'static str, table: Table) {
+        self.put_marked(id, table, 0);
+    }
+
+    /// The same, with a mark by which its maker knows whether it is still the same.
+    pub(crate) fn put_marked(&mut self, id: &'static str, table: Table, mark: u64) {
         let whole = View::new(table);
         let shown = Shown {
             view: whole.clone(),
             whole,
             version: 0,
+            mark,
         };
         self.shown.insert(id, shown);
         self.arrange(id);
@@ -129,6 +138,11 @@ impl Tables {
     /// A table as it is arranged.
     pub fn view(&self, id: &str) -> Option<&View> {
         self.shown.get(id).map(|shown| &shown.view)
+    }
+
+    /// The mark that it was made with; 0 for none.
+    pub(crate) fn mark(&self, id: &str) -> u64 {
+        self.shown.get(id).map_or(0, |shown| shown.mark)
     }
 
     /// A number that is another one whenever the view is.

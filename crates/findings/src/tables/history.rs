@@ -14,8 +14,8 @@ pub fn of_history(history: &History) -> Table {
 
 /// The columns of a history.
 pub const COLUMNS: &[Of] = &[
-    Of::words("created", "When", |point| Some(Cell::moment(&point.created))),
     Of::words("session", "Session", |point| Some(Cell::words(&point.name))),
+    Of::words("created", "When", |point| Some(Cell::moment(&point.created))),
     Of::number("median_ms", "Median", "ms", |point| {
         Some(Cell::time(point.row.latency_ns.as_ref()?.median).flagged(&point.row.flags))
     })

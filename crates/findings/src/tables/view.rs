@@ -194,11 +194,14 @@ impl View {
             unit => format!("{} {unit}", head.title),
         });
         let mut lines = vec![heads.collect::<Vec<_>>().join("\t")];
-        for row in 0..self.len() {
-            let cells = self.csv_row(row).into_iter().map(|cell| cell.to_tsv());
-            lines.push(cells.collect::<Vec<_>>().join("\t"));
-        }
+        lines.extend((0..self.len()).map(|row| self.row_tsv(row)));
         lines.join("\n") + "\n"
+    }
+
+    /// A shown row, with tabs.
+    pub fn row_tsv(&self, row: usize) -> String {
+        let cells = self.csv_row(row).into_iter().map(|cell| cell.to_tsv());
+        cells.collect::<Vec<_>>().join("\t")
     }
 
     /// A file with commas: keys as heads, plain numbers.

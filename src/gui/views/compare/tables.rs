@@ -48,6 +48,7 @@ fn table(
                 selected: None,
                 name: None,
                 lead: None,
+                tail: None,
             };
             table.show(ui, app, actions);
         }

@@ -152,6 +152,7 @@ fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Ve
             selected: None,
             name: None,
             lead: None,
+            tail: None,
         };
         table.show(ui, app, actions);
     }

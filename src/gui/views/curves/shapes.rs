@@ -38,6 +38,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
             selected: None,
             name: None,
             lead: Some(&lead),
+            tail: None,
         };
         let touched = table.show(ui, app, actions);
         if let Some(shape) = touched.hovered.and_then(|row| shapes.get(row)) {

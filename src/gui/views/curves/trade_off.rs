@@ -144,6 +144,7 @@ fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Act
         selected: rows.iter().position(is_pinned),
         name: Some(&name),
         lead: Some(&lead),
+        tail: None,
     };
     let touched = table.show(ui, app, actions);
     if let Some(row) = touched.clicked.and_then(|row| rows.get(row)) {

@@ -31,6 +31,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut V
                 selected: None,
                 name: None,
                 lead: None,
+                tail: None,
             };
             table.show(ui, app, actions);
         }

@@ -77,6 +77,7 @@ fn shown(
             selected: None,
             name: None,
             lead: Some(&lead),
+            tail: None,
         };
         table.show(ui, app, actions);
     });

@@ -2,16 +2,16 @@
 
 mod devices;
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 
-use eframe::egui::{self, RichText, ScrollArea, Ui, vec2};
+use eframe::egui::{self, ScrollArea, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::shell::{log, strip};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::table::{self, ColumnSpec, Table};
-use crate::gui::widgets::{button, flags, label, marker, tip};
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{button, label, marker, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Run, Sessions};
 use powerband_app::run::{LiveRun, Stage};
@@ -19,25 +19,8 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
-use powerband_core::domain::case::{Case, CaseKey};
-use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Completion;
-use powerband_findings::analysis::case_rows::CaseRow;
-
-const COLUMNS: [ColumnSpec; 7] = [
-    ColumnSpec::words("Setup", 110.0)
-        .growing()
-        .with_help("One way to run the model: engine, device and options"),
-    ColumnSpec::numbers("Batch", 54.0).with_help("Items that go through the network in one run"),
-    ColumnSpec::numbers("Rounds", 64.0).with_help(
-        "Rounds measured so far, of those that are planned; a case that is still unsure may get more",
-    ),
-    ColumnSpec::numbers("Median", 82.0).with_help("Half of all samples so far are faster"),
-    ColumnSpec::numbers("Throughput", 92.0).with_help("Items done over time spent, so far"),
-    ColumnSpec::words("Outcome", 92.0)
-        .with_help("Progress or end of the case, and its flags"),
-    ColumnSpec::words("", 34.0),
-];
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
@@ -63,20 +46,20 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return refused(ui, reason, actions);
     }
     // The scroll position belongs to its run, so that a new run starts at the top.
-    ui.push_id(("run", app.n_runs), |ui| body(ui, run, actions));
+    ui.push_id(("run", app.n_runs), |ui| body(ui, app, run, actions));
 }
 
-fn body(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+fn body(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
-            two_columns(ui, run, actions);
+            two_columns(ui, app, run, actions);
         } else {
-            one_column(ui, run, actions);
+            one_column(ui, app, run, actions);
         }
     });
 }
 
-fn two_columns(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+fn two_columns(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let width = ui.available_width() - SIDE - space::MEDIUM;
@@ -85,7 +68,7 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
                 super::card(ui, |ui| curve(ui, run));
                 over_time(ui, run);
-                super::card(ui, |ui| cases(ui, run, actions));
+                super::card(ui, |ui| cases(ui, app, run, actions));
             });
         });
         ui.vertical(|ui| {
@@ -100,7 +83,7 @@ fn two_columns(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 
 /// Cards that change by the second stand right below the curve, the long table last. The curve stays in
 /// place when the run ends and the card of the current case disappears.
-fn one_column(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         super::card(ui, |ui| curve(ui, run));
@@ -125,7 +108,7 @@ fn one_column(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
             });
         }
         over_time(ui, run);
-        super::card(ui, |ui| cases(ui, run, actions));
+        super::card(ui, |ui| cases(ui, app, run, actions));
     });
 }
 
@@ -411,119 +394,53 @@ fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
         });
 }
 
-fn cases(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+fn cases(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     let Some(session) = &run.session else {
         label::card_title(ui, "Cases");
         strip::progress_bar(ui, 0.0);
         return;
     };
-    let rows = &run.findings.rows;
-    let row_of = |key: CaseKey| {
-        rows.iter()
-            .find(|row| row.setup == key.setup && row.batch == key.batch)
+    let title = |ui: &mut Ui| {
+        label::card_title(ui, "Cases");
     };
-    let current = run.current.as_ref().map(|(case, _)| *case);
-    let table = Table {
-        id: "cases",
-        columns: &COLUMNS,
-        sort: None,
-        sorts: false,
-        rows: session.cases.len(),
-        selected: session
-            .cases
-            .iter()
-            .position(|case| Some(case.key()) == current),
-        height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
-    };
-    let cell = |ui: &mut Ui, index: usize, place: usize| {
-        let Some(case) = session.cases.get(index) else {
-            return;
+    // Both the tools and the rows may return actions.
+    let skipped = RefCell::new(Vec::new());
+    if data_table::tools(ui, app, "run", actions, title) {
+        let lead = |ui: &mut Ui, row: usize| {
+            if let Some(case) = session.cases.get(row) {
+                let look = session.plan.looks.get(case.setup);
+                let own = look.and_then(|look| look.colour);
+                marker::inline(ui, own.unwrap_or(case.setup));
+            }
         };
-        let key = case.key();
-        if place == 6 {
-            if !case.outcome.is_final() && run.stage.is_going_on() && !run.skipped.contains(&key) {
-                let name = format!(
-                    "Skip {} batch {}",
-                    session.setup_label(key.setup),
-                    key.batch
-                );
-                if button::small_icon(ui, icon::SKIP, &name).clicked() {
-                    actions.push(Action::Run(Run::Skip(key)));
-                }
-            }
-            return;
-        }
-        case_cell(ui, session, case, row_of(key), place, run);
-    };
-    table.show(ui, cell);
-}
-
-/// Why a case has no numbers.
-fn not_yet(case: &Case) -> Cow<'static, str> {
-    let sentence = case.outcome.sentence();
-    sentence.map_or(Cow::Borrowed("No round has ended yet"), Cow::Owned)
-}
-
-fn case_cell(
-    ui: &mut Ui,
-    session: &powerband_core::domain::session::Session,
-    case: &Case,
-    row: Option<&CaseRow>,
-    place: usize,
-    run: &LiveRun,
-) {
-    match place {
-        0 => {
-            let colour = session
-                .plan
-                .looks
-                .get(case.setup)
-                .and_then(|look| look.colour)
-                .unwrap_or(case.setup);
-            marker::inline(ui, colour);
-            table::words(ui, &session.setup_label(case.setup));
-        }
-        1 => {
-            table::number(ui, &humanize::count(case.batch as u64));
-        }
-        2 => {
-            let planned = session.plan.measure.rounds;
-            table::number(ui, &format!("{} /{planned}", case.rounds.len()));
-        }
-        3 => {
-            let median = row.and_then(CaseRow::median_words);
-            table::known(ui, median, &not_yet(case));
-        }
-        4 => {
-            let rate = row.and_then(CaseRow::rate_words);
-            table::known(ui, rate, &not_yet(case));
-        }
-        _ => {
-            let roles = theme::roles(ui);
-            let is_now = run
-                .current
-                .as_ref()
-                .is_some_and(|(current, _)| *current == case.key());
-            let flags = row.map_or(&[][..], |row| &row.flags);
-            let (words, color) = match &case.outcome {
-                Outcome::Pending if is_now && run.stage == Stage::Paused => {
-                    ("paused", roles.unsure)
-                }
-                Outcome::Pending if is_now => ("measuring", roles.accent),
-                Outcome::Pending if run.skipped.contains(&case.key()) => ("left out", roles.faint),
-                Outcome::Pending if case.rounds.is_empty() => ("waiting", roles.faint),
-                Outcome::Pending => ("in progress", roles.quiet),
-                Outcome::Finished if flags.is_empty() => ("finished", roles.good),
-                Outcome::Finished => ("finished", roles.quiet),
-                Outcome::Cancelled => ("cancelled", roles.quiet),
-                other => (other.name(), roles.bad),
+        let tail = |ui: &mut Ui, row: usize| {
+            let case = session
+                .cases
+                .get(row)
+                .filter(|case| can_be_skipped(run, case));
+            let Some(key) = case.map(Case::key) else {
+                return;
             };
-            flags::mark(ui, flags);
-            let words = egui::Label::new(RichText::new(words).color(color)).truncate();
-            let response = ui.add(words.show_tooltip_when_elided(false));
-            if let Some(sentence) = case.outcome.sentence() {
-                response.on_hover_text(sentence);
+            let label = session.setup_label(key.setup);
+            let name = format!("Skip {label} batch {}", key.batch);
+            if button::small_icon(ui, icon::SKIP, &name).clicked() {
+                skipped.borrow_mut().push(Action::Run(Run::Skip(key)));
             }
-        }
+        };
+        let current = run.current.as_ref().map(|(case, _)| *case);
+        let table = DataTable {
+            id: "run",
+            height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
+            selected: (session.cases.iter()).position(|case| Some(case.key()) == current),
+            name: None,
+            lead: Some(&lead),
+            tail: Some(&tail),
+        };
+        table.show(ui, app, actions);
     }
+    actions.append(&mut skipped.borrow_mut());
+}
+
+fn can_be_skipped(run: &LiveRun, case: &Case) -> bool {
+    !case.outcome.is_final() && run.stage.is_going_on() && !run.skipped.contains(&case.key())
 }

@@ -1,0 +1,137 @@
+//! The table of a run: how far each case is, and what is known of it so far.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use super::{LiveRun, Stage};
+use crate::App;
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::flags::Flag;
+use powerband_findings::tables::cell::{Cell, Tone};
+use powerband_findings::tables::{Column, Table};
+
+/// A row: a case of the run.
+#[derive(Clone, Debug)]
+struct Line {
+    setup: String,
+    batch: usize,
+    rounds: usize,
+    planned: u32,
+    median_ns: Option<f64>,
+    per_s: Option<f64>,
+    state: (&'static str, Tone),
+    outcome: Option<String>,
+    flags: Vec<Flag>,
+}
+
+type Of = Column<Line>;
+
+/// The columns of the cases of a run.
+const COLUMNS: &[Of] = &[
+    Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup)))
+        .help("One way to run the model: engine, device and options"),
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.batch as u64)))
+        .help("Items that go through the network in one run"),
+    Of::number("rounds", "Rounds", "", |line| {
+        let text = format!("{} /{}", line.rounds, line.planned);
+        Some(Cell::shown(text, line.rounds as f64))
+    })
+    .help("Rounds measured so far, of those that are planned; a case that is still unsure may get more"),
+    Of::number("median_ms", "Median", "ms", |line| line.median_ns.map(Cell::time))
+        .help("Half of all samples so far are faster")
+        .why(not_yet),
+    Of::number("throughput_per_s", "Throughput", "/s", |line| line.per_s.map(Cell::rate))
+        .help("Items done over time spent, so far")
+        .why(not_yet),
+    Of::words("outcome", "Outcome", |line| {
+        let (words, tone) = line.state;
+        let note = line.outcome.clone().unwrap_or_default();
+        Some(Cell::words(words).toned(tone).noted(note).flagged(&line.flags))
+    })
+    .help("Progress or end of the case, and its flags"),
+];
+
+/// Why a case has no numbers.
+fn not_yet(line: &Line) -> String {
+    let outcome = line.outcome.clone();
+    outcome.unwrap_or_else(|| "no round of it has ended yet".to_owned())
+}
+
+fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) -> Line {
+    let flags = row.map_or(&[][..], |row| &row.flags);
+    Line {
+        setup: session.setup_label(case.setup),
+        batch: case.batch,
+        rounds: case.rounds.len(),
+        planned: session.plan.measure.rounds,
+        median_ns: row.and_then(|row| Some(row.latency_ns.as_ref()?.median)),
+        per_s: row.and_then(|row| row.throughput_per_s),
+        state: state(run, case),
+        outcome: case.outcome.sentence(),
+        flags: flags.to_vec(),
+    }
+}
+
+/// How far a case is, or how it ended.
+fn state(run: &LiveRun, case: &Case) -> (&'static str, Tone) {
+    let is_now = run.current_case() == Some(case.key());
+    match &case.outcome {
+        Outcome::Pending if is_now && run.stage == Stage::Paused => ("paused", Tone::Open),
+        Outcome::Pending if is_now => ("measuring", Tone::Plain),
+        Outcome::Pending if run.skipped.contains(&case.key()) => ("skipped", Tone::Plain),
+        Outcome::Pending if case.rounds.is_empty() => ("waiting", Tone::Plain),
+        Outcome::Pending => ("in progress", Tone::Plain),
+        Outcome::Finished => ("finished", Tone::Good),
+        Outcome::Cancelled => ("cancelled", Tone::Plain),
+        other => (other.name(), Tone::Bad),
+    }
+}
+
+impl LiveRun {
+    fn current_case(&self) -> Option<CaseKey> {
+        self.current.as_ref().map(|(case, _)| *case)
+    }
+
+    /// The cases in the order of the session.
+    fn table(&self, session: &Session) -> Table {
+        let rows = &self.findings.rows;
+        let lines = session.cases.iter().map(|case| {
+            let mut rows = rows.iter();
+            let row = rows.find(|row| (row.setup, row.batch) == (case.setup, case.batch));
+            line(self, session, case, row)
+        });
+        Table::new(COLUMNS, lines.collect())
+    }
+
+    /// A number that is another one whenever the table is.
+    fn mark(&self, session: &Arc<Session>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (Arc::as_ptr(session) as usize).hash(&mut hasher);
+        (Arc::as_ptr(&self.findings.rows) as usize).hash(&mut hasher);
+        let current = self.current_case().map(|case| (case.setup, case.batch));
+        (current, self.skipped.len()).hash(&mut hasher);
+        (self.stage == Stage::Paused).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl App {
+    /// Makes the table of the run anew where anything changed.
+    pub(crate) fn run_table(&mut self) {
+        let Some((run, session)) = self
+            .run
+            .as_ref()
+            .and_then(|run| Some((run, run.session.as_ref()?)))
+        else {
+            return self.tables.remove("run");
+        };
+        let mark = run.mark(session);
+        if self.tables.mark("run") != mark {
+            let table = run.table(session);
+            self.tables.put_marked("run", table, mark);
+        }
+    }
+}
