@@ -94,7 +94,7 @@ fn a_library_that_goes_away_is_survived() {
     fs::rename(&folder, desk.path("elsewhere")).unwrap();
     desk.hear("is missing; the session is in memory only");
     desk.until("the library is empty", |app| app.library.found.is_empty());
-    desk.hear("The folder of the library");
+    desk.hear("The library folder");
     fs::write(&folder, "not a folder").unwrap();
     desk.hear("cannot be read");
     desk.press("Ctrl+9");
@@ -298,7 +298,7 @@ fn a_broken_memory_costs_only_itself() {
     fs::create_dir_all(home.path("home")).unwrap();
     home.write("home/window.ron", "(theme: Purple");
     let mut desk = Desk::awake(home, Vec::new());
-    desk.hear("makes no sense");
+    desk.hear("The window starts with default settings");
     assert_eq!(desk.app().remembered.theme, Remembered::default().theme);
     desk.app().remember().unwrap();
     let again = Desk::awake(desk.home, Vec::new());
