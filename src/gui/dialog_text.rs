@@ -1,11 +1,11 @@
-//! What a file dialog is called, and what a path that answers it looks like.
+//! Titles of file dialogs, and examples of paths.
 
 use std::path::{Path, PathBuf};
 
 use powerband_app::Ask;
 use powerband_app::machine::Pointed;
 
-/// What a dialog is called.
+/// The title of a dialog.
 pub(super) fn title(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open => "Open sessions or an ONNX file",
@@ -20,7 +20,7 @@ pub(super) fn title(ask: &Ask) -> &'static str {
     }
 }
 
-/// What a path that answers could look like.
+/// An example of a path.
 pub(super) fn example(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open | Ask::SaveSession(..) => "~/session.ron",
@@ -45,7 +45,7 @@ fn expand_home(path: &str) -> PathBuf {
     }
 }
 
-/// The path that is proposed, where something is to be saved.
+/// The proposed path of a save dialog.
 pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
     match ask {
         Ask::SaveSession(_, path)
@@ -56,8 +56,8 @@ pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
     }
 }
 
-/// What was typed as a whole path. A bare name lies in the folder that was proposed, so that nothing is
-/// written into whatever folder the program was started from.
+/// The typed text as an absolute path. A bare name lies in the proposed folder, not in the folder from
+/// which the program was started.
 pub(super) fn whole(ask: &Ask, typed: &str) -> PathBuf {
     let folder = proposed(ask).and_then(Path::parent);
     let path = folder

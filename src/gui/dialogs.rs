@@ -1,4 +1,4 @@
-//! File dialogs: the desktop's own where its portal answers, a field for the path where not.
+//! File dialogs: the desktop's own where its portal answers, else a field for the path.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use powerband_app::action::{Action, Figures, Machine, Sessions};
 use powerband_app::plan::PlanEdit;
 use powerband_app::tables::action::Change;
 
-/// Nobody cancels a dialog faster than this: it was never there.
+/// A dialog that closes faster than this was never shown.
 const TOO_FAST: Duration = Duration::from_millis(600);
-/// A desktop that has a dialog has shown it by now.
+/// Time after which a desktop has shown its dialog.
 const SHOWN_BY: Duration = Duration::from_secs(2);
 
-/// The question that is being asked, if any.
+/// The open question, if any.
 #[derive(Default)]
 pub(crate) struct Dialogs {
     asking: Option<Asking>,
@@ -34,15 +34,15 @@ pub(crate) struct Dialogs {
 struct Asking {
     ask: Ask,
     since: Instant,
-    /// What the desktop's dialog will say; nothing once it turned out that there is none.
+    /// The answer of the desktop's dialog; `None` where there is no dialog.
     desktop: Option<Receiver<Reply>>,
     typed: String,
-    /// Whether there is a file of that name, looked for when it changes and not at every frame.
+    /// Whether a file of this name exists, checked when the name changes and not at every frame.
     exists: bool,
 }
 
-/// What came of the desktop's dialog: the paths, of which there are none where somebody closed it; or
-/// nothing, where there was no dialog.
+/// The answer of the desktop's dialog: the paths, empty where the user closed it; `None` where there was
+/// no dialog.
 type Reply = Option<Vec<PathBuf>>;
 
 impl Dialogs {
@@ -54,7 +54,7 @@ impl Dialogs {
         }
     }
 
-    /// Asks. A second question waits for nobody: it takes the place of the first.
+    /// Asks. A second question replaces the first.
     pub(super) fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = proposed(&ask).map_or_else(String::new, |path| path.display().to_string());
         let desktop = (!self.is_alone && portal::has_session_bus())
@@ -76,7 +76,7 @@ impl Dialogs {
             .is_some_and(|asking| asking.desktop.is_none())
     }
 
-    /// Shows the field where it is needed, and turns an answer into what was wanted with it.
+    /// Shows the field where it is needed, and turns an answer into its action.
     pub(super) fn show(&mut self, ui: &Ui, actions: &mut Vec<Action>) {
         let Some(asking) = &mut self.asking else {
             return;
@@ -88,7 +88,7 @@ impl Dialogs {
                     self.asking = None;
                     return;
                 }
-                // A thread that is gone without a word had no dialog either.
+                // A thread that ended without an answer had no dialog either.
                 Ok(None) | Err(TryRecvError::Disconnected) => asking.desktop = None,
                 Err(TryRecvError::Empty) => {
                     if waiting(ui, asking.since) {
@@ -110,8 +110,8 @@ impl Dialogs {
     }
 }
 
-/// Says that the desktop was asked, once its dialog should be there, and tells whether the user would
-/// rather have the field: a portal that hangs says so only after half a minute, if ever.
+/// Shows that the desktop was asked, once its dialog should be there, and returns whether the user
+/// prefers the field: a portal that hangs fails after half a minute, if ever.
 fn waiting(ui: &Ui, since: Instant) -> bool {
     let left = SHOWN_BY.saturating_sub(since.elapsed());
     if !left.is_zero() {
@@ -161,7 +161,7 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Reply>> {
             let reply = pick(&ask).or_else(|| {
                 was_closed(since.elapsed(), portal::has_file_dialogs, has_zenity).then(Vec::new)
             });
-            // The window may have gone meanwhile; then nobody wants the answer.
+            // The window may have closed meanwhile; then the answer is dropped.
             if sender.send(reply).is_ok() {
                 ctx.request_repaint();
             }
@@ -169,7 +169,7 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Reply>> {
     started.is_ok().then_some(receiver)
 }
 
-/// Has the desktop show its dialog. Nothing where somebody closed it, and where there is none.
+/// Shows the desktop's dialog. `None` where the user closed it, and where there is none.
 fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
     let dialog = rfd::FileDialog::new().set_title(title(ask));
     let picked = match ask {
@@ -205,8 +205,8 @@ fn at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
     }
 }
 
-/// Whether a dialog that gave no path was there and somebody closed it. That there was none is known
-/// where nobody could have shown it, and guessed where it went too fast for a hand.
+/// Whether a dialog without a path was shown and closed by the user. It was not shown where no program
+/// could show it, or where it ended too fast for a user.
 fn was_closed(
     took: Duration,
     has_portal: impl FnOnce() -> bool,
@@ -215,7 +215,7 @@ fn was_closed(
     took >= TOO_FAST && (has_portal() || has_zenity())
 }
 
-/// Where no portal answers, the dialogs' crate starts this program, if it is here.
+/// Where no portal answers, the dialogs' crate starts this program, if it is installed.
 fn has_zenity() -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file())
@@ -239,7 +239,7 @@ mod tests {
             // Zenity takes the place of the portal.
             (TOO_FAST, false, true, true),
             (TOO_FAST, true, false, true),
-            // Whoever is there, no hand is so fast.
+            // No user is so fast, whatever program is there.
             (TOO_FAST / 2, true, true, false),
             (Duration::ZERO, true, false, false),
             (Duration::ZERO, false, false, false),
@@ -275,7 +275,7 @@ mod tests {
         let path = PathBuf::from("/a.ron");
         for (said, is_field, n_actions) in [
             (vec![Some(vec![path])], false, 1),
-            // Closed by somebody.
+            // Closed by the user.
             (vec![Some(Vec::new())], false, 0),
             // There was none.
             (vec![None], true, 0),

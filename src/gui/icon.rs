@@ -37,7 +37,7 @@ icons! {
     OPEN = "\u{e247}", "Open a file, show in the file manager.";
     SAVE = "\u{e14d}", "Save.";
     INFO = "\u{e0f9}", "Worth knowing.";
-    WARNING = "\u{e193}", "Trouble.";
+    WARNING = "\u{e193}", "A problem.";
     GOOD = "\u{e226}", "Went well.";
     UNDO = "\u{e2a1}", "Undo.";
     REDO = "\u{e2a0}", "Redo.";

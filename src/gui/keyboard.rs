@@ -1,4 +1,4 @@
-//! From the keyboard to commands, and back to words.
+//! Turns keys into commands, and commands into shortcuts as text.
 
 use eframe::egui::{Context, Event, Id, Key, Modifiers, Popup};
 
@@ -17,12 +17,12 @@ const NAMES: [(&str, Key); 4] = [
     ("ArrowDown", Key::ArrowDown),
 ];
 
-/// What the keys that were pressed ask for. They are taken away, so that no widget sees them too.
+/// Commands of the pressed keys. The keys are consumed, so that no widget sees them too.
 ///
-/// Before a frame begins egui itself has taken Escape for leaving a text field, so whether there was one
-/// has to be known from the frame before.
+/// egui handles Escape in a text field before a frame begins, so the state of the previous frame says
+/// whether there was one.
 pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec<Action>) {
-    // The settings screen is waiting for keys: they mean nothing but themselves, for as long as it is seen.
+    // The settings screen waits for keys: they trigger no command while it is visible.
     let is_waiting = ctx
         .data(|data| data.get_temp::<&'static str>(waiting_id()))
         .is_some();
@@ -38,7 +38,7 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
         // Escape first clears a search and leaves a text field, and letters in it are letters.
         let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
             || (was_typing && keys.key == "Escape");
-        // An open list closes by itself, and that was the one step out.
+        // An open list closes by itself; Escape does no more.
         if keys.key == "Escape" && Popup::is_any_open(ctx) {
             continue;
         }
@@ -81,7 +81,7 @@ fn edits_text(keys: &Shortcut) -> bool {
     OF_TEXT.contains(&keys.to_string().as_str())
 }
 
-/// Exactly these modifiers: Ctrl+S is not Ctrl+Shift+S. Plus may need Shift to be typed at all.
+/// Exactly these modifiers: Ctrl+S is not Ctrl+Shift+S. Plus may need Shift.
 fn consume(input: &mut eframe::egui::InputState, wanted: Modifiers, key: Key) -> bool {
     let mut found = false;
     input.events.retain(|event| {
@@ -120,8 +120,8 @@ fn modifiers(keys: &Shortcut) -> Modifiers {
     modifiers
 }
 
-/// The shortcut that is being pressed, for the settings screen. Ctrl and its like are keys too, and come
-/// before the one that they are held for.
+/// The pressed shortcut, for the settings screen. Modifiers are keys too, and come before the key they
+/// modify.
 pub(crate) fn pressed(ctx: &Context) -> Option<Shortcut> {
     ctx.input_mut(|input| {
         let place = input.events.iter().position(|event| {

@@ -1,4 +1,4 @@
-//! The window: the only folder that knows egui. It reads the application, and gives it actions back.
+//! The window: the only folder that uses egui. It reads the application and returns actions.
 
 mod dialog_text;
 mod dialogs;

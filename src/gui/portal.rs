@@ -1,8 +1,8 @@
-//! The desktop's portal: whether it wants dark or light and how much motion, and whether it has file dialogs.
+//! The desktop's portal: colour scheme, motion, and file dialogs.
 //!
-//! It is asked over the session bus. Where there is no bus or no portal there is no answer either, and
-//! that is no error: whoever asks has a way without the desktop. Everything here but the look for a bus
-//! waits for others, so it belongs in threads and never in the window's own.
+//! It is asked over the session bus. Without a bus or portal there is no answer, which is no error: every
+//! caller has a fallback. All calls here but the check for a bus may block, so they belong on background
+//! threads.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use zbus::blocking::{Connection, MessageIterator, connection};
 use zbus::message::{self, Message};
 use zbus::zvariant::Value;
 
-/// Who answers for the desktop, and where.
+/// Name and object of the portal on the bus.
 const PORTAL: &str = "org.freedesktop.portal.Desktop";
 const OBJECT: &str = "/org/freedesktop/portal/desktop";
-/// What it is asked about.
+/// Its interfaces.
 const SETTINGS: &str = "org.freedesktop.portal.Settings";
 const DIALOGS: &str = "org.freedesktop.portal.FileChooser";
 /// The settings that are read here.
 const APPEARANCE: &str = "org.freedesktop.appearance";
 const SCHEME: &str = "color-scheme";
 const MOTION: &str = "reduced-motion";
-/// A portal that is not running is started by the question; the bus itself gives it about so long.
+/// The call starts a portal that is not running; the bus itself waits about this long.
 const STARTING: Duration = Duration::from_secs(30);
-/// One that is running answers far faster than this, or hangs.
+/// A running portal answers far faster than this, or hangs.
 const RUNNING: Duration = Duration::from_secs(3);
 
-/// What the desktop wants windows to look like.
+/// The desktop's colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// Either is fine.
@@ -37,12 +37,12 @@ pub(crate) enum Scheme {
     Light,
 }
 
-/// One of the things that the desktop wants of windows.
+/// A setting of the desktop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunRequest {
-    /// What they look like.
+    /// The colour scheme.
     Scheme(Scheme),
-    /// Whether nothing moves but what must.
+    /// Whether motion is reduced.
     ReducedMotion(bool),
 }
 
@@ -55,13 +55,13 @@ pub(crate) fn has_session_bus() -> bool {
     named || usual
 }
 
-/// Tells what the desktop wants, now and whenever that changes. Comes back where nobody says so, or once
-/// the bus is gone.
+/// Reports the desktop's settings, now and whenever they change. Returns where there is no portal, or
+/// once the bus is gone.
 pub(super) fn follow(mut tell: impl FnMut(RunRequest)) {
     let Some(connection) = connect(STARTING) else {
         return;
     };
-    // Listened for before it is asked for, so that no change falls between.
+    // Subscribes before it reads, so that no change is lost.
     let Ok(mut changes) = changes(&connection) else {
         return;
     };
@@ -76,8 +76,8 @@ pub(super) fn follow(mut tell: impl FnMut(RunRequest)) {
     }
 }
 
-/// Whether a portal is running that has file dialogs and answers. One that could be started does not
-/// count: whoever wanted a dialog has tried that.
+/// Whether a running portal has file dialogs and answers. One that could be started does not count: the
+/// call for a dialog has tried that.
 pub(crate) fn has_file_dialogs() -> bool {
     connect(RUNNING).is_some_and(|connection| is_running(&connection) && has_dialogs(&connection))
 }

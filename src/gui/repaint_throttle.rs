@@ -1,27 +1,27 @@
-//! How often the window paints while something is measured: seldom enough to take no more than a hundredth
-//! of the time of the processor that is measured.
+//! How often the window paints during a run: seldom enough to use at most a hundredth of the time of the
+//! measured processor.
 //!
-//! Where a card draws, a frame is cheap; where the processor itself has to draw, a frame takes tens of
-//! milliseconds of all its cores. What a frame takes is known from frames that follow at once upon each
-//! other, because then the process does nothing else in between.
+//! With a GPU a frame is cheap; without one it takes tens of milliseconds of all cores. The cost of a
+//! frame is taken from frames that follow each other at once, because the process does nothing else in
+//! between.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// It never paints more often than this while something is measured,
+/// It never paints more often than this during a run,
 const SHORTEST: Duration = Duration::from_millis(250);
 /// and never more seldom.
 const LONGEST: Duration = Duration::from_millis(1_500);
-/// A frame may take one part in so many of the time.
+/// Frames may take one part in this many of the time.
 const SHARE: u64 = 100;
 /// Frames that follow upon each other faster than this.
 const AT_ONCE: Duration = Duration::from_millis(120);
 /// Frames whose cost is remembered.
 const KEPT: usize = 15;
 
-/// The time between two frames, read by whoever asks for the next one.
+/// The time between two frames, read by requests for the next one.
 #[derive(Clone, Debug)]
 pub(super) struct Pace(Arc<AtomicU64>);
 
@@ -38,7 +38,7 @@ impl Default for Pace {
     }
 }
 
-/// What frames take.
+/// The cost of frames.
 #[derive(Debug, Default)]
 pub(crate) struct Calm {
     pace: Pace,

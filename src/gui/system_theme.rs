@@ -1,8 +1,8 @@
 //! The theme and the motion that follow the system.
 //!
-//! The window library does not know the desktop's request on Linux, and shows the fallback. So a thread asks
-//! the portal and waits for changes until the program ends, and what it hears becomes the fallback. Where
-//! nobody answers, or the user chose a theme, that changes nothing.
+//! The window library does not know the desktop's setting on Linux, and shows the fallback. So a thread asks
+//! the portal and waits for changes until the program ends, and the answer becomes the fallback. Without a
+//! portal, or where the user chose a theme, that changes nothing.
 
 use std::mem;
 use std::thread;
@@ -13,7 +13,7 @@ use eframe::egui::{Context, Theme};
 use super::portal::{self, RunRequest, Scheme};
 use super::theme;
 
-/// Has the window follow the desktop from now on. Does not wait for it.
+/// Makes the window follow the desktop from now on. Does not wait for it.
 pub(super) fn follow(ctx: &Context) {
     let ctx = ctx.clone();
     let started = thread::Builder::new()
@@ -29,11 +29,11 @@ pub(super) fn follow(ctx: &Context) {
                 }
             });
         });
-    // Without the thread it is as without a portal.
+    // Without the thread the window behaves as without a portal.
     drop(started);
 }
 
-/// Whether what folds and scrolls comes to its place at once from now on, and did not before, or the other way.
+/// Whether the setting for reduced motion changed.
 fn move_less(ctx: &Context, is_reduced: bool) -> bool {
     let (fade_s, scroll) = if is_reduced {
         (0.0, ScrollAnimation::none())
@@ -49,7 +49,7 @@ fn move_less(ctx: &Context, is_reduced: bool) -> bool {
     is_new
 }
 
-/// Begins with what the desktop wanted at the last start: it is asked after the first frame only.
+/// Starts with the desktop's settings of the last start: it is asked after the first frame.
 pub(crate) fn begin_with(ctx: &Context, is_light: bool) {
     if is_light {
         adopt(ctx, Scheme::Light);
@@ -61,7 +61,7 @@ pub(crate) fn is_light(ctx: &Context) -> bool {
     ctx.options(|options| options.fallback_theme == Theme::Light)
 }
 
-/// Whether the desktop wants something else than before.
+/// Whether the desktop's settings changed.
 fn adopt(ctx: &Context, scheme: Scheme) -> bool {
     let wanted = match scheme {
         Scheme::Any => theme::FALLBACK,

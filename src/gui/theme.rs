@@ -1,6 +1,6 @@
-//! The design tokens: spacing, radii, type sizes and colour roles, for a dark and a light theme.
+//! Design tokens: spacing, radii, type sizes and colour roles, for a dark and a light theme.
 //!
-//! The only file of the window that writes a size down; colours are written in `chart::colours`.
+//! The only file of the window with sizes; colours are in `chart::colours`.
 
 use eframe::egui::{
     self, Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, FontTweak,
@@ -35,9 +35,9 @@ pub(super) mod size {
     pub(crate) const STRIP: f32 = 32.0;
     /// Height of a control.
     pub(crate) const CONTROL: f32 = 28.0;
-    /// Width of the mark around what the keyboard is at.
+    /// Width of the focus ring.
     pub(crate) const FOCUS: f32 = 2.0;
-    /// Between a control and that mark.
+    /// Between a control and that ring.
     pub(crate) const FOCUS_GAP: f32 = 1.0;
     /// Height of a row of a table.
     pub(crate) const ROW: f32 = 28.0;
@@ -77,7 +77,7 @@ pub(crate) struct Roles {
     pub rail: Color32,
     /// Cards and panels.
     pub panel: Color32,
-    /// Controls and what is under the hand.
+    /// Controls and what is under the pointer.
     pub raised: Color32,
     /// Lines between things.
     pub line: Color32,
@@ -87,7 +87,7 @@ pub(crate) struct Roles {
     pub quiet: Color32,
     /// Words that only help.
     pub faint: Color32,
-    /// Selection, primary action, the thing under the hand.
+    /// Selection, primary action, the thing under the pointer.
     pub accent: Color32,
     /// The primary action's ground.
     pub accent_fill: Color32,
@@ -97,7 +97,7 @@ pub(crate) struct Roles {
     pub good: Color32,
     /// Worse, failed.
     pub bad: Color32,
-    /// Cannot be told.
+    /// Inconclusive.
     pub unsure: Color32,
     series: [Color32; palette::COLOURS],
 }
@@ -208,7 +208,7 @@ pub(crate) const FADE_S: f32 = 0.12;
 /// The theme where neither the user nor the desktop wants one.
 pub(crate) const FALLBACK: Theme = Theme::Dark;
 
-/// Gives the window its fonts and both themes. Before this nothing can be drawn.
+/// Sets the fonts and both themes. Nothing can be drawn before.
 pub(super) fn install(ctx: &Context) {
     ctx.set_fonts(definitions());
     for (theme, roles) in [(Theme::Dark, &DARK), (Theme::Light, &LIGHT)] {
@@ -273,7 +273,7 @@ fn style(theme: Theme, roles: &Roles) -> Style {
     spacing.scroll = egui::style::ScrollStyle::floating();
     spacing.scroll.bar_width = 8.0;
     spacing.scroll.foreground_color = false;
-    // The bar lies over the edge of cards; a ground behind it would cut them off.
+    // The scroll bar overlaps the edge of cards; a background would cut them.
     spacing.scroll.active_background_opacity = 0.0;
     spacing.scroll.interact_background_opacity = 0.0;
     spacing.icon_width = 16.0;

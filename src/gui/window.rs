@@ -1,4 +1,4 @@
-//! The window itself: from start to close, one frame after the other.
+//! The window itself: from start to close, frame by frame.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use powerband_app::{App, Installation, Output};
 use powerband_core::base::clock;
 use powerband_core::base::ending::Ending;
 
-/// Most time a frame may spend on what background work reported.
+/// Most time a frame may spend on reports of background work.
 const DRAIN: Duration = Duration::from_millis(10);
-/// Wishes that are kept for tests.
+/// Most actions recorded for tests.
 const ACTIONS_KEPT: usize = 16;
 /// Size of the first window of a new user.
 const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
@@ -36,10 +36,10 @@ pub struct Started {
     pub files: Vec<PathBuf>,
 }
 
-/// Where this is set, the window says on standard error when its first frame was painted. For the bench.
+/// If this is set, the window prints the time of its first frame to standard error, for the bench.
 const TIMES: &str = "POWERBAND_TIMES";
 
-/// Opens the window and blocks until it is closed, or somebody asks for the end.
+/// Opens the window and blocks until it closes, or a signal ends it.
 pub fn run(started: Started, ending: Ending) -> Result<(), String> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
     let (remembered, _) = settings::read(&settings::window_file(&started.place));
@@ -63,7 +63,7 @@ pub fn run(started: Started, ending: Ending) -> Result<(), String> {
         }),
     )
     .map_err(|error| {
-        // The window library names its own source files; what went wrong stands at the end.
+        // The window library names its own source files; the cause stands at the end.
         let words = error.to_string();
         let cause = words.rsplit(": ").next().unwrap_or(&words);
         format!("the display cannot be used: {cause}.")
@@ -88,7 +88,7 @@ fn viewport(placement: Option<Placement>) -> egui::ViewportBuilder {
     }
 }
 
-/// The program's sign on the task bar, painted here so that no picture has to be decoded at the start.
+/// The program's icon on the task bar, painted here so that no picture is decoded at start.
 fn app_icon() -> egui::IconData {
     const SIDE: usize = 64;
     let amber = theme::DARK.accent;
@@ -127,12 +127,12 @@ pub struct Window {
     /// Whether the desktop is asked for its theme. Tests and benches look the same on every desktop.
     follows_system: bool,
     is_closing: bool,
-    /// Asked for from outside.
+    /// Set by a signal to end the program.
     ending: Ending,
-    /// Whether the application knows that the end was asked for.
+    /// Whether the application knows that it should end.
     is_ending: bool,
     calm: Calm,
-    /// When the start began, until the first frame was told about; nothing where nobody wants to know.
+    /// Start time, until the first frame was reported; `None` without the variable.
     since: Option<Instant>,
     /// Whether the cursor was in a text field when the last frame ended.
     was_typing: bool,
@@ -169,7 +169,7 @@ impl Window {
         &self.app
     }
 
-    /// The application, for tests that need it in a state that no hand brings it into.
+    /// The application, for tests that need a state which no input leads to.
     #[doc(hidden)]
     pub fn app_mut(&mut self) -> &mut App {
         &mut self.app
@@ -188,7 +188,7 @@ impl Window {
         self
     }
 
-    /// Does what was asked for.
+    /// Applies an action.
     pub fn act(&mut self, action: Action) {
         self.app.act(action);
     }
@@ -236,16 +236,16 @@ impl Window {
         }
     }
 
-    /// Keeps what is to be remembered. That it could not be kept must not keep the window open.
+    /// Saves the window's state. A failure must not keep the window open.
     fn remember(&self) {
         drop(self.app.remember());
     }
 
-    /// Everything that happens without painting.
+    /// The part of a frame without painting.
     pub fn before_frame(&mut self, ctx: &Context) {
         self.calm
             .frame(clock::monotonic_ns(), clock::used_by_process_ns());
-        // Looking around starts processes and reads large files; the first frame goes before.
+        // The search starts processes and reads large files, so it follows the first frame.
         if ctx.cumulative_frame_nr() > 0
             && let Some(files) = self.waking.take()
         {
@@ -276,7 +276,7 @@ impl Window {
         }
     }
 
-    /// Stops a run and closes, as if somebody had chosen so in the window.
+    /// Stops a run and closes, like *Stop and close* in the window.
     fn end_where_asked(&mut self) {
         self.ending.set_saving(self.app.is_running());
         if self.ending.is_asked() && !self.is_ending {
@@ -285,8 +285,8 @@ impl Window {
         }
     }
 
-    /// Says when the first frame was on the screen, which is known once the second one begins.
-    #[expect(clippy::print_stderr, reason = "asked for by whoever set the variable")]
+    /// Prints when the first frame was on the screen, which is known once the second one begins.
+    #[expect(clippy::print_stderr, reason = "the environment variable requests it")]
     fn tell_times(&mut self, ctx: &Context) {
         if ctx.cumulative_frame_nr() == 0 {
             return ctx.request_repaint();
@@ -322,7 +322,7 @@ impl Window {
         };
     }
 
-    /// One frame: shell, screen, and what lies over them. Actions take effect after it.
+    /// One frame: shell, screen and overlays. Actions take effect after it.
     pub fn frame(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let mut actions = Vec::new();
@@ -358,7 +358,7 @@ impl Window {
         }
     }
 
-    /// Everything but what lies over it.
+    /// Everything but overlays.
     fn panels(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let app = &self.app;
         let roles = theme::roles(ui);

@@ -236,7 +236,7 @@ fn what_others_published_is_reported_as_theirs() {
         let text = fs::read_to_string(home.path(name)).expect("a report");
         for words in [
             "Published numbers",
-            "What does not add up",
+            "Inconsistent numbers",
             "1,730",
             "21.6 ×",
             "not measured",

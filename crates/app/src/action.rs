@@ -1,4 +1,4 @@
-//! Everything that a user can ask for. Views return these, and `App::act` hands each to the folder that it is about.
+//! All actions. Views return them, and `App::act` hands each to its folder.
 
 use std::path::PathBuf;
 
@@ -26,35 +26,35 @@ pub enum Action {
     Go(Screen),
     /// One step out of whatever is open.
     Back,
-    /// About the window itself.
+    /// Actions on the window itself.
     Shell(Shell),
     /// About this machine and its engines.
     Machine(Machine),
     /// About the plan.
     Plan(PlanEdit),
-    /// About the run.
+    /// Actions on the run.
     Run(Run),
-    /// About the open sessions.
+    /// Actions on the open sessions.
     Sessions(Sessions),
-    /// About the curves.
+    /// Actions on the curves.
     Curves(Curves),
-    /// About the comparison.
+    /// Actions on the comparison.
     Compare(Compare),
-    /// About the history of a case.
+    /// Actions on the history of a case.
     History(History),
-    /// About the steps of a session.
+    /// Actions on the steps of a session.
     Journey(Journey),
-    /// About where the time of a profile went.
+    /// Actions on the kernels of a profile.
     Kernels(Kernels),
     /// Opens a file of another tool and shows it on the timeline.
     OpenTrace(PathBuf),
     /// About the timeline.
     Timeline(Timeline),
-    /// About the files of the library.
+    /// Actions on the files of the library.
     Library(Library),
     /// Writes a report to a file; nothing stands for asking which.
     Report(Subject, Option<PathBuf>),
-    /// About figures as pictures.
+    /// Actions on figures as pictures.
     Figures(Figures),
     /// About a table, by its id.
     Table(&'static str, Change),

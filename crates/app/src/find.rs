@@ -1,10 +1,10 @@
-//! Things found by words: all of them somewhere in a title, in any order. Only where no title has them are
-//! they taken for letters that stand in a title in this order, not far from each other.
+//! Searches titles for words in any order. Where no title has all words, it searches for their letters in
+//! this order and close to each other.
 
-/// Steps that letters may lie apart, for each of them; whatever is farther is found in nearly every title.
+/// Largest distance of neighbouring letters; with a larger one nearly every title matches.
 const LOOSEST: usize = 4;
 
-/// The things whose titles have the words, the closest first. Without words, all of them as they came.
+/// The items whose titles match, the best first. Without words, all of them in their order.
 pub fn by_words<T>(things: Vec<T>, title: impl Fn(&T) -> &str, wanted: &str) -> Vec<T> {
     let wanted = wanted.to_lowercase();
     let words: Vec<&str> = wanted.split_whitespace().collect();
@@ -27,12 +27,12 @@ pub fn by_words<T>(things: Vec<T>, title: impl Fn(&T) -> &str, wanted: &str) -> 
     let mut found: Vec<((usize, usize), T)> = ranked
         .filter_map(|((rank, title), thing)| Some(((rank?, title.len()), thing)))
         .collect();
-    // Of two that are as close, the one with less beside the words; else they stay as they came.
+    // Of two equal matches the shorter title comes first, else the order stays.
     found.sort_by_key(|(key, _)| *key);
     found.into_iter().map(|(_, thing)| thing).collect()
 }
 
-/// How well the title has all of the words; the least is best.
+/// How well the title matches all words; the lowest is best.
 fn rank(title: &str, words: &[&str]) -> Option<usize> {
     words.iter().map(|word| place(title, word)).sum()
 }
@@ -51,7 +51,7 @@ fn place(title: &str, word: &str) -> Option<usize> {
     ranks.min()
 }
 
-/// How far the letters lie apart in the title; nothing where they are not in it in this order, or too far.
+/// Distance of the letters in the title; `None` where they are missing, out of order or too far apart.
 fn distance(title: &str, letters: &[char]) -> Option<usize> {
     let title: Vec<char> = title.chars().filter(|c| !c.is_whitespace()).collect();
     let mut place = 0;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn letters_all_over_a_title_are_not_found() {
-        // In order they are in the fourth title, from one end to the other.
+        // The fourth title has the letters in order, but across its whole length.
         assert!(found("oeepa").is_empty());
         assert!(found("qqqq").is_empty());
     }

@@ -32,7 +32,7 @@ use powerband_store::trash::Discarded;
 /// One report, by its subject. Each subject is taken in by one function that knows all of its variants.
 #[derive(Debug)]
 pub enum Message {
-    /// What this machine has, and fetching what it lacks.
+    /// This machine's devices and engines, and the installation of ONNX Runtime.
     Machine(MachineMessage),
     /// About what is to be measured.
     Plan(PlanMessage),
@@ -46,24 +46,24 @@ pub enum Message {
     Run(RunMessage),
     /// The picture of a figure, for the clipboard.
     Picture(Arc<Picture>),
-    /// Something was done; the words say what.
+    /// A success message.
     Done(String),
-    /// Something was not done; the words say why.
+    /// A failure message.
     Failed(String),
 }
 
-/// What this machine has, and fetching what it lacks.
+/// This machine's devices and engines, and the installation of ONNX Runtime.
 #[derive(Debug)]
 pub enum MachineMessage {
     /// Processor, memory, system.
     Environment(Box<Environment>),
-    /// Devices that can be watched, and who tells of none.
+    /// Devices with telemetry, and the sources that have none.
     Devices(Vec<WatchedDevice>, Vec<MissingSource>),
     /// Engines, ready ones first.
     Engines(Vec<EngineState>),
-    /// Looking up what this machine has broke off, and why.
+    /// The search for devices and engines failed, and why.
     NotSurveyed(String),
-    /// What is missing of the profilers that are programs of their own.
+    /// What external profilers lack.
     MissingProfilers(Vec<(Profiler, String)>),
     /// A step of fetching ONNX Runtime.
     InstallStep(String, Option<f32>),
@@ -76,9 +76,9 @@ pub enum MachineMessage {
 pub enum PlanMessage {
     /// The plan of a session, to be run again; or why there is none.
     Found(Result<Box<Draft>, String>),
-    /// What is known of a model.
+    /// Facts of a model.
     Model(String, Result<Box<ModelSummary>, String>),
-    /// Plans that are kept.
+    /// Saved plans.
     Saved(Vec<(PathBuf, Draft)>),
 }
 
@@ -97,15 +97,15 @@ pub enum SessionMessage {
     Edited(PathBuf, Result<Stamp, String>),
     /// A session went to the trash, or did not.
     Discarded(PathBuf, String, Result<Discarded, String>),
-    /// A session came back from the trash, or did not.
+    /// A session was restored from the trash, or was not.
     Restored(String, Result<Option<String>, (Discarded, String)>),
     /// A file was written, and is the session's own from now on.
     SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
-    /// What interrupted runs left behind: a few words for each journal.
+    /// Journals of interrupted runs, with a description each.
     Abandoned(Vec<String>),
     /// What an interrupted run had measured was saved: the session's name, and its file.
     Recovered(String, PathBuf),
-    /// Runs that go on, by their journals; this program's own among them.
+    /// Runs in progress, by their journals, including this program's own.
     Living(Vec<Living>),
 }
 
@@ -135,7 +135,7 @@ pub enum TraceMessage {
     Read(TraceId, Result<Box<OpenTrace>, Option<String>>),
     /// Reading these traces broke off, and why.
     NotRead(Vec<TraceId>, String),
-    /// A file was read that has no times; what it holds is shown elsewhere.
+    /// A file without times was read; another screen shows its content.
     WithoutTimes(TraceId, Screen),
     /// Slices of a trace were looked for by name.
     Found(TraceId, Box<Hits>),
@@ -148,15 +148,15 @@ pub enum TraceMessage {
 pub enum RunMessage {
     /// The run's plan is prepared.
     Began(Box<Beginning>),
-    /// A run that was over goes on, with so many rounds more.
+    /// A finished run continues with this many more rounds.
     WentOn(Box<Session>, u32),
-    /// The run could not begin.
+    /// The run could not start.
     Refused(String),
-    /// The run broke off by a fault of this program.
+    /// The run failed with an internal error.
     Broke(String),
     /// Something happened in the run.
     Event(Box<(Stamped, Option<Findings>)>),
-    /// The run is over: where it was saved, and what else is to be said.
+    /// The run ended: where it was saved, and its remarks.
     Over(Box<RunOver>),
 }
 
@@ -184,8 +184,8 @@ pub struct RunOver {
     pub session: Arc<Session>,
     /// What was found in it.
     pub findings: Findings,
-    /// Where it is, or why it is not.
+    /// Its file, or why it was not saved.
     pub saved: Result<(PathBuf, Option<Stamp>), String>,
-    /// What else is to be said.
+    /// Remarks.
     pub notes: Vec<String>,
 }

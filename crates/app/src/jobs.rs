@@ -18,15 +18,15 @@ use powerband_core::domain::event::RunEvent;
 use powerband_store::journal::{self, Living};
 use powerband_store::library::{self, Scanned, Stamp};
 
-/// Reports that may wait before their senders do.
+/// Reports in the queue before senders block.
 const INBOX: usize = 4096;
-/// How often files are looked at for changes made elsewhere.
+/// How often files are checked for changes by other programs.
 const WATCH_EVERY: Duration = Duration::from_secs(3);
 
-/// How soon a report wants to be seen.
+/// How soon a report is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// At once: somebody is waiting for it.
+    /// At once: the user waits for it.
     Now,
     /// Within a quarter of a second: so that painting does not disturb what is being measured.
     Soon,
@@ -34,10 +34,10 @@ pub enum Urgency {
     Whenever,
 }
 
-/// How soon a message wants to be seen.
+/// How soon a message is shown.
 fn urgency(message: &Message) -> Urgency {
     match message {
-        // Readings of devices come twice a second, and a frame takes something from what is measured.
+        // Device readings come twice a second, and each frame disturbs the measurement.
         Message::Run(RunMessage::Event(event))
             if matches!(event.0.event, RunEvent::Read { .. }) =>
         {
@@ -60,7 +60,7 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// Reports. Once the window is gone nobody listens, which is no error.
+    /// Sends a report. After the window has closed it is dropped, which is no error.
     pub fn send(&self, message: Message) {
         let urgency = urgency(&message);
         if self.sender.send(message).is_ok() {
@@ -68,7 +68,7 @@ impl Outlet {
         }
     }
 
-    /// Whether somebody may still listen.
+    /// Whether the receiver may still exist.
     pub(crate) fn try_send(&self, message: Message) -> bool {
         use std::sync::mpsc::TrySendError;
         let sent = self.sender.try_send(message);
@@ -107,13 +107,13 @@ impl Jobs {
         self.outlet.clone()
     }
 
-    /// Does a piece of work elsewhere.
+    /// Runs work on a background thread.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
         self.spawn_or(name, Message::Failed, work);
     }
 
-    /// Does a piece of work elsewhere that somebody waits for: where it breaks off by a fault of this program,
-    /// they are told in words of their own.
+    /// Runs work on a background thread that another part waits for: a panic sends a message of the waiting
+    /// part's own kind.
     pub(crate) fn spawn_or(
         &self,
         name: &str,
@@ -128,13 +128,12 @@ impl Jobs {
             }
         });
         if let Err(error) = started {
-            self.outlet.send(broken(format!(
-                "The system refuses another thread for {name}: {error}"
-            )));
+            self.outlet
+                .send(broken(format!("Cannot start a thread for {name}: {error}")));
         }
     }
 
-    /// Looks through the library and the journals of runs, now and from time to time.
+    /// Scans the library and the journals of runs, now and periodically.
     pub(crate) fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
@@ -150,13 +149,13 @@ impl Jobs {
         });
     }
 
-    /// Has the library looked through at once.
+    /// Scans the library at once.
     pub(crate) fn rescan_library(&self) {
         *lock(&self.watch.wanted) = true;
         self.watch.nudge.notify_all();
     }
 
-    /// Says which files are open, wherever they are.
+    /// Sets which files are open, in any folder.
     pub(crate) fn watch_files(&self, files: BTreeSet<PathBuf>) {
         *lock(&self.watch.files) = files;
     }
@@ -168,16 +167,16 @@ impl Drop for Jobs {
     }
 }
 
-/// What is said of work that broke off by a fault of this program.
+/// The message of a panic in background work.
 fn fault(job: &str, panic: &(dyn Any + Send)) -> String {
     let words = panic
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("it left no words");
+        .unwrap_or("no message");
     format!(
-        "A fault in Powerband itself broke off \u{201c}{job}\u{201d}: {words}. Everything else goes on; please \
-         report this with what you did before it, and with what the terminal says."
+        "Internal error in \u{201c}{job}\u{201d}: {words}. Everything else goes on; please report this with \
+         the steps before it and the output of the terminal."
     )
 }
 
@@ -193,7 +192,7 @@ impl Watch {
         lock(&self.files).clone()
     }
 
-    /// Waits until it is time for the next look; tells whether somebody asked for it.
+    /// Waits until the next scan is due; returns whether it was requested.
     fn wait(&self) -> bool {
         let wanted = lock(&self.wanted);
         let waited = self
@@ -209,18 +208,18 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was seen the last time, so that only changes are reported.
+/// The last scan, so that only changes are reported.
 #[derive(Default)]
 struct Known {
     library: Option<Result<BTreeMap<PathBuf, Scanned>, String>>,
-    /// Whether the library's folder was there at any look.
+    /// Whether any scan found the library's folder.
     was_there: bool,
     files: BTreeMap<PathBuf, Option<Stamp>>,
     living: Vec<Living>,
 }
 
 impl Known {
-    /// Which runs go on, this program's own among them.
+    /// Runs in progress, including this program's own.
     fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
         let now = journal::living(journals, &self.living);
         if now != self.living {
@@ -229,8 +228,8 @@ impl Known {
         }
     }
 
-    /// Looks once; tells whether anybody still listens. Whoever asked is answered even where nothing
-    /// changed: what went to the trash and came back between two looks is the same as before.
+    /// Scans once; returns whether the receiver still exists. A request is answered even where nothing
+    /// changed: a session trashed and restored between two scans looks the same as before.
     fn look(
         &mut self,
         folder: &Path,
@@ -277,14 +276,14 @@ impl Known {
     }
 }
 
-/// Whether the folder is there. One that was never made is an empty library; one that went away, or that
-/// cannot be read, is trouble.
+/// Whether the folder exists. A folder that never existed is an empty library; one that disappeared or
+/// cannot be read is a problem.
 fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
     match fs::read_dir(folder) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !was_there => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(format!(
-            "The folder of the library, {}, is gone. Put it back; or go on, and the next run makes a new one.",
+            "The library folder {} is missing. Restore it, or continue: the next run makes a new one.",
             folder.display()
         )),
         Err(error) => Err(format!(

@@ -1,11 +1,11 @@
-//! Shortcuts as people write them, `Ctrl+Shift+P`, without a word of who reads the keyboard.
+//! Shortcuts as text, `Ctrl+Shift+P`, independent of the code that reads the keyboard.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Keys that are held while another is pressed: alone they are no shortcut.
+/// Modifier keys: alone they are no shortcut.
 const HELD: [&str; 8] = [
     "ShiftLeft",
     "ShiftRight",
@@ -17,7 +17,7 @@ const HELD: [&str; 8] = [
     "SuperRight",
 ];
 
-/// Whether a key of this name is one of those that are held while another is pressed.
+/// Whether a key of this name is a modifier.
 pub fn is_held(key: &str) -> bool {
     HELD.contains(&key)
 }
@@ -37,7 +37,7 @@ pub struct Shortcut {
 }
 
 impl Shortcut {
-    /// Whether typing text could mean it: a plain character without Ctrl or Alt.
+    /// Whether typing text could produce it: a plain character without Ctrl or Alt.
     pub fn is_typing(&self) -> bool {
         !self.ctrl && !self.alt && self.key.chars().count() == 1
     }

@@ -1,4 +1,4 @@
-//! The application without a window: its state, everything that can be asked of it, and the work behind it.
+//! The application without a window: its state, its actions and its background work.
 //!
 //! A view reads [`App`] and returns [`action::Action`]s; [`App::act`] is the only way to change it. What
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
@@ -55,24 +55,24 @@ use shell::settings::{self, Remembered};
 use tables::Tables;
 use timeline::TimelineState;
 
-/// What the application wants from whoever shows it.
+/// A request of the application to the window.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// Put this on the clipboard.
+    /// Put this text on the clipboard.
     Copy(String),
     /// Put this picture on the clipboard.
     CopyPicture(Arc<Picture>),
     /// Put the cursor into the field of this name.
     Cursor(String),
-    /// Hand in the figure that the user means.
+    /// Return the figure that the user means.
     Figure(FigureWish),
     /// Ask the user for files.
     Ask(Ask),
-    /// Go out of sight and stay alive.
+    /// Hide the window.
     Hide,
-    /// Come back into sight: there is something to decide.
+    /// Show the window: there is a question.
     Show,
-    /// Go.
+    /// Close the window.
     Close,
 }
 
@@ -112,7 +112,7 @@ pub struct App {
     pub place: Installation,
     /// The screen that is shown.
     pub screen: Screen,
-    /// What is kept from one start to the next.
+    /// The saved state of the window.
     pub remembered: Remembered,
     /// Whether the command palette is open.
     pub palette_open: bool,
@@ -121,13 +121,13 @@ pub struct App {
     /// Whether the library is shown beside the screen all the same where the window has no room for both;
     /// nothing where it has.
     library_in_narrow: Option<bool>,
-    /// Whether the user is being asked what becomes of the run.
+    /// Whether the window asks what happens to the run.
     pub closing: bool,
     /// This machine.
     pub machine: MachineState,
     /// The plan.
     pub planner: Planner,
-    /// The run, while it goes on and after it.
+    /// The run in progress, or the last one.
     pub run: Option<LiveRun>,
     /// How many runs were begun in this window.
     pub n_runs: u32,
@@ -143,7 +143,7 @@ pub struct App {
     pub history: HistoryState,
     /// The steps of a session.
     pub journey: JourneyState,
-    /// Where the time of a profile went.
+    /// The time of a profile by category, operator and kernel.
     pub kernels: KernelsState,
     /// The timeline of a trace.
     pub timeline: TimelineState,
@@ -155,7 +155,7 @@ pub struct App {
     pub has_figure: bool,
     /// What the user should know.
     pub notices: Notices,
-    /// What is wanted from whoever shows the application, oldest first.
+    /// Requests to the window, oldest first.
     pub outputs: Vec<Output>,
     window_file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
@@ -172,7 +172,7 @@ pub struct App {
 }
 
 impl App {
-    /// An application that has looked at nothing yet but its own settings.
+    /// An application that has read its own settings only.
     pub fn new(place: Installation, waker: Waker) -> Self {
         let window_file = settings::window_file(&place);
         let (remembered, said) = settings::read(&window_file);
@@ -244,7 +244,7 @@ impl App {
         self.inspect_model();
     }
 
-    /// Does what was asked for.
+    /// Applies an action.
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Go(screen) => self.go(screen),
@@ -280,7 +280,7 @@ impl App {
         keys.map(|keys| keys.on_keyboard()).unwrap_or_default()
     }
 
-    /// How long until something changes by itself, in nanoseconds.
+    /// Nanoseconds until something changes by itself.
     pub fn next_change_ns(&self) -> Option<u64> {
         let now = clock::monotonic_ns();
         let tick = self.is_running().then_some(1_000_000_000);

@@ -1,27 +1,27 @@
-//! What the user should know, newest last: shown for a while at the foot of the window, kept in the log.
+//! Notices to the user, newest last: shown for a while at the foot of the window, and in the log.
 
 use super::App;
 use super::action::Action;
 use powerband_core::base::humanize;
 
-/// Most notices that are kept.
+/// Most notices in the log.
 const KEPT: usize = 500;
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
-    /// Something went as it should.
+    /// Something succeeded.
     Done,
     /// Worth knowing.
     Info,
-    /// Something went wrong; stays until it is dismissed.
+    /// A problem; stays until it is dismissed.
     Trouble,
-    /// Something to decide; stays until it is answered, and the log keeps the answer's button.
+    /// A question; stays until it is answered, and the log shows its button.
     Question,
 }
 
 impl Weight {
-    /// Whether it stays until somebody takes it down.
+    /// Whether it stays until the user dismisses it.
     fn stays(self) -> bool {
         matches!(self, Self::Trouble | Self::Question)
     }
@@ -34,9 +34,9 @@ pub struct Notice {
     pub id: u64,
     /// How much it matters.
     pub weight: Weight,
-    /// The whole message, which can be copied.
+    /// The whole message.
     pub text: String,
-    /// What can be done about it, with the words on the button.
+    /// The action it offers, with the button's label.
     pub offer: Option<(String, Action)>,
     /// When it came, in nanoseconds of the monotonic clock.
     pub at_ns: u64,
@@ -44,7 +44,7 @@ pub struct Notice {
     pub is_up: bool,
 }
 
-/// Every notice of this sitting.
+/// Every notice since the window opened.
 #[derive(Debug, Default)]
 pub struct Notices {
     all: Vec<Notice>,
@@ -52,7 +52,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Adds one. The same words a second time replace the first.
+    /// Adds one. It replaces a notice with the same text.
     pub fn add(
         &mut self,
         weight: Weight,
@@ -76,14 +76,14 @@ impl Notices {
         }
     }
 
-    /// Takes one off the screen; the log keeps it.
+    /// Dismisses one; the log keeps it.
     pub(crate) fn dismiss(&mut self, id: u64) {
         for notice in self.all.iter_mut().filter(|notice| notice.id == id) {
             notice.is_up = false;
         }
     }
 
-    /// Takes offers back: they are taken, or there is nothing left of them to do.
+    /// Withdraws offers that were taken or no longer apply.
     pub fn settle(&mut self, is_settled: impl Fn(&Action) -> bool) {
         for notice in &mut self.all {
             let offered = notice.offer.as_ref();
@@ -94,7 +94,7 @@ impl Notices {
         }
     }
 
-    /// Takes the one with these words off the screen: they are no longer so. The log keeps the words.
+    /// Dismisses the notice with this text because it no longer holds. The log keeps it.
     pub(crate) fn withdraw(&mut self, text: &str) {
         for notice in self.all.iter_mut().filter(|notice| notice.text == text) {
             notice.offer = None;
@@ -102,7 +102,7 @@ impl Notices {
         }
     }
 
-    /// Takes down what has been up long enough to read. Trouble and questions stay.
+    /// Dismisses notices that have been shown long enough to read. Problems and questions stay.
     pub fn age(&mut self, now_ns: u64) {
         for notice in &mut self.all {
             let long_enough = now_ns.saturating_sub(notice.at_ns) > reading_time_ns(notice);
@@ -112,7 +112,7 @@ impl Notices {
         }
     }
 
-    /// Nanoseconds until the next one comes down by itself.
+    /// Nanoseconds until the next one is dismissed by itself.
     pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
         self.up()
             .filter(|notice| !notice.weight.stays())
@@ -146,7 +146,7 @@ fn reading_time_ns(notice: &Notice) -> u64 {
 }
 
 impl App {
-    /// Everything that was said in this sitting and everything that happened in the run, a line each.
+    /// Every notice and every event of the run since the window opened, one per line.
     pub fn log_text(&self) -> String {
         let notices = self.notices.all.iter().map(|notice| notice.text.clone());
         let run = self.run.iter().flat_map(|run| &run.log);

@@ -1,5 +1,4 @@
-//! What background work reported, taken in: each report goes to the folder that it is about. Drained for a few
-//! milliseconds at a time.
+//! Hands each report of background work to the folder that it is about, for a few milliseconds at a time.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use super::{App, Output};
 use powerband_core::base::clock;
 
 impl App {
-    /// Takes in what was reported, for no longer than `budget`; tells whether something is left.
+    /// Takes in reports for at most `budget`; returns whether some are left.
     pub fn receive(&mut self, budget: Duration) -> bool {
         let begun = Instant::now();
         while let Some(message) = self.jobs.next() {

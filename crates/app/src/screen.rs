@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Screen {
-    /// What this machine has, and where to begin.
+    /// This machine, its engines and recent sessions.
     #[default]
     Home,
-    /// What is to be measured.
+    /// The plan to measure.
     Plan,
-    /// A run while it goes on.
+    /// A run in progress.
     Run,
     /// Latency and throughput against batch size.
     Curves,
     /// Before and after.
     Compare,
-    /// One case through time.
+    /// One case over all sessions.
     History,
-    /// Steps, and what each one gained.
+    /// Optimisation steps and their gains.
     Journey,
-    /// Where the time of a profile went.
+    /// The time of a profile by category, operator and kernel.
     Kernels,
-    /// What ran where and when, in a trace of a profiler.
+    /// A profiler's trace over time.
     Timeline,
-    /// Every session there is.
+    /// All sessions.
     Library,
-    /// Looks and shortcuts.
+    /// Appearance and shortcuts.
     Settings,
 }
 
@@ -48,7 +48,7 @@ impl Screen {
         Self::Settings,
     ];
 
-    /// What it is called.
+    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Home => "Home",
@@ -57,7 +57,7 @@ impl Screen {
             Self::Curves => "Curves",
             Self::Compare => "Compare",
             Self::History => "History",
-            Self::Journey => "Journey",
+            Self::Journey => "Steps",
             Self::Kernels => "Kernels",
             Self::Timeline => "Timeline",
             Self::Library => "Library",
@@ -65,20 +65,20 @@ impl Screen {
         }
     }
 
-    /// What it is for, in a sentence.
+    /// Its purpose in a sentence.
     pub fn purpose(self) -> &'static str {
         match self {
-            Self::Home => "What this machine has, and where to begin",
+            Self::Home => "This machine, its engines and recent sessions",
             Self::Plan => "Choose a model, setups and batch sizes",
-            Self::Run => "Watch a run while it goes on",
+            Self::Run => "Progress, samples and devices of a run",
             Self::Curves => "Latency and throughput against batch size",
             Self::Compare => "What changed between two setups or sessions",
-            Self::History => "One case through all sessions",
-            Self::Journey => "What each step gained, and what it cost",
+            Self::History => "One case in all sessions",
+            Self::Journey => "Gain and cost of each step",
             Self::Kernels => "Where the time of a profile went",
-            Self::Timeline => "What ran where and when, in a profiler's trace",
-            Self::Library => "Every session there is",
-            Self::Settings => "Theme, size of everything, and shortcuts",
+            Self::Timeline => "What ran where and when, from a profiler's trace",
+            Self::Library => "All sessions",
+            Self::Settings => "Theme, interface size and shortcuts",
         }
     }
 }

@@ -24,7 +24,7 @@ const ENTRY: f32 = 44.0;
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     search(ui, app, actions);
     ui.add_space(space::SMALL);
-    // What is open stands below, so that no row moves under the hand that opens it.
+    // Open sessions stand below, so that no row moves under the pointer.
     let all = ui.available_size();
     let below = height_of_open(app.sessions.len(), all.y);
     let above = (all.y - below).max(ENTRY);
@@ -35,7 +35,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     open_sessions(ui, app, below, actions);
 }
 
-/// The room that so many open sessions take of all there is.
+/// Height of this many open sessions, at most a share of the panel.
 fn height_of_open(count: usize, all: f32) -> f32 {
     if count == 0 {
         return 0.0;
@@ -52,7 +52,7 @@ fn in_library(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     let count = app.library.listed_len();
     if count == 0 {
-        // Where the folder cannot be read, that is said above.
+        // A folder that cannot be read has a message above.
         if app.library.trouble.is_none() {
             label::quiet(ui, nothing_listed(app));
         }
@@ -74,7 +74,7 @@ fn nothing_listed(app: &App) -> &'static str {
     match (app.library.is_scanned, app.library.search.is_empty()) {
         (false, _) => "Looking…",
         (true, true) => "No sessions yet. A run makes one; Ctrl+O opens one.",
-        (true, false) => "No session has these words.",
+        (true, false) => "No session matches these words.",
     }
 }
 
@@ -167,11 +167,8 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
 
 fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
     let (glyph, words) = match open.on_disk {
-        OnDisk::Gone => (icon::SAVE, "The file is gone; save it somewhere"),
-        _ => (
-            icon::AGAIN,
-            "The file was changed by something else; read it again",
-        ),
+        OnDisk::Gone => (icon::SAVE, "The file is missing; save the session"),
+        _ => (icon::AGAIN, "Another program changed the file; reload it"),
     };
     if button::small_icon(ui, glyph, words).clicked() {
         actions.push(Action::Sessions(match open.on_disk {
@@ -303,7 +300,7 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     [
         entry.name.clone(),
         held,
-        // What was published has no moment at which it was measured.
+        // Published sessions have no time of measurement.
         entry
             .measured()
             .map_or_else(String::new, humanize::short_moment),

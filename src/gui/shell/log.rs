@@ -1,4 +1,4 @@
-//! The log: everything that was said in this sitting, and everything that happened in the run.
+//! The log: every notice since the window opened, and every event of the run.
 
 use eframe::egui::{Align, Label, Layout, RichText, ScrollArea, Ui};
 
@@ -31,7 +31,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 let (glyph, color) = super::notices::look(ui, notice.weight);
                 ui.horizontal(|ui| {
                     ui.label(button::glyph(glyph).size(12.0).color(color));
-                    // A question that was only put aside can still be answered.
+                    // A dismissed question can still be answered.
                     if notice.weight == Weight::Question && !notice.is_up {
                         super::notices::offer(ui, notice, actions);
                     }
@@ -42,7 +42,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 run_line(ui, line.at_ns, &line.text, line.is_trouble);
             }
             if app.notices.all().is_empty() && app.run.is_none() {
-                label::quiet(ui, "Nothing has been said yet.");
+                label::quiet(ui, "The log is empty.");
             }
         });
 }

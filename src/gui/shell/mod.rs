@@ -1,4 +1,4 @@
-//! What is around every screen: rail, library, strip, palette, notices.
+//! The parts around every screen: rail, library, strip, palette, notices.
 
 pub(super) mod closing;
 pub(super) mod library;

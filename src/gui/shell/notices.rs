@@ -1,5 +1,5 @@
-//! Notices at the foot of the screen: what happened, what can be done about it, and the words to copy.
-//! They have room of their own, so that they never stand over a control.
+//! Notices at the foot of the screen: a message, its button, and a button to copy it. They have room of
+//! their own and never cover a control.
 
 use eframe::egui::text::LayoutJob;
 use eframe::egui::{Align, Frame, Id, Label, Layout, Margin, Panel, TextStyle, Ui, vec2};
@@ -67,7 +67,7 @@ fn reserve(ui: &Ui, height: f32) {
     }
 }
 
-/// Says how many others there are, and leads to them.
+/// The number of further notices, as a button to the log.
 fn more(ui: &mut Ui, number: usize, actions: &mut Vec<Action>) {
     let words = format!("{} more in the log", humanize::count(number as u64));
     if button::plain(ui, None, &words).clicked() {
@@ -75,7 +75,7 @@ fn more(ui: &mut Ui, number: usize, actions: &mut Vec<Action>) {
     }
 }
 
-/// The words of a notice, over no more lines than leave the screen in sight.
+/// The text of a notice, on as many lines as leave the screen visible.
 fn words(ui: &Ui, notice: &Notice) -> LayoutJob {
     let font = TextStyle::Body.resolve(ui.style());
     let color = ui.visuals().text_color();
@@ -114,7 +114,7 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) 
         });
 }
 
-/// From right to left: what takes it down, what copies it, and what can be done about it.
+/// From right to left: buttons to dismiss it, copy it, and act on it.
 fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
     let keys = app.keys_of("back");
@@ -124,13 +124,13 @@ fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     if close.clicked() {
         actions.push(Action::Shell(Shell::Dismiss(notice.id)));
     }
-    if button::small_icon(ui, icon::COPY, "Copy these words").clicked() {
+    if button::small_icon(ui, icon::COPY, "Copy this message").clicked() {
         actions.push(Action::Shell(Shell::Copy(notice.text.clone())));
     }
     offer(ui, notice, actions);
 }
 
-/// The button of what can be done about it.
+/// The button of its action.
 pub(crate) fn offer(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     if let Some((name, action)) = &notice.offer
         && button::plain(ui, None, name).clicked()

@@ -27,7 +27,7 @@ struct Memory {
     chosen: usize,
 }
 
-/// Whose title is looked at; only of what was found a line is made.
+/// An item whose title is searched; only matches become lines.
 enum Source<'a> {
     Command(&'static Command),
     Session(&'a Path, &'a Entry),
@@ -91,7 +91,7 @@ fn memory_id() -> Id {
     Id::unique("palette")
 }
 
-/// Whether something is typed into it: then Escape clears that, and does not close it.
+/// Whether it has text: then Escape clears the text and does not close it.
 pub(crate) fn has_words(ctx: &Context) -> bool {
     let memory = ctx.data(|data| data.get_temp::<Memory>(memory_id()));
     memory.is_some_and(|memory| !memory.words.is_empty())
@@ -116,7 +116,7 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
         let entry = scanned.entry.as_ref().ok()?;
         Some((format!("Open {}", entry.name), Source::Session(path, entry)))
     });
-    // What depends on what is open is much, and only for who looks for it.
+    // Entries that depend on open sessions are many, so they need a search.
     let others = if words.trim().is_empty() {
         Vec::new()
     } else {
@@ -156,12 +156,12 @@ fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
     let mut taken = None;
     if offers.is_empty() {
         ui.add_space(8.0);
-        super::super::widgets::label::quiet(ui, "Nothing is called like this.");
+        super::super::widgets::label::quiet(ui, "No matches.");
         return None;
     }
     ScrollArea::vertical()
         .max_height(LINE * 11.0)
-        // Else a list that was short for a letter stays as short when it grows again.
+        // Else the list would stay short when it grows again.
         .min_scrolled_height(LINE * 11.0)
         .auto_shrink([false, true])
         .show(ui, |ui| {

@@ -1,4 +1,4 @@
-//! A field for a path, where the desktop shows no file dialog or the user would rather type.
+//! A field for a path, where the desktop shows no file dialog or the user prefers to type.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label};
 use powerband_app::Ask;
 
-/// What became of the question.
+/// The answer to the question.
 pub(crate) enum Answer {
     /// This path.
     Path(PathBuf),
-    /// The user thought better of it.
+    /// The user cancelled.
     None,
 }
 
-/// Shows it, until there is an answer; with whether what is typed is a file.
+/// Shows it until there is an answer; `exists` says whether the typed path is a file.
 pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option<Answer> {
     let mut answer = None;
     let modal = Modal::new(Id::unique("path"))
@@ -26,7 +26,7 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             ui.set_width(520.0);
             label::card_title(ui, dialog_text::title(ask));
             ui.add_space(space::TINY);
-            label::quiet(ui, "Type the path; ~ stands for your home folder.");
+            label::quiet(ui, "Type the path; ~ is your home folder.");
             ui.add_space(space::SMALL);
             let field = egui::TextEdit::singleline(typed)
                 .desired_width(f32::INFINITY)
@@ -53,18 +53,18 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             let replaces = saves && *exists;
             if replaces {
                 ui.add_space(space::TINY);
-                let words = "There is a file of this name. It would be replaced.";
+                let words = "A file of this name exists. It would be replaced.";
                 ui.colored_label(theme::roles(ui).unsure, words);
             }
             ui.add_space(space::MEDIUM);
             ui.horizontal(|ui| {
                 let verb = match (saves, replaces) {
-                    (true, true) => "Replace it",
+                    (true, true) => "Replace",
                     (true, false) => "Save",
                     (false, _) => "Open",
                 };
                 let button = button::primary(ui, None, verb);
-                // The key that ends the path replaces nothing; pressed once more, it does.
+                // The first Enter replaces nothing; the second one does.
                 if enter && replaces {
                     button.request_focus();
                 }

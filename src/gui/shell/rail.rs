@@ -57,7 +57,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// How high so many entries are and how far apart, in a rail of this height.
+/// Height and spacing of this many entries in a rail of this height.
 fn fitted(room: f32, count: usize) -> (f32, f32) {
     let least = ENTRY.0 + APART.0;
     let most = ENTRY.1 + APART.1;

@@ -1,4 +1,4 @@
-//! The strip at the foot: the run, what the machine is doing, the newest news, and the way to every command.
+//! The strip at the foot: the run, the devices, the newest problem, and the command palette.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Align, Label, Layout, RichText, Sense, Ui, WidgetInfo, vec2};
@@ -15,16 +15,16 @@ use powerband_core::base::{clock, humanize};
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Track};
 use powerband_findings::analysis::device_readings;
 
-/// Devices whose load is told in the strip.
+/// Most devices with their utilisation in the strip.
 const MOST_DEVICES: usize = 4;
-/// Width of the bar that tells how far something is.
+/// Width of the progress bar.
 const BAR: f32 = 120.0;
-/// Where there is no more room than this, the way to every command is only its keys.
+/// Up to this width the button of the palette shows only its keys.
 const NARROW: f32 = 720.0;
 
-/// A part of what is told of a run that goes on.
+/// A part of the progress of a run.
 enum Part {
-    /// How far it is, as a bar.
+    /// The progress, as a bar.
     Bar(f32),
     /// Something with a number in it.
     Number(String),
@@ -36,7 +36,7 @@ enum Part {
 
 /// Shows it.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    // First what stands at the right, so that everything else knows how much room there is.
+    // The right side first, so that the rest knows the remaining width.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         commands(ui, app, actions);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -45,7 +45,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// The way to every command, and to the log.
+/// The buttons of the palette and of the log.
 fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let keys = app.keys_of("palette");
     let hint = match (keys.is_empty(), ui.available_width() > NARROW) {
@@ -70,14 +70,14 @@ fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// How often something went wrong in this sitting, whether its notice was taken down or not.
+/// The number of problems since the window opened, dismissed or not.
 fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let all = app.notices.all().iter();
     let troubles = all.filter(|notice| notice.weight == Weight::Trouble);
     let Some(newest) = troubles.clone().next_back() else {
         return;
     };
-    let words = humanize::of_many(troubles.count() as u64, "trouble");
+    let words = humanize::of_many(troubles.count() as u64, "problem");
     let color = theme::roles(ui).bad;
     let label = Label::new(RichText::new(&words).size(12.0).color(color));
     let response = ui.add(label.sense(Sense::click()));
@@ -122,7 +122,7 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// How far a run is, and what the devices do.
+/// The progress of a run, and the utilisation of devices.
 fn parts(run: &LiveRun) -> Vec<Part> {
     let mut parts = Vec::new();
     if let Some(progress) = &run.progress {
@@ -135,7 +135,7 @@ fn parts(run: &LiveRun) -> Vec<Part> {
     parts
 }
 
-/// Leaves out what there is no room for: the bar before anything else, then from the end.
+/// Drops parts that do not fit: the bar first, then from the end.
 fn fit(ui: &Ui, parts: &mut Vec<Part>, room: f32) {
     if taken(ui, parts) > room {
         parts.retain(|part| !matches!(part, Part::Bar(_)));
@@ -148,7 +148,7 @@ fn fit(ui: &Ui, parts: &mut Vec<Part>, room: f32) {
     }
 }
 
-/// What parts take, each with what is between it and the one before.
+/// Width of the parts with their gaps.
 fn taken(ui: &Ui, parts: &[Part]) -> f32 {
     let apart = ui.spacing().item_spacing.x;
     parts.iter().map(|part| width(ui, part) + apart).sum()
@@ -172,7 +172,7 @@ fn line(ui: &mut Ui) {
     ui.painter().rect_filled(rect, 0.0, color);
 }
 
-/// How busy each device is: `GPU 0 97 %`.
+/// Utilisation of each device: `GPU 0 97 %`.
 fn busy_words(run: &LiveRun) -> Vec<String> {
     let Some(session) = &run.session else {
         return Vec::new();
@@ -199,7 +199,7 @@ fn running_words(run: &LiveRun) -> String {
         Stage::Preparing => format!("Preparing {}", run.title),
         Stage::Paused => format!("{} paused, {elapsed}", run.title),
         Stage::Stopping => format!("Stopping {}", run.title),
-        _ if run.is_pausing() => format!("{} pauses after this visit, {elapsed}", run.title),
+        _ if run.is_pausing() => format!("{} pauses after this round, {elapsed}", run.title),
         _ => format!("Measuring {}, {elapsed}", run.title),
     }
 }
@@ -213,7 +213,7 @@ fn number(ui: &mut Ui, words: &str) {
     );
 }
 
-/// How far something is.
+/// A progress bar.
 pub(crate) fn progress_bar(ui: &mut Ui, share: f32) {
     let roles = theme::roles(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(BAR, 4.0), Sense::hover());

@@ -1,4 +1,4 @@
-//! History: one case through the sessions of the library, and where it changed.
+//! History: one case over the sessions of the library, and where it changed.
 
 use eframe::egui::{ComboBox, Ui};
 
@@ -30,13 +30,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "History", "One case through all sessions");
+    label::screen_title(ui, "History", "One case in all sessions");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         label::empty(
             ui,
             icon::HISTORY,
-            "Nothing to follow yet",
+            "No case to follow",
             history::what_helps(&app.sessions),
         );
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
@@ -97,7 +97,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
 fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
-            .on_hover_text("A point for each session with its 95 % interval; a word where it got faster or slower than in the session before");
+            .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the previous one");
         label::quiet(ui, &found.history.trend);
         if !found.chart.is_empty() {
             let look = Look {
@@ -149,7 +149,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     });
 }
 
-/// What a point says under the hand.
+/// The tooltip of a point.
 fn told(point: &Point) -> String {
     let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
     lines.extend(point.row.median_words());
@@ -162,7 +162,7 @@ fn told(point: &Point) -> String {
     }
     lines.extend(point.since_last.as_ref().map(|pair| {
         let call = pair.verdict.call.name();
-        format!("{call} against the session before")
+        format!("{call} vs. the previous session")
     }));
     lines.join("\n")
 }

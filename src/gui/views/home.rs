@@ -1,4 +1,4 @@
-//! Home: what this machine has, one large button, recent sessions, and an area to drop files on.
+//! Home: this machine, one large button, recent sessions, and an area to drop files on.
 
 use eframe::egui::{self, Align, CornerRadius, Label, Layout, RichText, Stroke, Ui, vec2};
 
@@ -17,11 +17,11 @@ use powerband_core::base::humanize;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::telemetry::WatchedDevice;
 
-/// Sessions that are shown here; the library has them all.
+/// Most sessions shown here; the library has all.
 const RECENT: usize = 5;
 /// Width of the area to drop files on, beside the large button.
 const DROP: f32 = 340.0;
-/// Where there is no more room than this, it stands below the button.
+/// Up to this width it stands below the button.
 const NARROW: f32 = 760.0;
 /// Share of a session's row that the words behind its name may take.
 const WORDS_SHARE: f32 = 0.62;
@@ -31,13 +31,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.add_space(space::SMALL);
         let roles = theme::roles(ui);
-        let title = RichText::new("What can this machine do?")
+        let title = RichText::new("Benchmark this machine")
             .size(text::BIG)
             .family(theme::semibold());
         ui.label(title.color(roles.text));
         label::quiet(
             ui,
-            "Find the batch size, precision and engine where your network pulls best.",
+            "Find the fastest batch size, precision and engine for your network.",
         );
         ui.add_space(space::LARGE);
         begin(ui, app, actions);
@@ -86,9 +86,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::HAIR);
     let sentence = match (&app.machine.engines, app.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
-        (Some(_), None) => {
-            "No engine is here yet. ONNX Runtime can be fetched with your own pip.".to_owned()
-        }
+        (Some(_), None) => "No engine is installed. Install ONNX Runtime with your pip.".to_owned(),
         (Some(_), Some(best)) => {
             let request = app.first_request();
             let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
@@ -121,7 +119,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if installing {
                 button::plain_if(
                     ui,
-                    Err("ONNX Runtime is being fetched"),
+                    Err("ONNX Runtime is being installed"),
                     Some(icon::RUN),
                     "Start",
                 );
@@ -182,7 +180,7 @@ fn drop_area(ui: &mut Ui, width: f32, actions: &mut Vec<Action>) {
     }
 }
 
-/// A caption over a part of the screen, with what belongs beside it.
+/// A caption over a part of the screen, with its buttons.
 fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_height(24.0);
@@ -240,13 +238,13 @@ fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// Offers to copy why something is missing, where it is.
+/// A button to copy the reason, where something is missing.
 fn copy_why(ui: &mut Ui, why: &str, actions: &mut Vec<Action>) {
     if why.is_empty() {
         return;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        let button = button::small_icon(ui, icon::COPY, "Copy why, and what helps");
+        let button = button::small_icon(ui, icon::COPY, "Copy the reason and the fix");
         if button.clicked() {
             actions.push(Action::Shell(Shell::Copy(why.to_owned())));
         }
@@ -272,13 +270,13 @@ fn memory(environment: &Environment) -> (String, String) {
     (
         humanize::bytes(memory.total_bytes),
         format!(
-            "{} could be had at the start",
+            "{} available at the start",
             humanize::bytes(memory.available_bytes)
         ),
     )
 }
 
-/// The cards, and who tells of none.
+/// The GPUs, and the sources that report none.
 fn graphics(app: &App) -> (String, String) {
     let Some((devices, _)) = &app.machine.devices else {
         return ("Looking…".to_owned(), " ".to_owned());
@@ -288,20 +286,19 @@ fn graphics(app: &App) -> (String, String) {
         [] => {
             let missing = app.machine.missing_cards();
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
-            let tell = if names.len() == 1 { "tells" } else { "tell" };
-            let words = format!("{} {tell} of none", humanize::list(&names));
-            ("None was found".to_owned(), words)
+            let words = format!("{}: no GPU", humanize::list(&names));
+            ("None found".to_owned(), words)
         }
         [card] => {
             let memory = card.memory_bytes.map(humanize::bytes).unwrap_or_default();
-            let told = format!("{memory}, told by {}", card.source);
+            let told = format!("{memory}, from {}", card.source);
             (card.name.clone(), told)
         }
         _ => (several(&cards), told_by(&cards)),
     }
 }
 
-/// Cards by their names: `2 × one, another`.
+/// GPUs by name: `2 × one, another`.
 fn several(cards: &[&WatchedDevice]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for card in cards {
@@ -317,7 +314,7 @@ fn several(cards: &[&WatchedDevice]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What each card has, and who told of them.
+/// The memory of each GPU, and its source.
 fn told_by(cards: &[&WatchedDevice]) -> String {
     let memory: Vec<String> = cards
         .iter()
@@ -326,7 +323,7 @@ fn told_by(cards: &[&WatchedDevice]) -> String {
         .collect();
     let mut sources: Vec<&str> = cards.iter().map(|card| card.source.as_str()).collect();
     sources.dedup();
-    let told = format!("told by {}", humanize::list(&sources));
+    let told = format!("from {}", humanize::list(&sources));
     if memory.is_empty() {
         return told;
     }
@@ -411,7 +408,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     if engine.id != "ort" {
         match engine.command() {
             Some(command) => copy(ui, "Copy the command", command, actions),
-            None => copy(ui, "Copy why", &engine.words, actions),
+            None => copy(ui, "Copy the reason", &engine.words, actions),
         }
         return;
     }
@@ -436,7 +433,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     }
 }
 
-/// What is to be done elsewhere goes by way of the clipboard.
+/// Steps to take outside the window go to the clipboard.
 fn copy(ui: &mut Ui, name: &str, text: &str, actions: &mut Vec<Action>) {
     let button = button::plain(ui, Some(icon::COPY), name);
     if button.on_hover_text(text).clicked() {
@@ -448,7 +445,7 @@ fn recent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "Recent sessions", |_| ());
     if app.library.found.is_empty() {
         let words = if app.library.is_scanned {
-            "None yet. The first run makes the first one."
+            "None yet. Start a run to make one."
         } else {
             "Looking…"
         };
@@ -484,7 +481,7 @@ fn rows(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// A session's name and what is in it; tells whether it was clicked.
+/// A session's name and content; returns whether it was clicked.
 fn session_row(ui: &mut Ui, kind: &str, name: &str, words: &str) -> bool {
     let size = vec2(ui.available_width(), 32.0);
     let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());

@@ -1,4 +1,4 @@
-//! Journey: the steps of a session, what each one gained, and what that cost.
+//! Optimisation steps: the gain and cost of each step of a session.
 
 use eframe::egui::{ComboBox, Label, RichText, Ui};
 
@@ -18,7 +18,7 @@ use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::tables::steps;
 
-/// Below this width the charts stand one above the other.
+/// Below this width the charts stand below each other.
 const NARROW: f32 = 620.0;
 
 /// Shows it.
@@ -37,11 +37,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Journey", "What each step gained, and what it cost");
+    label::screen_title(ui, "Optimisation steps", "Gain and cost of each step");
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = journey::what_helps(&app.sessions);
-        label::empty(ui, icon::JOURNEY, "No steps to be seen yet", sentence);
+        label::empty(ui, icon::JOURNEY, "No steps yet", sentence);
         for ladder in plan::ladders() {
             let name = format!("Plan: {}", ladder.title);
             let button = button::plain(ui, None, &name).on_hover_text(ladder.about);
@@ -58,8 +58,14 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui) {
-    let sentence = "What each step gained over the one before and over the start, and what it cost";
-    super::head(ui, "Journey", sentence, super::NARROW_HEAD, |_| {});
+    let sentence = "Gain of each step vs. previous and vs. baseline, and its cost";
+    super::head(
+        ui,
+        "Optimisation steps",
+        sentence,
+        super::NARROW_HEAD,
+        |_| {},
+    );
 }
 
 fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
@@ -91,7 +97,7 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
         }
         if open.id == LIVE {
             label::quiet_line(ui, &format!("Batch {}", looking.batch))
-                .on_hover_text("Other batch sizes can be seen once the run is over");
+                .on_hover_text("Other batch sizes are available when the run ends");
             return;
         }
         let combo = ComboBox::from_id_salt("journey-batch")
@@ -158,7 +164,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
         ui.spacing_mut().item_spacing.y = space::TINY;
         ui.vertical(|ui| {
             label::card_title(ui, &spec.title)
-                .on_hover_text("A bar for each step with its 95 % interval; numbers are those of the table, and a crossed ring is a step that failed");
+                .on_hover_text("One bar per step with its 95 % interval, as in the table; a crossed ring marks a step that failed");
             label::quiet_line(ui, sentence);
             if spec.is_empty() {
                 label::quiet(ui, "No step was measured yet.");
@@ -183,7 +189,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
     });
 }
 
-/// The step that gained the most, among those that gained something for sure.
+/// The step with the largest gain, among those with a certain gain.
 fn best_step(steps: &Steps) -> String {
     let gains = steps.steps.iter().filter_map(|step| {
         let pair = step.over_before.as_ref()?;
@@ -199,10 +205,10 @@ fn best_step(steps: &Steps) -> String {
     };
     let open = pairs().filter(|pair| pair.verdict.call == Call::Inconclusive);
     let nothing = match (pairs().count(), open.count()) {
-        (0, _) => "There is no step to compare with the one before yet.".to_owned(),
-        (_, 0) => "No step is faster than the one before.".to_owned(),
+        (0, _) => "There is no step to compare with the previous one yet.".to_owned(),
+        (_, 0) => "No step is faster than the previous one.".to_owned(),
         (all, open) => format!(
-            "No step is faster than the one before for sure; {open} of {all} cannot be told."
+            "No step is certainly faster than the previous one; {open} of {all} are inconclusive."
         ),
     };
     best.map_or(nothing, |(step, gain)| {
@@ -210,7 +216,7 @@ fn best_step(steps: &Steps) -> String {
     })
 }
 
-/// From the start to the last step that was measured, as far as that is sure.
+/// From the baseline to the last measured step, with its verdict.
 fn whole_way(steps: &Steps) -> String {
     let last = steps.steps.iter().rev().find(|step| step.row.is_some());
     let gain = last.and_then(|step| {
@@ -218,15 +224,15 @@ fn whole_way(steps: &Steps) -> String {
         Some((&step.title, pair.ratio?.words(), pair.verdict.call))
     });
     let Some((title, times, call)) = gain else {
-        return "There is nothing to compare with the start yet.".to_owned();
+        return "There is no step to compare with the baseline yet.".to_owned();
     };
     match call {
         Call::Faster | Call::Slower => {
-            format!("{title} is {times} as fast as the start.")
+            format!("{title} is {times} as fast as the baseline.")
         }
-        Call::Same => format!("{title} is as fast as the start."),
+        Call::Same => format!("{title} is as fast as the baseline."),
         Call::Inconclusive => {
-            format!("Whether {title} is faster than the start cannot be told.")
+            format!("{title} vs. the baseline is inconclusive.")
         }
     }
 }

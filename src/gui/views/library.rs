@@ -1,4 +1,4 @@
-//! Library: every session with its details, and what can be done with its file.
+//! Library: every session with its details, and actions on its file.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ use powerband_core::domain::session::Completion;
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
-/// Where there is no more room than this, they stand below the list.
+/// Up to this width they stand below the list.
 const NARROW: f32 = 800.0;
-/// The share of the height that the list then has, so that the details are in sight.
+/// The list's share of the height then, so that the details stay visible.
 const LIST_SHARE: f32 = 0.4;
 /// The list's height at the least.
 const LIST_LEAST: f32 = 170.0;
@@ -54,7 +54,7 @@ fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, actions: &mut Vec<Act
         if let Some(path) = selected {
             ui.vertical(|ui| {
                 ui.set_width(SIDE - 2.0);
-                // A window can be wide enough and too low for all of it.
+                // A window can be wide enough and too low.
                 let scrolled = ScrollArea::vertical().id_salt("details");
                 scrolled.show(ui, |ui| details(ui, app, path, actions));
             });
@@ -98,8 +98,8 @@ fn held(app: &App) -> String {
     }
 }
 
-/// The tags in use. Their place is kept where there is none yet: a line that came with the first tag would
-/// move everything below it away from under the hand that wrote it.
+/// The tags in use. Their line is there without tags too, so that the first tag does not move everything
+/// below it.
 fn tags(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(size::CONTROL);
@@ -127,7 +127,7 @@ fn open_files(ui: &mut Ui, actions: &mut Vec<Action>) {
 fn bring_back(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let restore = app.library.discarded.last().map(|_| ());
     let restore = restore.ok_or("nothing was moved to the trash");
-    if button::plain_if(ui, restore, Some(icon::UNDO), "Bring back").clicked() {
+    if button::plain_if(ui, restore, Some(icon::UNDO), "Restore").clicked() {
         actions.push(Action::Library(Library::Restore));
     }
 }
@@ -158,13 +158,13 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What an empty library is called, and what is so in its place.
+/// Title and text of an empty library.
 fn why_empty(app: &App) -> (&'static str, String) {
     if app.library.trouble.is_some() {
-        let sentence = "What is wrong with its folder is written above.";
-        return ("No sessions to be seen", sentence.to_owned());
+        let sentence = "The message above says what is wrong with the folder.";
+        return ("No sessions available", sentence.to_owned());
     }
-    let kept = "Every run is kept here under its model and time.";
+    let kept = "Every run is saved here under its model and time.";
     let names: Vec<&str> = app
         .sessions
         .iter()
@@ -175,12 +175,12 @@ fn why_empty(app: &App) -> (&'static str, String) {
         [] => ("No sessions yet", kept.to_owned()),
         [one] => (
             "No sessions in the library yet",
-            format!("{one} is open, but not kept here. {kept}"),
+            format!("{one} is open, but not saved here. {kept}"),
         ),
         [first, others @ ..] => (
             "No sessions in the library yet",
             format!(
-                "{first} and {} are open, but not kept here. {kept}",
+                "{first} and {} are open, but not saved here. {kept}",
                 humanize::of_many(others.len() as u64, "other")
             ),
         ),
@@ -192,7 +192,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let count = app.library.listed_len();
         if count == 0 {
             ui.horizontal(|ui| {
-                label::quiet(ui, "No session has these words.");
+                label::quiet(ui, "No session matches these words.");
                 if button::plain(ui, None, "Clear the search").clicked() {
                     actions.push(Action::Library(Library::Search(String::new())));
                 }
@@ -245,7 +245,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// What a row is called.
+/// The name of a row.
 fn row_name(app: &App, index: usize) -> String {
     let listed = app.library.listed_at(index);
     let name = listed.map(|(path, scanned)| {
@@ -255,7 +255,7 @@ fn row_name(app: &App, index: usize) -> String {
     format!("Session {}", name.unwrap_or_default())
 }
 
-/// When it was measured; what was published was not measured here.
+/// When it was measured; published sessions were not measured here.
 fn measured(entry: &Entry) -> String {
     entry
         .measured()
@@ -290,7 +290,7 @@ fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
 
 fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     let path = entry.path.clone();
-    // What else is asked for in this frame may take the screen away, with what is typed on it.
+    // Another action of this frame may leave the screen, with the text typed on it.
     let is_leaving = !actions.is_empty();
     let draft = |ui: &mut Ui, caption, name: &str, value: &str, hint, rows| {
         let id = Id::unique((hint, &entry.path));
@@ -300,7 +300,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     if let Some(name) = draft(ui, "Name", "Session name", &entry.name, "name", 1) {
         actions.push(Action::Library(Library::Rename(path.clone(), name)));
     }
-    let (tags, hint) = (entry.tags.join(" "), "words, with spaces between");
+    let (tags, hint) = (entry.tags.join(" "), "words, separated by spaces");
     if let Some(tags) = draft(ui, "Tags", "Tags", &tags, hint, 1) {
         let tags = tags
             .split_whitespace()

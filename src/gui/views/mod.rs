@@ -96,17 +96,17 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// Cards of a screen that scrolls end so far before its edge, where the bar is.
+/// Space between the cards of a scrolling screen and its edge, for the scroll bar.
 pub(crate) const EDGE: f32 = 2.0;
 /// Height of a title with its sentence.
 const HEAD: f32 = 42.0;
-/// Where there is no more room than this, few buttons stand below the title.
+/// Up to this width few buttons stand below the title.
 const NARROW_HEAD: f32 = 640.0;
 
-/// The head of a screen: its title, and at the right what can be done there. It ends where the cards below
-/// it do. Where there is no more room than `narrow`, what can be done stands below the title.
+/// The head of a screen: its title, and its buttons at the right. It ends where the cards below it end.
+/// Up to a width of `narrow` the buttons stand below the title.
 ///
-/// `doing` has to say with [`in_order`] what comes first, because a row at the right fills from its end.
+/// `doing` orders the buttons with [`in_order`], because a row at the right fills from its end.
 fn head(ui: &mut Ui, title: &str, sentence: &str, narrow: f32, doing: impl FnOnce(&mut Ui)) {
     ui.scope(|ui| {
         ui.set_max_width(ui.available_width() - EDGE);
@@ -119,7 +119,7 @@ fn head(ui: &mut Ui, title: &str, sentence: &str, narrow: f32, doing: impl FnOnc
         ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
             ui.set_min_height(HEAD);
             doing(ui);
-            // Last, so that a long sentence is cut off where the buttons begin.
+            // Last, so that a long sentence is cut at the buttons.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 label::screen_title(ui, title, sentence);
             });
@@ -127,7 +127,7 @@ fn head(ui: &mut Ui, title: &str, sentence: &str, narrow: f32, doing: impl FnOnc
     });
 }
 
-/// Adds so many things, so that they stand from left to right in this order whichever way the row fills.
+/// Adds this many items from left to right, whichever way the row fills.
 fn in_order(ui: &mut Ui, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
     let turned = ui.layout().prefer_right_to_left();
     for place in 0..count {
@@ -135,7 +135,7 @@ fn in_order(ui: &mut Ui, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
     }
 }
 
-/// What a screen is about, and at its right a column of a fixed width; `add` adds to either.
+/// A main column, and at its right one of a fixed width; `add` fills either.
 fn columns(ui: &mut Ui, side: f32, mut add: impl FnMut(&mut Ui, bool)) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
@@ -154,7 +154,7 @@ fn columns(ui: &mut Ui, side: f32, mut add: impl FnMut(&mut Ui, bool)) {
     });
 }
 
-/// The part of a screen that scrolls. It keeps clear of its own edge, which would cut cards off.
+/// The scrolling part of a screen. It stays clear of its own edge, which would cut cards.
 fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .auto_shrink([false, false])

@@ -1,4 +1,4 @@
-//! Settings: theme, size of everything, and every shortcut, which a click and a key change.
+//! Settings: theme, interface size, and every shortcut.
 
 use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
 
@@ -12,15 +12,15 @@ use powerband_app::command::{self, Command};
 use powerband_app::machine::Pointed;
 use powerband_app::shell::settings::{Theme, Watching};
 
-/// Width of the cards, where there is so much room.
+/// Most width of the cards.
 const WIDTH: f32 = 820.0;
-/// Width of the names before what can be set, and their share of a row that is short.
+/// Width of the names of settings, and their share of a narrow row.
 const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Settings", "Kept from one start to the next");
+    label::screen_title(ui, "Settings", "Saved between starts");
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         ui.set_max_width(ui.available_width().min(WIDTH));
@@ -35,13 +35,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Looks");
+    label::card_title(ui, "Appearance");
     row(ui, "Theme", |ui| {
         let choices = Theme::ALL.map(|theme| (theme, theme.title().to_owned(), ""));
         let taken = segmented::show(ui, "Theme", app.remembered.theme, &choices);
         actions.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
     });
-    row(ui, "Size of everything", |ui| {
+    row(ui, "Interface size", |ui| {
         if button::plain(ui, None, "Smaller").clicked() {
             actions.push(Action::Shell(Shell::Zoom(-1)));
         }
@@ -61,20 +61,15 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
-    row(ui, "Readings of the devices", |ui| {
+    row(ui, "Device readings", |ui| {
         let choices = Watching::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
-        let taken = segmented::show(
-            ui,
-            "Readings of the devices",
-            app.remembered.watching,
-            &choices,
-        );
+        let taken = segmented::show(ui, "Device readings", app.remembered.watching, &choices);
         actions.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
-        label::faint(ui, "From the next run on");
+        label::faint(ui, "Applies from the next run");
     });
 }
 
-/// Where what engines need is looked for first.
+/// Locations of ONNX Runtime and Python.
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
     for pointed in Pointed::ALL {
@@ -88,14 +83,14 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
             let Some(path) = pointed.chosen(&app.place) else {
                 let words = app.machine.used(pointed).map_or_else(
-                    || "Whichever is found first".to_owned(),
+                    || "The first one found".to_owned(),
                     |path| format!("Found: {}", path.display()),
                 );
                 label::faint(ui, &words);
                 return;
             };
-            let find = format!("Use whichever {} is found", pointed.title());
-            if button::plain(ui, None, "Use what is found")
+            let find = format!("Use the first {} found", pointed.title());
+            if button::plain(ui, None, "Use the first found")
                 .accessible_name(find)
                 .clicked()
             {
@@ -125,7 +120,7 @@ fn shortcuts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         label::card_title(ui, "Shortcuts");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let changed = if app.remembered.shortcuts.is_empty() {
-                Err("all are as delivered")
+                Err("all shortcuts have their defaults")
             } else {
                 Ok(())
             };
@@ -140,7 +135,7 @@ fn shortcuts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
     label::quiet(
         ui,
-        "Click the keys of a command and press others; Backspace takes them away.",
+        "Click a shortcut and press new keys; Backspace removes it.",
     );
     ui.add_space(space::SMALL);
     for command in command::find(&filter) {
@@ -184,7 +179,7 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, actions: &mut Vec
         ("Backspace" | "Delete", true) => None,
         _ => Some(pressed),
     };
-    // One pair of hands, one meaning: whoever had the keys loses them.
+    // Keys have one command: another command with these keys loses them.
     if let Some(other) = keys
         .as_ref()
         .and_then(|keys| command::holder(keys, &app.remembered.shortcuts))

@@ -1,4 +1,4 @@
-//! Timeline: what ran where and when, in a trace of a profiler.
+//! Timeline: a profiler's trace over time.
 
 use eframe::egui::{
     self, Align, Color32, ComboBox, Label, Layout, ProgressBar, RichText, ScrollArea, Sense,
@@ -22,11 +22,11 @@ use powerband_findings::chart::timeline_figure::series;
 
 /// Width of the card at the right.
 const CARD: f32 = 272.0;
-/// Below this width there is no card beside the timeline; what is selected stands below it.
+/// Below this width the card of the selection stands below the timeline.
 const NARROW: f32 = 760.0;
 /// Its height there.
 const BELOW: f32 = 190.0;
-/// Partners of a slice that are told.
+/// Most partners of a slice that are listed.
 const MOST_PARTNERS: usize = 5;
 
 /// Shows it.
@@ -48,7 +48,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     label::screen_title(
         ui,
         "Timeline",
-        "What ran where and when, in a profiler's trace",
+        "What ran where and when, from a profiler's trace",
     );
     ui.add_space(space::MEDIUM);
     if !app.timeline.reading.is_empty() {
@@ -56,7 +56,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     }
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = "Streams of devices and threads of the host over time, with every kernel, copy and launch. Open a file of a profiler, or drop one on the window.";
+        let sentence = "Device streams and host threads over time, with every kernel, copy and launch. Open a profiler's file, or drop one on the window.";
         label::empty(ui, icon::TIMELINE, "No trace is open", sentence);
         let button = button::primary(ui, Some(icon::OPEN), "Open a trace…");
         if button.on_hover_text(app.keys_of("open-trace")).clicked() {
@@ -65,7 +65,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     });
 }
 
-/// Files that are being read, each with a way to stop.
+/// Files that are being read, each with a button to stop.
 fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     for reading in &app.timeline.reading {
         theme::card(ui).show(ui, |ui| {
@@ -85,7 +85,7 @@ fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
             });
         });
         ui.add_space(space::SMALL);
-        // What is read elsewhere says nothing by itself.
+        // Background reading does not repaint by itself.
         let soon = std::time::Duration::from_millis(100);
         ui.request_repaint_after(soon);
     }
@@ -94,10 +94,10 @@ fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
 fn progress(reading: &Reading) -> String {
     let name = &reading.name;
     if reading.cancel.is_cancelled() {
-        return format!("Stopping to read {name}…");
+        return format!("Stopping the import of {name}…");
     }
     if reading.share() >= 1.0 {
-        return format!("Making the timeline of {name}…");
+        return format!("Building the timeline of {name}…");
     }
     format!("Reading {name}, {:.0} %", reading.share() * 100.0)
 }
@@ -134,7 +134,8 @@ fn tools(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timelin
             }
             let measures = app.timeline.measures;
             let timer = button::plain(ui, Some(icon::TIMER), "Measure").highlight_if(measures);
-            let help = "Dragging measures a stretch of time; holding Shift does so without this";
+            let help =
+                "Drag to measure a range of time; Shift+drag does the same without this mode";
             if timer.on_hover_text(help).clicked() {
                 changes.push(Timeline::Measuring(!measures));
             }
@@ -146,7 +147,7 @@ fn tools(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timelin
     });
 }
 
-/// What a button that is on looks like.
+/// The look of a button that is on.
 trait Highlight {
     fn highlight_if(self, is_on: bool) -> Self;
 }
@@ -187,8 +188,8 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
     response.response.accessible_name("Trace");
 }
 
-/// From right to left: the field, how many hits there are, and the way through them. The field comes first,
-/// so that it stays the same one while hits come and go.
+/// From right to left: the field, the number of hits, and buttons to step through them. The field comes
+/// first, so that it keeps its id while hits come and go.
 fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let state = &app.timeline;
     let (response, typed) = field::search(ui, SEARCH, &state.search, "Find a name", 150.0);
@@ -217,7 +218,7 @@ fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     ui.spacing_mut().item_spacing.x = space::TINY;
     for (icon, name, forward) in [
         (icon::DOWN, "Next hit", true),
-        (icon::UP, "Hit before", false),
+        (icon::UP, "Previous hit", false),
     ] {
         if button::small_icon(ui, icon, name).clicked() {
             changes.push(Timeline::NextHit(forward));
@@ -263,7 +264,7 @@ fn body(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::SMALL);
         framed(ui, canvas, |ui| {
             let response = timeline_canvas::show(ui, &shown, changes);
-            // The strip at the top is for dragging, up to its end.
+            // The strip at the top can be dragged up to its end.
             let below = response.rect.top() + timeline_canvas::HEAD;
             figure::offer(ui, "timeline", response.rect.with_min_y(below), || {
                 Drawing::Timeline(Box::new(figures::of_timeline(open, view)))
@@ -330,17 +331,17 @@ fn of_slice(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Time
     }
     ui.add_space(space::SMALL);
     ui.horizontal_wrapped(|ui| {
-        if button::plain(ui, Some(icon::FIT), "Zoom to it").clicked() {
+        if button::plain(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
             changes.push(Timeline::ZoomTo(slice));
         }
-        if button::plain(ui, Some(icon::COPY), "Find its like").clicked() {
+        if button::plain(ui, Some(icon::COPY), "Select all with this name").clicked() {
             changes.push(Timeline::Search(title.clone()));
         }
     });
     partners(ui, shown, slice, changes);
 }
 
-/// What it launched, or what launched it.
+/// The kernel it launched, or the launch of it.
 fn partners(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Timeline>) {
     let found = shown.timeline.partners(shown.trace, slice);
     if found.is_empty() {
@@ -375,7 +376,7 @@ fn partners(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Time
         ui.horizontal(|ui| {
             let place = format!("{partner}");
             ui.push_id(place, |ui| {
-                if button::plain(ui, None, "Go to it").clicked() {
+                if button::plain(ui, None, "Go to").clicked() {
                     changes.push(Timeline::GoTo(partner));
                 }
             });
@@ -413,10 +414,10 @@ fn of_span(ui: &mut Ui, shown: &Shown<'_>, measured: &Measured, changes: &mut Ve
     label::pair(ui, "Tracks", &words);
     ui.add_space(space::TINY);
     ui.horizontal_wrapped(|ui| {
-        if button::plain(ui, Some(icon::FIT), "Zoom to it").clicked() {
+        if button::plain(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
             changes.push(Timeline::Fit);
         }
-        if button::plain(ui, None, "Let go").clicked() {
+        if button::plain(ui, None, "Clear").clicked() {
             changes.push(Timeline::Select(None));
         }
     });
@@ -431,19 +432,19 @@ fn of_span(ui: &mut Ui, shown: &Shown<'_>, measured: &Measured, changes: &mut Ve
 
 fn statistics(ui: &mut Ui, shown: &Shown<'_>, found: &Statistics, length: f64) {
     if found.slices == 0 {
-        label::quiet(ui, "Nothing ran in it.");
+        label::quiet(ui, "Nothing ran in this range.");
         return;
     }
     label::pair(ui, "Slices", &humanize::count(found.slices));
     ui.add_space(space::SMALL);
-    label::caption(ui, "Busy, by kind").on_hover_text(
-        "The share of the stretch in which at least one slice of the kind ran on any of the tracks",
+    label::caption(ui, "Utilisation by kind").on_hover_text(
+        "Share of the range in which at least one slice of the kind ran on any track",
     );
     for kind in &found.kinds {
         let share = kind.busy_ns / length.max(1e-9) * 100.0;
         let time = humanize::duration_ns(kind.busy_ns);
         let help = format!(
-            "{}, together {}",
+            "{}, total {}",
             humanize::of_many(kind.slices, "slice"),
             humanize::duration_ns(kind.sum_ns)
         );
@@ -491,7 +492,7 @@ fn line(ui: &mut Ui, kind: SliceKind, name: &str, value: &str, help: &str) {
     response.response.on_hover_text(help);
 }
 
-/// Begins another line where a colour and its word have no room on this one.
+/// Starts another line where a colour and its word do not fit.
 fn keep_together(ui: &mut Ui, words: &str) {
     let font = TextStyle::Body.resolve(ui.style());
     let galley = ui
@@ -505,7 +506,7 @@ fn keep_together(ui: &mut Ui, words: &str) {
 
 fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     let roles = theme::roles(ui);
-    // As high as the word, so that the two stand in line wherever a row begins.
+    // As high as the word, so that the two align.
     let high = ui.text_style_height(&TextStyle::Body);
     let (room, _) = ui.allocate_exact_size(vec2(10.0, high), Sense::hover());
     let rect = egui::Rect::from_center_size(room.center(), vec2(10.0, 10.0));
@@ -514,13 +515,10 @@ fn swatch(ui: &mut Ui, kind: SliceKind, words: &str) {
     ui.add(Label::new(RichText::new(words).color(roles.text)).truncate());
 }
 
-/// What the colours mean, what hand and keys do, and what was noted while the file was read.
+/// Colours, mouse and keys, and the warnings of the import.
 fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
-    label::card_title(ui, "Nothing is selected");
-    label::quiet(
-        ui,
-        "Click a slice, or measure a stretch with Shift and a drag.",
-    );
+    label::card_title(ui, "No selection");
+    label::quiet(ui, "Click a slice, or Shift+drag to measure a range.");
     ui.add_space(space::SMALL);
     label::caption(ui, "Colours");
     let mut occurs = [false; SliceKind::ALL.len()];
@@ -547,13 +545,10 @@ fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
     };
     let mouse = |words: &str| words.to_owned();
     for (words, keys) in [
-        (
-            "Closer, farther",
-            keys("timeline-closer", "timeline-farther"),
-        ),
+        ("Zoom in, out", keys("timeline-closer", "timeline-farther")),
         ("Earlier, later", keys("timeline-earlier", "timeline-later")),
         ("Fit the selection", keys("timeline-fit", "")),
-        ("Everything", keys("timeline-whole", "")),
+        ("Show everything", keys("timeline-whole", "")),
         ("Launch ↔ kernel", keys("timeline-partner", "")),
         ("Next hit", keys("timeline-next", "")),
         ("Scroll tracks", mouse("Wheel")),
@@ -566,7 +561,7 @@ fn of_nothing(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
     }
     if !open.notes.is_empty() {
         ui.add_space(space::SMALL);
-        label::caption(ui, "Noted while it was read");
+        label::caption(ui, "Import warnings");
         for note in &open.notes {
             label::quiet(ui, note);
         }

@@ -35,7 +35,7 @@ const FOOT: f32 = 34.0;
 pub(crate) struct Look {
     /// Height of all of it.
     pub height: f32,
-    /// The series that is brought forward.
+    /// The highlighted series.
     pub highlighted: Option<SeriesId>,
     /// Whether the view can be dragged and zoomed.
     pub zooms: bool,
@@ -50,21 +50,21 @@ struct Crosshair {
     pass: u64,
 }
 
-/// What the hand did.
+/// The user's input.
 pub(crate) struct Touched {
     /// The whole chart.
     pub response: Response,
-    /// The point under the hand: its series and its tag.
+    /// The point under the pointer: its series and its tag.
     pub hovered: Option<(SeriesId, u64)>,
     /// The point that was clicked.
     pub clicked: Option<(SeriesId, u64)>,
-    /// What failed where the hand is, and why.
+    /// The failures at the pointer, with their reasons.
     pub failed: Option<String>,
     /// The coordinate to which the limit is being dragged, which may be beyond the axis.
     pub limit: Option<f64>,
-    /// Whether the limit was let go of.
+    /// Whether the drag of the limit ended.
     pub let_go: bool,
-    /// The x axis as it is seen, where the user has moved it.
+    /// The visible x axis, where the user has moved it.
     pub moved: Option<Axis>,
 }
 
@@ -175,7 +175,7 @@ fn plot(
         .label_formatter(|_| None)
         .default_x_bounds(spec.x.low, spec.x.high)
         .default_y_bounds(spec.y.low, spec.y.high);
-    // A view that nobody moved follows its chart; egui keeps it as it was.
+    // A view that was not moved follows its chart; egui would keep it.
     let key = ui.scope_id().with("axis");
     let before: Option<Axis> = if look.zooms {
         ui.data(|data| data.get_temp(key))
@@ -305,7 +305,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// The x axis as it is seen, where the user has moved it.
+    /// The visible x axis, where the user has moved it.
     fn moved(&self, x: &Axis) -> Option<Axis> {
         let bounds = self.transform.bounds();
         axis::moved(x, bounds.min()[0], bounds.max()[0])
@@ -336,7 +336,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// The line to drag, where there is one. While the hand is on it the cursor says so.
+    /// The line to drag, where there is one. The cursor changes over it.
     fn limit(&self, ui: &Ui, id: &str) -> Option<Response> {
         let limit = self.spec.limit.as_ref()?;
         let (y, words) = notes::limit(self, limit, &format!("{}, drag", limit.text));
@@ -358,7 +358,7 @@ impl Canvas<'_> {
         Some(hand)
     }
 
-    /// The coordinate at the hand that drags: beyond the axis too, which stays as it is meanwhile.
+    /// The coordinate at the dragging pointer, also beyond the axis, which stays fixed during the drag.
     fn dragged_to(&self, grip: &Response) -> Option<f64> {
         let at = grip.interact_pointer_pos().filter(|_| grip.dragged())?;
         Some(self.transform.value_from_position(at).y)

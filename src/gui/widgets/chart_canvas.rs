@@ -12,7 +12,7 @@ use powerband_findings::chart::layout::words::Words;
 use powerband_findings::chart::layout::{Font, Plot, Size};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
-/// How near the hand must be to a point, or to the limit.
+/// Most distance of the pointer from a point or the limit.
 pub(super) const REACH: f32 = 24.0;
 
 /// Where a chart is painted, and how.
@@ -75,7 +75,7 @@ impl Canvas<'_> {
         self.painter.line_segment([pos(from), pos(to)], stroke);
     }
 
-    /// The colour of a series, which steps back while another one is under the hand.
+    /// The colour of a series, which fades while another one is under the pointer.
     pub(super) fn faded(&self, color: Color32, id: SeriesId) -> Color32 {
         faded(color, id, self.highlighted)
     }
@@ -88,7 +88,7 @@ fn font_id(font: Font) -> FontId {
     }
 }
 
-/// A series steps back while another one is under the hand.
+/// A series fades while another one is under the pointer.
 pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
     match highlighted {
         Some(other) if other != id => color.gamma_multiply(0.25),

@@ -1,4 +1,4 @@
-//! A table of the application as it is arranged: its tools above, its rows below, and nothing of its own.
+//! A table of the application as it is arranged: its tools above, its rows below; it has no state.
 
 use std::cell::RefCell;
 
@@ -16,9 +16,9 @@ use powerband_findings::tables::Head;
 use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::View;
 
-/// Letters of a value in a menu.
+/// Most letters of a value in a menu.
 const LONGEST: usize = 32;
-/// Rows that widths are measured by.
+/// Most rows that determine the widths.
 const MEASURED: usize = 40;
 /// Room beside the text of a cell.
 const PADDING: f32 = 20.0;
@@ -46,7 +46,7 @@ pub(crate) struct DataTable<'a> {
     pub height: f32,
     /// The selected row, by its place in the whole table.
     pub selected: Option<usize>,
-    /// What a row is called; nothing where a click on one does nothing.
+    /// The name of a row; `None` where rows cannot be clicked.
     pub name: Option<&'a dyn Fn(usize) -> String>,
     /// What stands before the words of the first column.
     pub lead: Option<Lead<'a>>,
@@ -131,7 +131,7 @@ impl DataTable<'_> {
     }
 }
 
-/// What the right button offers on a cell.
+/// Entries of the context menu of a cell.
 fn offered(
     app: &App,
     id: &'static str,
@@ -168,8 +168,8 @@ fn offered(
     offered
 }
 
-/// The tools of a table, at the right of what stands above it: filter, columns, copy, export. Below them
-/// what to do where the filter leaves no row; then the answer is false.
+/// The tools of a table, at its upper right: filter, columns, copy, export. Where the filter leaves no
+/// row, a button below them clears it, and the result is false.
 pub(crate) fn tools(
     ui: &mut Ui,
     app: &App,
@@ -219,7 +219,7 @@ pub(crate) fn tools(
     }
     ui.horizontal(|ui| {
         ui.add_space(10.0);
-        label::quiet(ui, &format!("No {} has these words.", kind.row));
+        label::quiet(ui, &format!("No {} matches these words.", kind.row));
         if button::plain(ui, None, "Clear the filter").clicked() {
             change(Change::Filter(String::new()));
         }
@@ -240,7 +240,7 @@ fn chooser(ui: &mut Ui, view: &View, change: &mut impl FnMut(Change)) {
         }
     });
     ui.add_space(space::TINY);
-    if button::plain(ui, Some(icon::UNDO), "As at first").clicked() {
+    if button::plain(ui, Some(icon::UNDO), "Reset").clicked() {
         change(Change::Reset);
     }
 }

@@ -1,4 +1,4 @@
-//! Text fields that a view does not own: they show what the application has and say what the user typed.
+//! Text fields without state: they show the application's value and return the user's text.
 
 use eframe::egui::{
     Context, EventFilter, Id, Key, Modifiers, Response, RichText, Stroke, TextEdit, Ui,
@@ -6,7 +6,7 @@ use eframe::egui::{
 
 use crate::gui::theme;
 
-/// So many passes a field may take to come onto the screen.
+/// Most passes until a field appears on the screen.
 const PATIENCE: u64 = 8;
 
 /// Puts the cursor into the field of this name, as soon as it is on the screen.
@@ -33,7 +33,7 @@ fn take_cursor(ui: &Ui, name: &str, response: &Response) {
     }
 }
 
-/// A box to be ticked, its edge strong enough to be seen on a card while it is empty.
+/// A check box with an edge that is visible on a card while it is empty.
 pub(crate) fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
     ui.scope(|ui| {
         let edge = Stroke::new(1.0, theme::roles(ui).faint);
@@ -43,7 +43,7 @@ pub(crate) fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
     .inner
 }
 
-/// What a field is for.
+/// The kind of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Words.
@@ -52,11 +52,11 @@ enum Purpose {
     Lines,
     /// Numbers and spellings.
     Code,
-    /// Words that are looked for.
+    /// Search text.
     Search,
 }
 
-/// What a field shows, and what the user made of it, where that is something new.
+/// A field's response, and its new text where it changed.
 type Edited = (Response, Option<String>);
 
 /// A one-line field.
@@ -64,7 +64,7 @@ pub(crate) fn line(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32)
     edit(ui, name, value, hint, width, Purpose::Words)
 }
 
-/// A one-line field for what is looked for: Escape clears it, and leaves it once it is empty.
+/// A one-line search field: Escape clears it, and leaves it once it is empty.
 pub(crate) fn search(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32) -> Edited {
     edit(ui, name, value, hint, width, Purpose::Search)
 }
@@ -103,8 +103,8 @@ fn edit(ui: &mut Ui, name: &str, value: &str, hint: &str, width: f32, purpose: P
     (response, news)
 }
 
-/// Whether Escape clears the field that has these words. egui takes the cursor out of a field on Escape
-/// before the frame begins, unless the field said in the frame before that it wants the key.
+/// Whether Escape clears the field. egui takes the cursor out of a field on Escape before the frame
+/// begins, unless the field requested the key in the previous frame.
 pub(crate) fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
     let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
     if !has_cursor || typed.is_empty() {
@@ -120,11 +120,11 @@ pub(crate) fn is_cleared(ui: &Ui, response: &Response, typed: &str) -> bool {
     ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape))
 }
 
-/// A field over the width that there is, finished by Enter or by leaving it; Escape gives back what was
-/// there. What is typed lives in the window until then.
+/// A field over the available width, finished by Enter or by leaving it; Escape restores its text. The
+/// typed text lives in the window until then.
 ///
 /// With `is_leaving` it is finished although the cursor is still in it: the screen may be gone in the next
-/// frame, and nobody could ask the field then.
+/// frame.
 pub(crate) fn draft(
     ui: &mut Ui,
     id: Id,
@@ -136,7 +136,7 @@ pub(crate) fn draft(
 ) -> Option<String> {
     let pass = ui.ctx().cumulative_pass_nr();
     let kept = ui.data(|data| data.get_temp::<(u64, String)>(id));
-    // What was typed before the field was out of sight was never finished: it must not look as if it were.
+    // Text typed before the field was hidden was never finished, so it is dropped.
     let kept = kept.filter(|(last, _)| last + 1 >= pass);
     let mut typed = kept.map_or_else(|| value.to_owned(), |(_, typed)| typed);
     let roles = theme::roles(ui);
@@ -153,7 +153,7 @@ pub(crate) fn draft(
         )
         .accessible_name(name);
     take_cursor(ui, name, &response);
-    // Not the response's answer, which is no while another window of the desktop is in front.
+    // The response's own flag is false while another window is in front.
     let has_cursor = ui.memory(|memory| memory.has_focus(response.id));
     if has_cursor {
         ui.data_mut(|data| data.insert_temp(id, (pass, typed.clone())));

@@ -1,5 +1,5 @@
-//! Copying and saving what a figure shows: two small buttons at its corner while the hand is on it, and the
-//! same for whoever asks by keyboard, of the figure that was last under the hand.
+//! Copying and saving a figure: two small buttons at its corner under the pointer; keys do the same for the
+//! figure last under the pointer.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ const BUTTONS: (f32, f32) = (50.0, 22.0);
 /// What is remembered between two frames.
 #[derive(Clone, Default)]
 struct Desk {
-    /// The figure that was last under the hand, and the first one of this frame.
+    /// The figure last under the pointer, and the first one of this frame.
     last: Option<Id>,
     first: Option<Id>,
     /// Whether the last one was shown in this frame.
     has_last: bool,
-    /// What is wanted of the nearest one.
+    /// The request for the nearest one.
     wanted: Option<FigureWish>,
     actions: Vec<Figures>,
 }
@@ -34,8 +34,8 @@ fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
     ctx.data_mut(|data| change(data.get_temp_mut_or_default::<Desk>(id)))
 }
 
-/// Offers the buttons at the upper right corner of a figure that was just shown. It is made anew only when
-/// somebody wants it.
+/// Shows the buttons at the upper right corner of a figure. The picture is made only when it is
+/// requested.
 pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
     let id = ui.scope_id().with((name, "figure"));
     let is_under = ui.rect_contains_pointer(place);
@@ -93,12 +93,12 @@ pub(crate) fn want(ctx: &Context, request: FigureWish) {
     ctx.request_repaint();
 }
 
-/// What was wished for in this frame, and whether there is a figure at all.
+/// The request of this frame, and whether there is a figure.
 pub(crate) fn take(ctx: &Context) -> (Vec<Figures>, bool) {
     desk(ctx, |desk| {
         let is_any = desk.first.take().is_some();
         if !std::mem::take(&mut desk.has_last) {
-            // It is on another screen, or gone.
+            // It is on another screen, or closed.
             desk.last = None;
         }
         (std::mem::take(&mut desk.actions), is_any)

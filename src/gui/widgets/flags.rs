@@ -1,4 +1,4 @@
-//! What is suspicious about a case: a sign in the colour of its weight, with the words on hover.
+//! Flags of a case: a sign in the colour of their weight, with the text on hover.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Color32, Label, Ui, WidgetInfo};

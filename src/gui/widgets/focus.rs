@@ -1,11 +1,11 @@
-//! The mark around what the keyboard is at: the same for everything, so that no control can do without it.
+//! The focus ring: the same for every control.
 
 use eframe::egui::{CornerRadius, Stroke, StrokeKind, Ui};
 
 use crate::gui::theme::{self, CONTROL_RADIUS, size};
 
-/// Paints it once the frame is there, off the edge of the control: its own colour can be any. A text field
-/// has its cursor and its own edge.
+/// Paints it after the frame, off the edge of the control, because the control can have any colour. A text
+/// field has its cursor and its own edge.
 pub(crate) fn show(ui: &Ui) {
     let ctx = ui.ctx();
     let Some(id) = ctx.memory(|memory| memory.focused()) else {
@@ -14,7 +14,7 @@ pub(crate) fn show(ui: &Ui) {
     if ctx.text_edit_focused() || !ctx.input(|input| input.focused) {
         return;
     }
-    // Of this frame alone: what is gone has no place.
+    // Of this frame only: a removed control has no place.
     let control = ctx.viewport(|viewport| viewport.this_pass.widgets.get(id).copied());
     let Some(control) = control.filter(|control| control.interact_rect.is_positive()) else {
         return;

@@ -53,24 +53,24 @@ pub(crate) fn quiet(ui: &mut Ui, words: &str) -> Response {
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap())
 }
 
-/// What went wrong, in words that can be selected and copied: somebody will look for them elsewhere.
+/// A problem, as text that can be selected and copied for a search.
 pub(crate) fn trouble(ui: &mut Ui, words: &str) -> Response {
     let color = theme::roles(ui).bad;
     copyable(ui, RichText::new(words).color(color))
 }
 
-/// Words that can be selected and copied, over as many lines as they need.
+/// Text that can be selected and copied, on as many lines as it needs.
 pub(crate) fn copyable(ui: &mut Ui, words: RichText) -> Response {
     ui.add(Label::new(words).wrap().selectable(true))
 }
 
-/// Words that matter less, on one line, cut off where there is no room; all of them on hover.
+/// Quiet text on one line, cut where it does not fit; the whole text on hover.
 pub(crate) fn quiet_line(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).truncate())
 }
 
-/// The same with other words on hover, which hold what is cut off.
+/// The same with another text on hover, which includes the cut part.
 pub(crate) fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
     let words = RichText::new(words).color(theme::roles(ui).quiet);
     let label = Label::new(words).truncate();
@@ -95,7 +95,7 @@ pub(crate) fn number(ui: &mut Ui, value: &str, size: f32) -> Response {
     }
 }
 
-/// A figure and the one word behind it, where it is that.
+/// A number and the one word after it, if the text has that form.
 fn figure_and_unit(value: &str) -> Option<(&str, &str)> {
     let (figure, unit) = value.split_once(' ')?;
     let is_one = figure.starts_with(|first: char| first.is_ascii_digit()) && !unit.contains(' ');
@@ -152,7 +152,7 @@ pub(crate) fn pair(ui: &mut Ui, name: &str, value: &str) {
     });
 }
 
-/// What an empty place says: what would be here, and the way to it.
+/// Text and buttons of an empty place.
 pub(crate) fn empty(ui: &mut Ui, icon: crate::gui::icon::Icon, title: &str, sentence: &str) {
     let roles = theme::roles(ui);
     ui.label(

@@ -163,7 +163,7 @@ impl Canvas<'_> {
             pos2(self.x(*at), rect.bottom() - up)
         };
         let stroke = Stroke::new(1.3, self.roles.series(0));
-        // Where only a part of the time is seen, lines go on beyond it.
+        // Where only a part of the time is visible, lines continue beyond it.
         let within = self.painter.with_clip_rect(rect.expand(1.5));
         for run in lane.runs() {
             if let [alone] = run {
@@ -174,7 +174,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// A device that stopped to answer.
+    /// A device that stopped answering.
     fn cuts(&self) {
         for (at, words) in &self.strip.shown.cuts {
             let x = self.x(*at);
@@ -189,7 +189,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// A hairline in all lanes, and what is there in words.
+    /// A hairline in all lanes, and the readings there as text.
     fn under_hand(&self, response: &Response, hand: egui::Pos2, places: &[Row]) {
         let stroke = Stroke::new(1.0, self.roles.accent);
         self.painter.vline(hand.x, self.plot.y_range(), stroke);
@@ -213,7 +213,7 @@ impl Canvas<'_> {
         };
         let is_far = (when - at).abs() > 0.03 * (axis.high - axis.low);
         let value = if is_far {
-            "nothing was read here".to_owned()
+            "no reading here".to_owned()
         } else {
             device_readings::text(lane.quantity, *value)
         };

@@ -1,5 +1,5 @@
-//! A legend that acts: a click shows or hides, a double click shows one alone, the hand brings one forward.
-//! Of very many series those beyond the first are shown when they are asked for.
+//! A legend with input: a click shows or hides, a double click shows one alone, hovering highlights one.
+//! With very many series a button shows those beyond the first.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo, vec2};
@@ -11,18 +11,18 @@ use powerband_app::curves::LegendEntry;
 use powerband_app::curves::claims::is_published;
 use powerband_core::base::humanize;
 
-/// More entries than this would push the charts down, so they are shown when they are asked for.
+/// More entries than this would push the charts down, so a button shows them.
 const MOST: usize = 24;
-/// So many where a row holds an entry or two.
+/// The same where a row holds one or two entries.
 const FEW: usize = 6;
-/// Where there is less room than this, it does.
+/// Below this width it does.
 const NARROW: f32 = 640.0;
 /// Letters of a name; all of them on hover.
 const NAME: usize = 44;
 /// Room for a marker.
 const MARKER: f32 = 16.0;
 
-/// Shows it; the answers are what the user did.
+/// Shows it; returns the user's actions.
 pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curves>) {
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
@@ -39,7 +39,7 @@ pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curve
         let mut hovered = None;
         for (item, short) in entries.iter().zip(short).take(seen) {
             let response = entry(ui, item, short);
-            // What is hidden cannot come forward: the others would step back behind nothing.
+            // A hidden series cannot be highlighted: all visible ones would fade.
             let is_meant = response.hovered() || response.has_focus();
             if is_meant && item.shown {
                 hovered = Some(item.id);
@@ -59,7 +59,7 @@ pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curve
     });
 }
 
-/// The way to the entries beyond the first, and back; tells whether it was taken.
+/// The button for the entries beyond the first; returns whether it was clicked.
 fn rest(ui: &mut Ui, count: usize, has_all: bool) -> bool {
     let words = if has_all {
         "Show fewer".to_owned()
@@ -71,7 +71,7 @@ fn rest(ui: &mut Ui, count: usize, has_all: bool) -> bool {
     ui.add(Button::new(words).small()).clicked()
 }
 
-/// One piece of the row, painted by hand so that the row wraps between entries and never inside one.
+/// One piece of the row with its own painting, so that the row wraps between entries.
 fn entry(ui: &mut Ui, item: &LegendEntry, short: String) -> Response {
     let roles = theme::roles(ui);
     let color = if item.shown { roles.text } else { roles.faint };
@@ -103,7 +103,7 @@ fn entry(ui: &mut Ui, item: &LegendEntry, short: String) -> Response {
     response
         .on_hover_cursor(CursorIcon::PointingHand)
         .on_hover_text(format!(
-            "{}\n{}\n{doing}, double click for this one alone",
+            "{}\n{}\n{doing}, double click to show it alone",
             item.name, item.explained
         ))
 }

@@ -1,4 +1,4 @@
-//! The shapes that tell series apart without colour.
+//! Marker shapes, which distinguish series without colour.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
@@ -50,7 +50,7 @@ pub(crate) fn of_session(ui: &mut Ui, sessions: &OpenSessions, open: &OpenSessio
     }
 }
 
-/// Takes the middle out of a marker of a line of text: what it stands for was published, not measured.
+/// Hollows a marker in a line of text: its series was published, not measured.
 pub(crate) fn hollow(painter: &Painter, at: Pos2, colour_index: usize, ground: Color32) {
     paint(painter, at, colour_index, 2.0, ground);
 }
@@ -64,7 +64,7 @@ pub(crate) fn inline(ui: &mut Ui, colour_index: usize) -> Pos2 {
     at
 }
 
-/// So many are named where a table below names all.
+/// Most names in a row where a table below has all.
 const MOST_NAMED: usize = 8;
 
 /// A row of markers with their names: the first few, and how many more there are.

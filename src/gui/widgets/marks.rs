@@ -64,7 +64,7 @@ fn paint(canvas: &Canvas<'_>, shape: &Shape) {
     }
 }
 
-/// What failed at the mark under the hand, and why.
+/// The failures at the mark under the pointer, with their reasons.
 pub(super) fn failed_at(canvas: &Canvas<'_>, hand: Pos2) -> Option<String> {
     let near = failures::failed(canvas)
         .into_iter()

@@ -1,11 +1,11 @@
-//! A row of choices of which one holds.
+//! A row of choices, one of them selected.
 
 use eframe::egui::{Button, CornerRadius, RichText, Ui, vec2};
 
 use crate::gui::theme::{self, CONTROL_RADIUS};
 use powerband_core::base::humanize;
 
-/// Shows the choices; the answer is the one that the user took, where it is another.
+/// Shows the choices; returns a newly selected one.
 pub(crate) fn show<T: Copy + PartialEq>(
     ui: &mut Ui,
     name: &str,
@@ -22,9 +22,9 @@ pub(crate) fn show<T: Copy + PartialEq>(
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                // Only the choice that holds is lifted, not the one that the keyboard is at.
+                // Only the selected choice is raised, not the focused one.
                 ui.visuals_mut().widgets.active.weak_bg_fill = roles.panel;
-                // A row that fills from the right would turn the choices round.
+                // A row that fills from the right would reverse the choices.
                 let turned = ui.layout().prefer_right_to_left();
                 for place in 0..choices.len() {
                     let place = if turned {

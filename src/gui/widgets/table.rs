@@ -1,5 +1,5 @@
-//! Tables: a header that sorts, numbers to the right, rows that are only made while they are seen.
-//! One that is wider than its place is moved sideways, and no column is lost.
+//! Tables: a header that sorts, numbers to the right, only visible rows are made. A table wider than its
+//! place scrolls sideways.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
@@ -17,7 +17,7 @@ use powerband_core::base::humanize::UNKNOWN;
 pub(crate) struct ColumnSpec {
     /// What stands above it.
     pub title: &'static str,
-    /// What it means, in a sentence; empty for nothing to explain.
+    /// Its help, in a sentence; may be empty.
     pub help: &'static str,
     /// Least width.
     pub width: f32,
@@ -47,17 +47,17 @@ pub(crate) struct Touched {
     pub sorted: Option<usize>,
     /// The row that was clicked.
     pub clicked: Option<usize>,
-    /// The row under the hand.
+    /// The row under the pointer.
     pub hovered: Option<usize>,
 }
 
-/// What all rows of a table have in common while they are made.
+/// Common to all rows of a table while they are made.
 struct Rows<'a> {
-    /// What each is called; nothing where a click on a row does nothing.
+    /// The name of each; `None` where rows cannot be clicked.
     name: Option<&'a dyn Fn(usize) -> String>,
     /// Width of all columns.
     width: f32,
-    /// What of the table is seen.
+    /// The visible part of the table.
     seen: Rect,
 }
 
@@ -88,8 +88,8 @@ impl Table<'_> {
         self.shown(ui, None, cell)
     }
 
-    /// Shows it with rows that can be clicked, by hand or by Enter and Space; `name` tells what a row is
-    /// called to those who do not see it.
+    /// Shows it with rows that can be clicked, by pointer or by Enter and Space; `name` names a row for
+    /// screen readers.
     pub(crate) fn show_clickable(
         &self,
         ui: &mut Ui,
@@ -126,7 +126,7 @@ impl Table<'_> {
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
             ui.visuals_mut().selection.bg_fill = theme::roles(ui).raised;
-            // Cells do not listen themselves: each would be a stop of the keyboard, and none has a name.
+            // Cells take no input: each would be a stop of the keyboard without a name.
             let mut builder = TableBuilder::new(ui)
                 .auto_shrink([false, true])
                 .max_scroll_height(height)
@@ -269,8 +269,8 @@ impl Table<'_> {
 }
 
 impl Rows<'_> {
-    /// What the hand and the keyboard do with a row, asked in its first cell, before there is anything in
-    /// the row: what stands in its cells lies above it and is reached first.
+    /// Input of a row, handled in its first cell before its content, so that controls in its cells get input
+    /// first.
     fn hand(&self, ui: &mut Ui, index: usize, is_selected: bool) -> Response {
         let cell = ui.max_rect();
         let right = (cell.left() + self.width).min(self.seen.right());
@@ -281,7 +281,7 @@ impl Rows<'_> {
         } else {
             Sense::CLICK
         };
-        // The row is wider than the cell, beyond which nothing would be felt.
+        // The row is wider than the cell, which would clip its input.
         let cell_seen = ui.clip_rect();
         ui.set_clip_rect(self.seen);
         let hand = ui.interact(whole, ui.scope_id().with("row"), sense);
@@ -289,7 +289,7 @@ impl Rows<'_> {
         if let Some(name) = self.name {
             hand.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name(index)));
         }
-        // The next rows are only made once this one is in sight.
+        // The next rows are made once this one is visible.
         if hand.gained_focus() {
             hand.scroll_to_me(None);
         }
@@ -297,8 +297,7 @@ impl Rows<'_> {
     }
 }
 
-/// The ground of the row under the hand. Each cell paints what of it lies in it, because it cuts off what
-/// does not.
+/// The background of the row under the pointer. Each cell paints its own part, because it clips the rest.
 fn ground(ui: &Ui, row: &Response, is_selected: bool) {
     if row.hovered() && !is_selected {
         let ground = ui.max_rect().round_ui();

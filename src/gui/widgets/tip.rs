@@ -1,11 +1,11 @@
-//! Words about what is under the hand, beside the hand: charts are too large for words at their edge.
+//! A tooltip at the pointer: charts are too large for one at their edge.
 
 use eframe::egui::{Popup, PopupKind, RectAlign, Response, Tooltip, Ui};
 
 use super::chart::Touched;
 use powerband_findings::chart::spec::ChartSpec;
 
-/// Between the hand and the words.
+/// Between the pointer and the text.
 const GAP: f32 = 14.0;
 
 /// Shows words.
@@ -16,7 +16,7 @@ pub(crate) fn words(response: &Response, words: impl Into<String>) {
     });
 }
 
-/// Shows what the point under the hand says, or what failed there.
+/// Shows the text of the point under the pointer, or the failures there.
 pub(crate) fn of_point(touched: &Touched, spec: &ChartSpec) {
     let point = touched.hovered;
     let point = point.and_then(|(series, tag)| spec.words_of(series, tag));
@@ -25,7 +25,7 @@ pub(crate) fn of_point(touched: &Touched, spec: &ChartSpec) {
     }
 }
 
-/// Words on hover that stand so far to the right of what they are about, and cover nothing above or below it.
+/// A tooltip this far to the right of its control, which covers nothing above or below it.
 pub(crate) fn at_the_right(response: Response, words: &str, gap: f32) -> Response {
     const PLACES: [RectAlign; 2] = [RectAlign::RIGHT_START, RectAlign::RIGHT_END];
     response.ctx.accesskit_node_builder(response.id, |node| {

@@ -1,4 +1,4 @@
-//! A verdict as a word in its colour, with a sign for those who do not see the colour.
+//! A verdict as a word in its colour, with a sign for readers who do not see the colour.
 
 use eframe::egui::{Response, Ui};
 
@@ -11,7 +11,7 @@ pub(crate) fn pill(ui: &mut Ui, verdict: &Verdict) -> Response {
     word(ui, verdict.call).on_hover_text(grounds(verdict))
 }
 
-/// The answer alone, for many verdicts that have it in common.
+/// The verdict without its reasons, for several comparisons.
 pub(crate) fn word(ui: &mut Ui, call: Call) -> Response {
     let roles = theme::roles(ui);
     let (sign, color) = match call {
@@ -27,11 +27,11 @@ fn grounds(verdict: &Verdict) -> String {
     let rule = match verdict.call {
         Call::Faster | Call::Slower => "The whole 95 % interval lies beyond the noise floor.",
         Call::Same => "The 95 % interval lies within the noise floor.",
-        Call::Inconclusive => "It cannot be told from what was measured.",
+        Call::Inconclusive => "The measurements do not decide it.",
     };
     let floor = verdict.floor.map_or_else(String::new, |floor| {
         format!(
-            " Noise floor ±{:.1} %: 1 %, or how much the setups differ from themselves.",
+            " Noise floor ±{:.1} %: 1 %, or the difference between rounds of one setup.",
             floor * 100.0
         )
     });

@@ -1,4 +1,4 @@
-//! A word that something is on its way, once it takes so long that somebody would ask.
+//! A text while the user waits, once it takes noticeably long.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use eframe::egui::{Id, Ui};
 
 use super::label;
 
-/// What is there sooner needs no word; a spinner that flashes by would be one too many.
+/// Shorter waits need no text; a flashing spinner would distract.
 const SOON: f64 = 0.2;
 
 /// Shows the words where they are still needed after a moment.
@@ -15,7 +15,7 @@ pub(crate) fn show(ui: &mut Ui, words: &str) {
     let pass = ui.ctx().cumulative_pass_nr();
     let now = ui.input(|input| input.time);
     let known: Option<(u64, f64)> = ui.data(|data| data.get_temp(id));
-    // It is another wait where the words were not there in the pass before.
+    // It is a new wait if the text was not shown in the previous pass.
     let since = known
         .filter(|(last, _)| last + 1 >= pass)
         .map_or(now, |(_, since)| since);

@@ -274,14 +274,14 @@ fn another_accuracy_has_another_front() {
     desk.see("dominated by ONNX Runtime");
     desk.see("the worker ended with status 139");
     assert_eq!(desk.app().curves.drawn.trade_off.at, At::Best);
-    desk.click("Where the speed counts");
+    desk.click("Batch size of the speed");
     desk.click("at batch 2");
     let drawn = &desk.app().curves.drawn.trade_off;
     assert_eq!(drawn.at, At::Batch(2));
     let batches = desk.column("trade-off", "batch");
     assert!(batches.iter().all(|batch| batch == "2"), "{batches:?}");
     desk.press("Ctrl+K");
-    desk.type_text("another accuracy");
+    desk.type_text("next accuracy");
     desk.press("Enter");
     assert_eq!(desk.app().curves.drawn.trade_off.quality, Quality::Cosine);
     assert!(desk.harness.unnamed_widgets().is_empty());
@@ -290,7 +290,7 @@ fn another_accuracy_has_another_front() {
 #[test]
 fn nodes_that_fell_back_are_seen_on_the_processor() {
     let mut desk = desk(&judged());
-    desk.see("What the engine made of the network");
+    desk.see("Engine graph");
     desk.see("175 nodes became 59, all on CPU");
     desk.see("Conv + BatchNormalization + Relu");
     assert!(!desk.sees("ran on the CPU and not on CUDA"));
@@ -320,7 +320,7 @@ fn a_session_without_them_has_neither_card() {
     session.examinations.clear();
     let desk = desk(&session);
     assert!(!desk.sees("Speed and accuracy"));
-    assert!(!desk.sees("What the engine made of the network"));
+    assert!(!desk.sees("Engine graph"));
 }
 
 #[test]

@@ -60,9 +60,9 @@ fn a_broken_session_is_said_in_words() {
     // Taken down, they are still counted.
     desk.press("Escape");
     desk.press("Escape");
-    desk.click("2 troubles, show the log");
+    desk.click("2 problems, show the log");
     assert!(desk.app().log_open);
-    assert!(!desk.sees("2 troubles"), "the log is open");
+    assert!(!desk.sees("2 problems"), "the log is open");
     desk.press("Escape");
     desk.press("Ctrl+L");
     desk.see("cut.ron is ");
@@ -92,9 +92,9 @@ fn a_library_that_goes_away_is_survived() {
     });
     let folder = desk.path("home/sessions");
     fs::rename(&folder, desk.path("elsewhere")).unwrap();
-    desk.hear("is gone; what is shown is in memory alone");
+    desk.hear("is missing; the session is in memory only");
     desk.until("the library is empty", |app| app.library.found.is_empty());
-    desk.hear("The folder of the library");
+    desk.hear("The library folder");
     fs::write(&folder, "not a folder").unwrap();
     desk.hear("cannot be read");
     desk.press("Ctrl+9");
@@ -192,7 +192,7 @@ fn a_window_that_hid_comes_back_where_nothing_can_be_saved() {
         app.run.as_ref().unwrap().session.is_some()
     });
     desk.close_window();
-    desk.click("Go on without the window");
+    desk.click("Continue without the window");
     let folder = desk.path("home/sessions");
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "not a folder").unwrap();
@@ -298,7 +298,7 @@ fn a_broken_memory_costs_only_itself() {
     fs::create_dir_all(home.path("home")).unwrap();
     home.write("home/window.ron", "(theme: Purple");
     let mut desk = Desk::awake(home, Vec::new());
-    desk.hear("makes no sense");
+    desk.hear("The window starts with default settings");
     assert_eq!(desk.app().remembered.theme, Remembered::default().theme);
     desk.app().remember().unwrap();
     let again = Desk::awake(desk.home, Vec::new());
@@ -366,7 +366,7 @@ fn a_run_that_did_not_begin_offers_nothing_but_its_plan() {
     // Not looked at yet, so that nothing speaks against it.
     desk.app_mut().planner.draft = draft;
     desk.act(Action::Run(RunAction::Start));
-    desk.hear("The run did not begin");
+    desk.hear("The run did not start");
     desk.see("Change the plan…");
     for offer in ["Show curves", "Run again"] {
         assert!(desk.find(offer).is_none(), "{offer}");

@@ -124,7 +124,7 @@ fn look_at_curves(desk: &mut Desk) {
     desk.see("Best within");
     assert_eq!(desk.app().curves.drawn.best.len(), 2);
     desk.press("Ctrl+ArrowRight");
-    desk.see("How often each time came");
+    desk.see("Latency distribution");
     desk.click("Unpin");
     assert!(desk.app().curves.pin.is_none());
     desk.fill("Filter Cases", "slow");
@@ -202,7 +202,7 @@ fn a_run_is_paused_and_skipped_and_stopped() {
         app.run.as_ref().unwrap().stage == Stage::Paused
     });
     desk.see("Paused.");
-    desk.click("Go on");
+    desk.click("Resume");
     desk.until("it goes on", |app| {
         app.run.as_ref().unwrap().stage == Stage::Measuring
     });
@@ -232,7 +232,7 @@ fn closing_in_mid_run_asks_and_loses_nothing() {
     long_run(&mut desk);
     desk.close_window();
     assert!(desk.has_asked(&ViewportCommand::CancelClose));
-    desk.see("A run is going on");
+    desk.see("A run is in progress");
     desk.press("Escape");
     assert!(!desk.sees("Stop and close"));
     desk.close_window();
@@ -253,7 +253,7 @@ fn a_run_goes_on_without_its_window() {
     desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
     desk.act(Action::Run(RunAction::Start));
     desk.close_window();
-    desk.click("Go on without the window");
+    desk.click("Continue without the window");
     assert!(desk.has_asked(&ViewportCommand::Visible(false)));
     desk.step_until("the program ends", super::PATIENCE, |desk| {
         desk.has_asked(&ViewportCommand::Close)
@@ -347,14 +347,14 @@ fn the_plan_is_undone_kept_and_used_again() {
     desk.press("Escape");
     desk.click("Preset: quick");
     desk.press("Ctrl+S");
-    desk.hear("The plan is kept as Keeper");
+    desk.hear("The plan is saved as Keeper");
     desk.see("Use plan Keeper");
     let kept = desk.app().planner.draft.clone();
     desk.press("Ctrl+Shift+N");
     assert_eq!(desk.app().planner.draft, Draft::default());
     desk.click("Use plan Keeper");
     assert_eq!(desk.app().planner.draft, kept);
-    desk.click("Throw away plan Keeper");
+    desk.click("Discard plan Keeper");
     desk.until("it is gone", |app| app.planner.kept.is_empty());
     assert_eq!(desk.app().planner.draft, kept, "the plan itself stays");
 }
@@ -366,7 +366,7 @@ fn a_fault_of_the_plan_is_said_where_it_is() {
     desk.press("Ctrl+N");
     desk.fill("Setup 1", "fake,speed=9");
     assert!(desk.sees("speed"), "{:#?}", desk.names());
-    desk.see("The plan makes no sense yet");
+    desk.see("Fix the marked fields.");
     desk.fill("Setup 1", "fake");
     desk.fill("Batch sizes", "1, x");
     assert!(desk.sees("\"x\""), "{:#?}", desk.names());
@@ -383,7 +383,7 @@ fn a_session_is_planned_again() {
     let mut desk = Desk::awake(home, vec![file]);
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.press("Ctrl+K");
-    desk.type_text("Plan the last session again");
+    desk.type_text("Reuse the plan of the last session");
     desk.press("Enter");
     assert_eq!(desk.app().screen, Screen::Plan);
     assert_eq!(desk.value("Name"), "Again");

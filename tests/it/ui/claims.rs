@@ -41,7 +41,7 @@ fn an_example_opens_from_home_with_what_does_not_add_up() {
     desk.until("it is shown", |app| app.screen == Screen::Curves);
     for words in [
         "published, not measured",
-        "What does not add up",
+        "Inconsistent numbers",
         "12.5 ms ÷ 4.2 ms = 2.98 ×",
         "Before and after",
         "Series MIGraphX, published",

@@ -129,7 +129,7 @@ fn every_command_can_be_given_by_its_keys() {
         if command.id == "more-rounds" {
             // It has a verdict that is open in `what_is_open_is_settled_by_more_rounds`, none here.
             let refused = (command.act)(desk.app());
-            assert_eq!(refused, Err("more rounds would settle nothing here"));
+            assert_eq!(refused, Err("more rounds would change no verdict"));
             continue;
         }
         let wanted = (command.act)(desk.app());

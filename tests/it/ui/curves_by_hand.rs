@@ -183,7 +183,7 @@ fn two_batch_sizes_have_no_shape() {
 
 #[test]
 fn a_search_without_hits_leaves_the_recent_sessions_of_home() {
-    let none = "None yet. The first run makes the first one.";
+    let none = "None yet. Start a run to make one.";
     let mut empty = Desk::awake(Home::new(), Vec::new());
     empty.press("Ctrl+1");
     empty.see(none);
@@ -202,7 +202,7 @@ fn a_search_without_hits_leaves_the_recent_sessions_of_home() {
     desk.act(Action::Library(Library::Search("no such words".to_owned())));
     desk.steps(2);
     assert_eq!(desk.app().library.listed_len(), 0);
-    desk.see("No session has these words.");
+    desk.see("No session matches these words.");
     let names = desk.names();
     let place = |name: &str| names.iter().position(|said| said == name);
     let (newer, older) = (place("Recent session Beta"), place("Recent session Alpha"));

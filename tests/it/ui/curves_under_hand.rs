@@ -21,8 +21,8 @@ use super::data::{Made, Speed, speed};
 use super::narrow::live;
 use crate::support::Home;
 
-const STRIP: &str = "Each run when it came; drag and Ctrl+scroll to look closer";
-const LANES: &str = "What the devices did meanwhile, over the same time";
+const STRIP: &str = "Latency over time; drag and Ctrl+scroll to zoom";
+const LANES: &str = "Device telemetry over the same time";
 /// Height of the plot of a chart in the window of the tests.
 const PLOT: f32 = 202.0;
 
@@ -277,7 +277,7 @@ fn a_chart_without_points_says_why() {
     assert!(!desk.sees("No case has the 662 samples"));
     assert_ne!(desk.column("cases", "uncertainty")[0], UNKNOWN);
     desk.act(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)));
-    desk.see("No peak is known: ");
+    desk.see("The peak is not available: ");
 }
 
 /// The hand over the plot below a chart's title, from left to right until something stands beside a point.

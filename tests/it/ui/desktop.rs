@@ -153,7 +153,7 @@ fn the_right_button_on_a_cell_offers_what_can_be_done_with_it() {
 fn the_log_is_copied() {
     let mut desk = Desk::awake(Home::new(), vec![PathBuf::from("/nowhere/at all.ron")]);
     desk.hear("at all.ron");
-    let words = copied(&mut desk, "Copy these words");
+    let words = copied(&mut desk, "Copy this message");
     assert!(words.contains("at all.ron"), "{words}");
     desk.press("Ctrl+L");
     let log = copied(&mut desk, "Copy the log");

@@ -48,7 +48,7 @@ fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
     let words = "Another Powerband is measuring Elsewhere, since 21 Nov 06:02";
     desk.see(words);
     desk.press("Ctrl+3");
-    assert!(!desk.sees("Nothing is being measured") && !desk.sees("Idle"));
+    assert!(!desk.sees("No run in progress") && !desk.sees("Idle"));
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     desk.press("Ctrl+Enter");
     desk.hear("would spoil the numbers of both");
@@ -94,6 +94,6 @@ fn an_interrupted_run_is_offered_until_it_is_answered() {
     desk.step_until("it is offered no more", PATIENCE, |desk| {
         desk.find("Recover").is_none()
     });
-    desk.click("Open it");
+    desk.click("Open");
     desk.until("it is open", |app| app.sessions.len() == 1);
 }

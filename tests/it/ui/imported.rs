@@ -60,7 +60,7 @@ fn an_invalid_result_says_so_and_draws_no_samples() {
     desk.act(Action::Curves(Curves::Pin(Some(pin))));
     desk.until("the case is pinned", |app| app.curves.pinned.is_some());
     desk.see("LoadGen reported figures");
-    assert!(!desk.sees("Each run when it came"));
+    assert!(!desk.sees("Latency over time"));
 }
 
 #[test]

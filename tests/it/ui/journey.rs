@@ -110,9 +110,9 @@ fn a_journey_is_planned_by_hand_and_undone() {
     desk.press("Escape");
     let cases = |desk: &Desk| desk.app().planned().map(|plan| plan.cases().len());
     assert_eq!(cases(&desk), Some(9));
-    desk.click("Each setup is a step on the one before");
+    desk.click("Setups are optimisation steps");
     assert_eq!(cases(&desk), Some(5), "three steps and two larger batches");
-    desk.see("the last setup goes on to 4, 16");
+    desk.see("the last setup also at 4, 16");
     desk.see("5 steps ×");
     desk.press("Ctrl+Z");
     assert_eq!(cases(&desk), Some(9));
@@ -122,7 +122,7 @@ fn a_journey_is_planned_by_hand_and_undone() {
 fn what_comes_ready_becomes_the_plan_in_one_step() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.press("Ctrl+7");
-    desk.see("No steps to be seen yet");
+    desk.see("No steps yet");
     desk.click("Plan: ResNet-50 case study");
     assert_eq!(desk.app().screen, Screen::Plan);
     assert_eq!(desk.value("Name"), "ResNet-50 case study");
@@ -205,7 +205,7 @@ fn what_is_still_to_come_is_no_failure() {
     };
     let mut desk = desk_with(&halfway());
     desk.see("not measured yet");
-    desk.see("Whether 8-bit integers is faster than the start cannot be told");
+    desk.see("8-bit integers vs. the baseline is inconclusive");
     assert!(!desk.sees("Batch 8 was not measured"));
     let failed = |mark: &&Mark| matches!(mark, Mark::Failed { .. });
     let spec = &desk.app().journey.drawn.over_start;

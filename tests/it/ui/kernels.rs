@@ -221,7 +221,7 @@ fn counters_are_sorted_and_keep_to_the_filter() {
     assert_eq!(counters(&desk), ["20", "3", "1"]);
     ask(&mut desk, Kernels::Filter("kernel_3".to_owned()));
     assert_eq!(counters(&desk), ["3"]);
-    desk.see("2 more do not fit the filter above");
+    desk.see("2 more do not match the filter above");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn what_a_fused_graph_no_longer_has() {
     let mut desk = desk();
     ask(&mut desk, Kernels::Look(pick(3)));
     ask(&mut desk, Kernels::Before(Some(pick(2))));
-    desk.see("Went");
+    desk.see("Removed");
     desk.see("3 names");
     desk.see("bn1");
     let result = desk.app().kernels.result.clone().expect("a result");
@@ -418,7 +418,7 @@ fn without_a_profile_the_screen_says_how_to_get_one() {
     let mut desk = Desk::awake(home, files);
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.press("Ctrl+8");
-    desk.see("No profile to be seen yet");
+    desk.see("No profile yet");
     desk.see("powerband import");
     desk.see("bench resnet50 --profile");
 }

@@ -125,7 +125,7 @@ fn copies_are_made_and_the_trash_gives_back() {
     desk.until("there are two", |app| app.library.found.len() == 2);
     assert!(!desk.path("home/sessions/alpha.ron").exists());
     desk.click("Undo");
-    desk.hear("Alpha is back");
+    desk.hear("Alpha is restored");
     desk.until("there are three again", |app| app.library.found.len() == 3);
     assert_eq!(on_disk(&desk, "alpha").name, "Alpha");
 
@@ -151,7 +151,7 @@ fn copies_are_made_and_the_trash_gives_back() {
     desk.until("it is back again", |_| path.exists());
     desk.until("what is no longer so is taken down", |app| {
         let is_up = |words: &str| app.notices.up().any(|notice| notice.text == words);
-        is_up("Beta is back") && !is_up("Beta is in the trash")
+        is_up("Beta is restored") && !is_up("Beta is in the trash")
     });
     desk.press("Ctrl+Z");
     assert_eq!(desk.app().planner.draft.batches, "1, 2");
@@ -191,7 +191,7 @@ fn sessions_are_found_by_words_and_tags() {
         .collect();
     assert_eq!(names, [desk.path("home/sessions/beta.ron")]);
     desk.fill("Search the library", "no such words");
-    desk.see("No session has these words.");
+    desk.see("No session matches these words.");
     desk.fill("Search the library", "");
     desk.press("Escape");
     desk.click("#green");
@@ -324,15 +324,15 @@ fn what_others_do_to_an_open_file_is_noticed() {
         begun.elapsed().as_secs() >= 4
     });
     write(&path, &session("Elsewhere", "green"));
-    desk.hear("was changed by something else");
-    desk.click("Read it again");
+    desk.hear("Another program changed the file");
+    desk.click("Reload");
     desk.until("it is read again", |app| {
         app.sessions
             .iter()
             .all(|open| open.session.name == "Elsewhere" && open.on_disk == OnDisk::Same)
     });
     fs::remove_file(&path).unwrap();
-    desk.hear("is gone; what is shown is in memory alone");
+    desk.hear("is missing; the session is in memory only");
     desk.click("Save as…");
     desk.fill("Path", &path.display().to_string());
     desk.press("Enter");
@@ -369,7 +369,7 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.fill("Rate", "40");
     let request = desk.app().planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Poisson { per_s: 40.0 });
-    desk.click("Requests: in turn");
+    desk.click("Requests: closed loop");
     let request = desk.app().planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Closed);
     // What another tool measured has no plan, and that is known before the file is opened.

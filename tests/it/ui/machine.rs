@@ -30,14 +30,14 @@ fn what_is_missing_has_its_one_action() {
     desk.steps(3);
     desk.see("Install");
     // Counters of the processor do not tell of cards.
-    desk.see("NVML tells of none");
+    desk.see("NVML: no GPU");
     for (button, text) in [
         (
             "Copy the command",
             "/usr/bin/python3 -m pip install torch torchvision",
         ),
         (
-            "Copy why, and what helps",
+            "Copy the reason and the fix",
             "NVML: its library was not found. What helps: install the driver.",
         ),
     ] {
@@ -58,7 +58,7 @@ fn where_no_engine_is_the_large_button_fetches_one() {
     }
     desk.app_mut().machine.engines = Some(engines);
     desk.steps(3);
-    desk.see("No engine is here yet");
+    desk.see("No engine is installed");
     assert!(desk.find("Start").is_none());
     assert!(desk.find("Install ONNX Runtime").is_some());
     desk.app_mut().machine.engines = Some(data::engines(false));
@@ -79,7 +79,7 @@ fn the_user_says_where_python_is() {
     desk.press("Ctrl+Comma");
     let nowhere = desk.path("nowhere");
     answer(&mut desk, &nowhere);
-    desk.hear("nowhere; what was used is used on");
+    desk.hear("nowhere does not exist; the setting is unchanged");
     assert_eq!(kept(&desk).python, None);
 
     let python = desk.path("python");
@@ -98,7 +98,7 @@ fn the_user_says_where_python_is() {
     let mut others = kept(&desk);
     others.categories = vec![("gemm".to_owned(), "mine*".to_owned())];
     settings::write(&file, &others).expect("settings");
-    desk.click("Use whichever Python is found");
+    desk.click("Use the first Python found");
     desk.step_until("it is forgotten", super::PATIENCE, |desk| {
         is_kept(desk, None)
     });

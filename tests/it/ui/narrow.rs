@@ -85,10 +85,10 @@ fn a_run_keeps_what_goes_on_now() {
         desk.app_mut().run = Some(run);
         desk.act(Action::Go(Screen::Run));
         desk.steps(2);
-        for name in ["Being measured", "Devices", "What happened", "Now"] {
+        for name in ["Current case", "Devices", "Run log", "Now"] {
             reach(&mut desk, size, name);
         }
-        assert!(top(&desk, "Throughput so far") < top(&desk, "Being measured"));
+        assert!(top(&desk, "Throughput so far") < top(&desk, "Current case"));
         desk.actions();
         desk.get("Now").click();
         desk.steps(2);
@@ -104,8 +104,8 @@ fn a_run_keeps_what_goes_on_now() {
         run.stage = Stage::Saved(PathBuf::from("/resnet50.ron"));
         run.current = None;
         desk.steps(2);
-        assert!(desk.find("Being measured").is_none());
-        for name in ["Devices", "What happened"] {
+        assert!(desk.find("Current case").is_none());
+        for name in ["Devices", "Run log"] {
             reach(&mut desk, size, name);
         }
     }
@@ -140,10 +140,10 @@ fn a_comparison_keeps_its_answer_and_what_is_behind_it() {
         resize(&mut desk, size);
         for name in [
             "Speed-up over all pairs",
-            "Did it get faster?",
+            "Verdicts",
             "Measure 7 more rounds",
-            "To be taken with care",
-            "What differs",
+            "Warnings",
+            "Differences",
         ] {
             reach(&mut desk, size, name);
         }
@@ -307,7 +307,7 @@ fn long_names_push_nothing_off_a_comparison() {
             "After: setup",
             "After: batch",
             "Speed-up over all pairs",
-            "What differs",
+            "Differences",
             "Sort by Verdict",
         ] {
             reach(&mut desk, size, name);

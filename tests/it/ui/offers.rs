@@ -48,7 +48,7 @@ fn curves_sides_and_plans_are_reached_by_letters() {
         desk.app().sessions.series_name(after.session, after.setup),
         name
     );
-    give(&mut desk, "plan: requests at random");
+    give(&mut desk, "plan: open loop, poisson");
     assert_eq!(desk.app().screen, Screen::Plan);
     assert_eq!(desk.app().planner.draft.requests, Requests::AtRandom);
     give(&mut desk, "plan: add tract");

@@ -63,7 +63,7 @@ fn strip_of(desk: &Desk) -> Rect {
         .filter(|node| {
             let name = name_of(node);
             let is_words = TROUBLES.iter().any(|text| name.as_deref() == Some(text));
-            is_words || matches!(name.as_deref(), Some("Dismiss" | "Copy these words"))
+            is_words || matches!(name.as_deref(), Some("Dismiss" | "Copy this message"))
         })
         .filter_map(|node| node.bounding_box())
         .map(|place| {

@@ -265,7 +265,7 @@ fn notices(desk: &mut Desk) {
     let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
     let save = ("Save as…".to_owned(), Action::Sessions(Sessions::Choose));
     notices.add(Weight::Done, "Threads is in the trash", Some(undo), soon);
-    let text = "The file of After the upgrade was changed by something else.";
+    let text = "Another program changed the file of After the upgrade.";
     notices.add(Weight::Info, text, None, soon);
     let text = "resnet50 was not saved: /home/you/.local/share/powerband/sessions/resnet50-20261004-090000.ron cannot be written: No space left on device (os error 28)";
     notices.add(Weight::Trouble, text, Some(save), soon);

@@ -73,7 +73,7 @@ fn setups_are_moved_coloured_and_taken_away() {
     assert_eq!(specs(&desk), ["100", "200"]);
     assert_eq!(desk.app().planner.draft.setups[0].colour, Some(3));
     desk.click("Colour of setup 1");
-    desk.click("Next in turn");
+    desk.click("Automatic");
     assert_eq!(desk.app().planner.draft.setups[0].colour, None);
     // Each of these was a step.
     for expected in [Some(3), Some(3)] {

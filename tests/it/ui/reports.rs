@@ -40,7 +40,7 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     fs::write(&to, "something else").unwrap();
     desk.click("Write a report…");
     desk.fill("Path", &to.display().to_string());
-    desk.see("There is a file of this name. It would be replaced.");
+    desk.see("A file of this name exists. It would be replaced.");
     desk.press("Enter");
     assert_eq!(fs::read_to_string(&to).unwrap(), "something else");
     desk.press("Enter");

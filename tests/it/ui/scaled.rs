@@ -110,11 +110,11 @@ fn what_can_be_done_stands_in_one_order() {
     for size in BOTH {
         resize(&mut desk, size);
         for (screen, names) in [
-            (Screen::Plan, &["Undo", "Redo", "Keep", "Start the run"][..]),
+            (Screen::Plan, &["Undo", "Redo", "Save", "Start the run"][..]),
             (Screen::Compare, &["Swap", "Write a report…"][..]),
             (
                 Screen::Library,
-                &["Search the library", "Bring back", "Open files…"][..],
+                &["Search the library", "Restore", "Open files…"][..],
             ),
             (
                 Screen::Curves,
@@ -161,8 +161,8 @@ fn a_plan_keeps_its_cards_and_the_path_of_its_model() {
             "Built-in network",
             "ONNX file…",
             "Setup 1",
-            "What it takes",
-            "How carefully",
+            "Estimate",
+            "Measurement settings",
             "Profile",
             "Name",
             "Ready-made plans",
@@ -184,7 +184,7 @@ fn settings_end_before_the_window_does() {
             "Find a shortcut",
             "Reset all",
             "Keys of Go to Home",
-            "Readings of the devices: 100 Hz",
+            "Device readings: 100 Hz",
         ] {
             let rect = reach(&mut desk, size, name);
             // The margin of the screen, and that of the card.
@@ -292,7 +292,7 @@ fn help_of_a_setup_leaves_most_of_the_window() {
         desk.steps(2);
         desk.get("Setup 1").hover();
         desk.steps(4);
-        let last = "Write a key, and its values are explained here";
+        let last = "Type a key to see its values here";
         desk.see(last);
         desk.steps(2);
         let whole = named(&desk)

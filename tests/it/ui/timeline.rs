@@ -386,7 +386,7 @@ fn a_slice_is_selected_and_its_launch_is_found() {
     assert_eq!(open.trace.slice(call).kind, SliceKind::Call);
     assert_eq!(open.trace.slice(call).link, open.trace.slice(kernel).link);
     desk.see("Launched");
-    desk.click("Go to it");
+    desk.click("Go to");
     assert_eq!(view(&desk).selected, Some(Selected::Slice(kernel)));
     desk.press("F");
     let fitted = view(&desk).stretch;
@@ -419,7 +419,7 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
     let found = view(&desk).statistics.expect("statistics");
     assert_eq!(found.kinds.len(), 1);
     assert_eq!(found.kinds[0].kind, SliceKind::Kernel);
-    desk.see("Busy, by kind");
+    desk.see("Utilisation by kind");
     desk.see("1 of 5");
     // On the ruler all tracks are meant.
     let from = place(&desk, 500_000.0, 40.0);
@@ -428,7 +428,7 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
     desk.see("all 5");
     desk.press("F");
     assert!((view(&desk).stretch.length() - 1.2e6).abs() < 5e4);
-    desk.click("Let go");
+    desk.click("Clear");
     assert_eq!(view(&desk).selected, None);
     desk.press("M");
     assert!(desk.app().timeline.measures);

@@ -42,7 +42,7 @@ fn flags_stand_beside_the_verdict() {
     desk.until("two setups are compared", |app| {
         app.compare.result.is_some()
     });
-    desk.see("To be taken with care");
+    desk.see("Warnings");
     desk.see("Flags: noisy");
     let raised = &desk.app().compare.drawn.flags;
     let noisy = raised.iter().find(|flag| flag.name == "noisy");

@@ -84,7 +84,7 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
     desk.act(Action::Go(Screen::Curves));
     desk.press("Ctrl+ArrowRight");
     desk.until("its charts are made", |app| app.curves.pinned.is_some());
-    desk.see("What the devices did meanwhile, over the same time");
+    desk.see("Device telemetry over the same time");
     let pinned = desk.app().curves.pinned.as_ref().expect("a pinned case");
     let titles: Vec<&str> = pinned
         .lanes
@@ -96,7 +96,7 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
     assert_eq!(pinned.lanes.x.high, pinned.strip.x.high, "one axis of time");
     // The card had the same memory in use all the time, which is no line to foretell anything by.
     desk.see("Peak memory");
-    desk.see("Not known:");
+    desk.see("Not available:");
     assert!(desk.app().curves.drawn.headroom.is_empty());
     let id = desk.app().sessions.iter().last().expect("its session").id;
     desk.act(Action::Sessions(Sessions::Close(id)));
@@ -108,21 +108,21 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     let cards = Cards::new(1);
     let mut desk = desk(&cards);
     desk.act(Action::Go(Screen::Settings));
-    desk.click("Readings of the devices: Off");
+    desk.click("Device readings: Off");
     assert_eq!(desk.app().remembered.watching, Watching::Off);
     desk.act(Action::Go(Screen::Plan));
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     let least_ms = |desk: &Desk| desk.app().planned().map(|plan| plan.measure.min_time_ms);
     assert_eq!(least_ms(&desk), Some(5_000));
-    desk.click("Energy: each case");
+    desk.click("Energy: every case");
     assert_eq!(least_ms(&desk), Some(12_000));
-    desk.click("Energy: if it fits");
+    desk.click("Energy: when possible");
     desk.act(Action::Run(RunAction::Start));
     desk.step_until("the run is saved", PATIENCE, is_saved);
     let open = desk.app().sessions.iter().last().expect("its session");
     assert!(open.session.telemetry.tracks.is_empty());
     desk.act(Action::Go(Screen::Run));
-    desk.see("Nobody watches: telemetry is off.");
+    desk.see("Telemetry is off.");
 }
 
 /// A session on disk with a profile of a card's case, taken while devices were watched.

@@ -8,11 +8,11 @@ use crate::action::Action;
 pub struct Command {
     /// Its name in the settings file; never changed.
     pub id: &'static str,
-    /// What people read.
+    /// Its title.
     pub title: &'static str,
-    /// The keys that it is delivered with; empty for none.
+    /// Its default keys; empty for none.
     pub keys: &'static str,
-    /// What it does now, or why it cannot be done.
+    /// Its action now, or why it is not available.
     pub act: fn(&App) -> Result<Action, &'static str>,
 }
 

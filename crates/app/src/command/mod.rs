@@ -1,4 +1,4 @@
-//! Every command by name: what it is called, which keys it has, when it can be given, and what it does.
+//! All commands: title, keys, availability and action of each.
 //!
 //! The palette, the shortcuts and the settings screen read this one list. To add a command: an entry in
 //! `commands.rs` of the folder that it is about.
@@ -36,7 +36,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
     .concat()
 });
 
-/// The keys of a command: the user's, else those it is delivered with.
+/// The keys of a command: the user's, else its defaults.
 pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> Option<Shortcut> {
     match changed.get(command.id) {
         Some(own) => own.clone(),

@@ -24,7 +24,7 @@ pub(super) const ALL: &[Command] = &[
     command("go-history", "Go to History", "Ctrl+6", |_| {
         Ok(Action::Go(Screen::History))
     }),
-    command("go-journey", "Go to Journey", "Ctrl+7", |_| {
+    command("go-journey", "Go to Steps", "Ctrl+7", |_| {
         Ok(Action::Go(Screen::Journey))
     }),
     command("go-kernels", "Go to Kernels", "Ctrl+8", |_| {

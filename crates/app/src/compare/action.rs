@@ -1,8 +1,8 @@
-//! What can be asked for about the comparison.
+//! Actions on the comparison.
 
 use super::Pick;
 
-/// About the comparison.
+/// Actions on the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compare {
     /// What it is compared with.

@@ -8,11 +8,11 @@ use crate::screen::Screen;
 pub(crate) const ALL: &[Command] = &[
     command(
         "more-rounds",
-        "Compare: measure the rounds that are missing",
+        "Compare: measure the missing rounds",
         "",
         |app| {
             let missing = app.compare.rounds_to_settle(&app.sessions);
-            let (session, rounds) = missing.ok_or("more rounds would settle nothing here")?;
+            let (session, rounds) = missing.ok_or("more rounds would change no verdict")?;
             Ok(Action::Run(Run::More(session, rounds)))
         },
     ),

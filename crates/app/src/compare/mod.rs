@@ -26,7 +26,7 @@ pub struct Pick {
     pub setup: usize,
     /// Which batch size; nothing for all.
     pub batch: Option<usize>,
-    /// Whether every setup counts that the other side has as well. Both sides are whole, or none.
+    /// Whether all setups in common are compared. Both sides are whole, or neither.
     pub whole: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct CompareState {
     pub after: Option<Pick>,
     /// Whether the user chose a side; until then the sides follow from what is open.
     pub is_chosen: bool,
-    /// What came of it, with the sides that it is about.
+    /// The result, with its sides.
     pub result: Option<(Pick, Pick, Arc<Comparison>)>,
     /// The charts of it.
     pub drawn: Drawn,
@@ -52,9 +52,9 @@ pub struct CompareState {
 pub struct Drawn {
     /// The curves of both sides, overlaid.
     pub latency: ChartSpec,
-    /// How many times as fast each case became.
+    /// Speed-up of each case.
     pub speed_ups: ChartSpec,
-    /// What is suspicious about the cases, each flag once.
+    /// Flags of the cases, each once.
     pub flags: Vec<RaisedFlag>,
 }
 
@@ -178,8 +178,8 @@ impl CompareState {
 }
 
 impl CompareState {
-    /// Takes a side. Where it is a whole session the other is held to be one, of another session where
-    /// there is one, because a session against itself tells nothing.
+    /// Sets a side. If it is a whole session, the opposite side becomes one too, of another session where
+    /// there is one: a session compared with itself has no differences.
     pub fn choose(&mut self, is_before: bool, pick: Pick, open: &OpenSessions) {
         let (side, other) = if is_before {
             (&mut self.before, &mut self.after)
@@ -244,9 +244,8 @@ fn is_akin(one: &OpenSession, other: &OpenSession) -> bool {
         && conditions::is_one_network(&one.session.model, &other.session.model) == Some(true)
 }
 
-/// The sides where nobody chose: of sessions of one network the one measured first and the one measured
-/// last; without such the first and the last setup of a session; and only then sessions of different
-/// networks.
+/// The default sides: of sessions of one network the first and the last one measured; else the first and
+/// the last setup of a session; else sessions of different networks.
 fn proposed(open: &OpenSessions) -> (Option<Pick>, Option<Pick>) {
     let measured = by_time(open);
     let akin = measured.iter().find_map(|first| {

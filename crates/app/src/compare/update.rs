@@ -1,4 +1,4 @@
-//! What actions about the comparison do, and what was found for it.
+//! Actions on the comparison, and its results.
 
 use std::sync::Arc;
 

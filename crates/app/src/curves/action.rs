@@ -1,4 +1,4 @@
-//! What can be asked for about the curves.
+//! Actions on the curves.
 
 use crate::sessions::Pin;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
@@ -6,7 +6,7 @@ use powerband_findings::analysis::energy::EnergyKind;
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::spec::SeriesId;
 
-/// About the curves.
+/// Actions on the curves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Curves {
     /// Which latency is drawn.
@@ -37,7 +37,7 @@ pub enum Curves {
     ShowAll,
     /// Shows a chart alone in the place of all three, by its id; nothing for all again.
     Enlarge(Option<&'static str>),
-    /// Brings a series forward while the hand is on it.
+    /// Highlights a series while the pointer is on it.
     Highlight(Option<SeriesId>),
     /// Pins a case, or unpins it.
     Pin(Option<Pin>),

@@ -13,7 +13,7 @@ pub struct Best {
     pub name: String,
     /// Its palette index.
     pub colour: usize,
-    /// Which case, and what is said of it; nothing where there is none.
+    /// The case and its text; `None` where no batch is within the limit.
     pub case: Option<(Pin, String, String)>,
     /// Why there is none, in a sentence.
     pub why_not: String,
@@ -64,7 +64,7 @@ fn why_not(curve: &BatchCurve, statistic: Statistic) -> String {
     {
         format!("No batch has a {}.", statistic.to_string().to_lowercase())
     } else {
-        "No batch is fast enough.".to_owned()
+        "No batch is within the limit.".to_owned()
     }
 }
 
@@ -102,7 +102,10 @@ mod tests {
             said(6e6, Statistic::Median),
             ["Batch 1", "Nothing was measured."]
         );
-        assert_eq!(said(1e6, Statistic::Median)[0], "No batch is fast enough.");
+        assert_eq!(
+            said(1e6, Statistic::Median)[0],
+            "No batch is within the limit."
+        );
         assert_eq!(said(6e6, Statistic::P99)[0], "No batch has a p99.");
     }
 }

@@ -82,8 +82,8 @@ fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &Curve)> {
     Some((session, session.findings.claims.curves.get(place)?))
 }
 
-/// What is published of a point, name by name; what has no name is a sentence. Nothing for a point that was
-/// measured.
+/// Facts of a published point as names and values; one without a name is a sentence. `None` for a measured
+/// point.
 pub fn pin_details(open: &OpenSessions, pin: Pin) -> Option<Vec<(String, String)>> {
     let id = sessions::series(pin.session, pin.case.setup);
     let (session, curve) = curve(open, id)?;

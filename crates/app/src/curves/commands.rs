@@ -45,12 +45,9 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Scaling))),
     ),
-    command(
-        "efficiency-busy",
-        "Curves: busy share of the device",
-        "",
-        |_| Ok(Action::Curves(Curves::Efficiency(Efficiency::Busy))),
-    ),
+    command("efficiency-busy", "Curves: device utilisation", "", |_| {
+        Ok(Action::Curves(Curves::Efficiency(Efficiency::Busy)))
+    }),
     command("efficiency-peak", "Curves: efficiency of peak", "", |_| {
         Ok(Action::Curves(Curves::Efficiency(Efficiency::OfPeak)))
     }),
@@ -66,12 +63,12 @@ pub(crate) const ALL: &[Command] = &[
     command("energy-per-joule", "Curves: items per joule", "", |_| {
         Ok(Action::Curves(Curves::Energy(EnergyKind::PerJoule)))
     }),
-    command("accuracy-next", "Curves: another accuracy", "", |app| {
+    command("accuracy-next", "Curves: next accuracy metric", "", |app| {
         let next = app.curves.drawn.trade_off.next();
-        let next = next.ok_or("no open session compared what its setups compute")?;
+        let next = next.ok_or("no open session has compared outputs")?;
         Ok(Action::Curves(Curves::Quality(next)))
     }),
-    command("graph-next", "Curves: another setup's graph", "", |app| {
+    command("graph-next", "Curves: graph of the next setup", "", |app| {
         let next = app.curves.drawn.graph.next();
         let next = next.ok_or("no open session has an engine's graph")?;
         Ok(Action::Curves(Curves::Examined(next)))

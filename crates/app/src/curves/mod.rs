@@ -25,8 +25,8 @@ use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
 use powerband_findings::chart::{energy, memory};
 pub use row_refs::{CaseRef, SeriesRef};
 
-/// Why a series is not drawn that nobody hid.
-pub const APART: &str = "Measured under another load: service time and response time never share a chart. Hide or close the others to see it.";
+/// Why a series is not drawn although it is not hidden.
+pub const APART: &str = "Measured under another load: service time and response time are not drawn in one chart. Hide or close the other series to see this one.";
 
 /// The charts that can be shown alone: their ids, and what they are called.
 pub const CHARTS: [(&str, &str); 3] = [
@@ -40,17 +40,17 @@ pub const CHARTS: [(&str, &str); 3] = [
 pub struct Pinned {
     /// Which case.
     pub pin: Pin,
-    /// How often each time came.
+    /// Latency distribution.
     pub histogram: ChartSpec,
-    /// Each sample when it came.
+    /// Latency over time.
     pub strip: ChartSpec,
-    /// What there is to say in place of samples, where another program told figures alone.
+    /// Text in place of samples where another program reported statistics only.
     pub told: Option<String>,
-    /// What is far from the others, in a sentence.
+    /// Outliers, in a sentence.
     pub outliers: String,
-    /// What its runs consist of and what training came to, a line each; none where nobody told.
+    /// Phases of its runs and results of training, one per line; empty where they were not reported.
     pub parts: Vec<String>,
-    /// What the devices did meanwhile, over the same time as the strip.
+    /// Device telemetry over the same time as the strip.
     pub lanes: Lanes,
 }
 
@@ -80,7 +80,7 @@ pub struct CurvesState {
     pub hidden: BTreeSet<SeriesId>,
     /// The chart that is shown alone, by its id.
     pub enlarged: Option<&'static str>,
-    /// The series under the hand.
+    /// The series under the pointer.
     pub highlighted: Option<SeriesId>,
     /// The case whose samples are shown.
     pub pin: Option<Pin>,

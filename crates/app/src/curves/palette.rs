@@ -33,7 +33,7 @@ fn series(app: &App) -> Vec<Offered> {
                     Curves::ToggleSeries(entry.id),
                 ),
                 offer(
-                    &format!("{} alone, or all again", entry.name),
+                    &format!("{} only, or all", entry.name),
                     Curves::OnlySeries(entry.id),
                 ),
             ]

@@ -63,8 +63,8 @@ impl App {
         })
     }
 
-    /// A row for each curve of which anything was tried; no table where no shape can be read and no larger
-    /// batch failed.
+    /// A row for each curve with a tried batch; no table where no shape is known and no larger batch
+    /// failed.
     fn shapes_table(&mut self) {
         let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
         let tried = shown.filter_map(|entry| {

@@ -163,10 +163,10 @@ fn compared(setups: &[Setup<'_>]) -> String {
         (1, Some((_, reference, inputs))) => format!("Compared with {reference}, on {inputs}"),
         (0, _) | (_, None) => String::new(),
         _ if models.len() > 1 => {
-            "Different networks, each compared with its own reference; the pointer on a setup tells which"
+            "Different networks, each compared with its own reference; hover over a setup to see which"
                 .to_owned()
         }
-        _ => "Not all were compared on the same inputs, with the same reference; the pointer on a setup tells which"
+        _ => "Compared on different inputs or with different references; hover over a setup to see which"
             .to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What actions about the curves do, and what was found for the pinned case.
+//! Actions on the curves, and the charts of the pinned case.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use powerband_findings::chart::{lanes, samples};
 /// Buckets of a strip: more than any screen has columns for it.
 const STRIP_BUCKETS: usize = 1_000;
 
-/// What of the curves screen has to be made anew.
+/// Parts of the curves screen to update.
 enum Part {
     /// The charts that know the latency limit.
     Charts,
@@ -97,7 +97,7 @@ impl App {
         match part {
             Part::Charts => self.curves.redraw_charts(&self.sessions),
             Part::HeldCharts => {
-                // Where the axis grew with the limit, the place under the hand would mean ever more.
+                // If the axis grew with the limit, the pointer would drag it ever further.
                 let held = self.curves.drawn.latency.y.clone();
                 self.curves.redraw_charts(&self.sessions);
                 Arc::make_mut(&mut self.curves.drawn).latency.y = held;

@@ -1,19 +1,19 @@
-//! What can be asked for about figures.
+//! Actions on figures.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Shown;
 
-/// About figures as pictures.
+/// Actions on figures as pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figures {
-    /// Copies the picture of the figure that was last under the hand, or of the first one.
+    /// Copies the picture of the figure last under the pointer, or of the first one.
     CopyNear,
     /// Saves that figure.
     SaveNear,
     /// Copies the picture of this one.
     Copy(Arc<Shown>),
-    /// Saves this one; asks where, unless that is said.
+    /// Saves this one; without a path it asks for one.
     Save(Arc<Shown>, Option<PathBuf>),
 }

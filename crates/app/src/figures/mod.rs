@@ -15,7 +15,7 @@ use powerband_findings::chart::breakdown as drawn;
 use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
 use powerband_findings::chart::timeline_figure::Traced;
 
-/// A figure as somebody sees it.
+/// A figure as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The figure, with the options that were chosen.
@@ -74,7 +74,7 @@ pub fn about(app: &App) -> String {
     }
 }
 
-/// What is seen of a timeline, with all of its tracks.
+/// The visible part of a timeline, with all of its tracks.
 pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
     let title = format!("Timeline of {}", open.name);
     let ready = (&*open.trace, &*open.timeline);

@@ -1,4 +1,4 @@
-//! Copying and saving the picture of a figure: drawn and written elsewhere, never while the window waits.
+//! Copying and saving the picture of a figure, drawn and written on a background thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One case through the sessions of the library.
+//! One case over the sessions of the library.
 
 pub(crate) mod action;
 pub(crate) mod palette;
@@ -43,7 +43,7 @@ pub struct Followed {
 pub struct HistoryState {
     /// The case that is followed.
     pub following: Option<Following>,
-    /// What was found, once it was.
+    /// The result, once it is ready.
     pub result: Option<Arc<Followed>>,
     /// The case that is looked for now.
     pub busy: Option<Following>,
@@ -56,9 +56,9 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
         "Open a session: each of its cases can be followed through the library, with a verdict at every step."
     } else if open.iter().all(|open| open.id == LIVE) {
-        "The run that goes on can be followed through the library once it is saved."
+        "The run in progress can be followed through the library once it is saved."
     } else {
-        "Nothing that is open was measured here, case by case. Open a session that was: each of its cases can be followed through the library."
+        "No open session has cases that were measured here. Open one: each of its cases can be followed through the library."
     }
 }
 
@@ -120,6 +120,6 @@ mod tests {
         put(&mut open, LIVE);
         assert!(what_helps(&open).contains("once it is saved"));
         put(&mut open, SessionId(1));
-        assert!(what_helps(&open).starts_with("Nothing that is open"));
+        assert!(what_helps(&open).starts_with("No open session has cases"));
     }
 }

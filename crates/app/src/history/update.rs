@@ -1,4 +1,4 @@
-//! What actions about the history of a case do, and what was found for it.
+//! Actions on the history of a case, and its results.
 
 use std::sync::Arc;
 

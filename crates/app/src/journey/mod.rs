@@ -39,9 +39,9 @@ pub struct JourneyState {
     pub looking: Option<Looking>,
     /// Whether the user chose that; until then it follows from what is open.
     pub is_chosen: bool,
-    /// What was found, once it was.
+    /// The result, once it is ready.
     pub result: Option<ComparedSteps>,
-    /// What is looked for now.
+    /// The request in progress.
     pub busy: Option<Looking>,
     /// The charts of it.
     pub drawn: Drawn,
@@ -50,9 +50,9 @@ pub struct JourneyState {
 /// The charts of a journey, made when there is something new and not for each frame.
 #[derive(Debug, Default)]
 pub struct Drawn {
-    /// How many times as fast each step is as the one before.
+    /// Speed-up of each step vs. the previous one.
     pub over_before: ChartSpec,
-    /// How many times as fast each step is as the start.
+    /// Speed-up of each step vs. the baseline.
     pub over_start: ChartSpec,
 }
 
@@ -69,11 +69,11 @@ pub fn has_ladder(open: &OpenSession) -> bool {
 /// What to do where nothing that is open has steps.
 pub fn what_helps(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
-        "Open a session with several setups, or begin with one of these plans."
+        "Open a session with several setups, or start with one of these plans."
     } else if open.iter().all(|open| open.session.plan.setups.is_empty()) {
-        "What is open has no setups: its numbers were published or taken over from elsewhere. Open a session with several setups, or begin with one of these plans."
+        "What is open has no setups: its numbers were published or imported. Open a session with several setups, or start with one of these plans."
     } else {
-        "What is open has one setup. Open a session with several, or begin with one of these plans."
+        "The open session has one setup. Open a session with several, or start with one of these plans."
     }
 }
 
@@ -93,7 +93,7 @@ impl Looking {
 }
 
 impl JourneyState {
-    /// Keeps to a session that is there: the one chosen, or the run that goes on and the first one with a
+    /// Keeps to a session that is there: the one chosen, or the run in progress and the first one with a
     /// ladder, or the first one with several setups.
     pub fn settle(&mut self, open: &OpenSessions) {
         let chosen = self.looking.filter(|looking| looking.exists(open));
@@ -110,7 +110,7 @@ impl JourneyState {
         }
     }
 
-    /// What ought to be looked for and is not yet: the session may be another one by now.
+    /// The request to make now, where the session or the choice changed.
     pub fn wanted(&self, open: &OpenSessions) -> Option<Looking> {
         let looking = self.looking?;
         let session = &open.get(looking.session)?.session;
@@ -119,7 +119,7 @@ impl JourneyState {
         (!is_found && self.busy != Some(looking)).then_some(looking)
     }
 
-    /// Whoever looked at the run goes on to look at the session that it became.
+    /// A screen that showed the run now shows its session.
     pub(crate) fn run_is_over(&mut self, id: SessionId) {
         if let Some(looking) = self.looking.as_mut().filter(|l| l.session == LIVE) {
             looking.session = id;

@@ -12,7 +12,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let mut offered: Vec<Offered> = with_steps
         .map(|open| {
             let name = app.sessions.name(open);
-            offer(&format!("steps of {name}"), Looking::at(open))
+            offer(&format!("show {name}"), Looking::at(open))
         })
         .collect();
     let looking = app.journey.looking;
@@ -33,7 +33,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
 fn offer(title: &str, looking: Looking) -> Offered {
     seen_on(
         Screen::Journey,
-        format!("Journey: {title}"),
+        format!("Steps: {title}"),
         Action::Journey(Journey::Look(looking)),
     )
 }

@@ -1,4 +1,4 @@
-//! What actions about the steps of a session do, and what was found for them.
+//! Actions on the steps of a session, and their results.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl App {
         }
     }
 
-    /// Steps are compared while their screen is shown. Those of a run that goes on are found on its own
+    /// Steps are compared while their screen is shown. Those of a run in progress are found on its own
     /// thread, because only that has the samples.
     pub(crate) fn compare_steps_if_wanted(&mut self) {
         self.journey.settle(&self.sessions);

@@ -1,10 +1,10 @@
-//! What can be asked for about where the time of a profile went.
+//! Actions on the kernels of a profile.
 
 use super::{Pick, Shape};
 use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::analysis::category::Category;
 
-/// About where the time of a profile went.
+/// Actions on the kernels of a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kernels {
     /// Which profile is shown.

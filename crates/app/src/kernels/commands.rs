@@ -1,4 +1,4 @@
-//! Commands about where the time of a profile went.
+//! Commands about the kernels of a profile.
 
 use super::Shape;
 use crate::action::{Action, Kernels};
@@ -24,7 +24,7 @@ pub(crate) const ALL: &[Command] = &[
         };
         Ok(Action::Kernels(Kernels::Shape(next)))
     }),
-    command("kernels-alone", "Kernels: compare with nothing", "", |_| {
+    command("kernels-alone", "Kernels: end the comparison", "", |_| {
         Ok(Action::Kernels(Kernels::Before(None)))
     }),
     command(

@@ -21,7 +21,7 @@ use powerband_findings::analysis::counters::has as has_words;
 use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::chart::breakdown::{self as chart, Bar, Step};
 
-/// What is shown of a profile until somebody says something else.
+/// What is shown of a profile by default.
 static ALL_ROWS: Filter = Filter::NONE;
 
 /// A profile of an open session.
@@ -43,7 +43,7 @@ pub enum Shape {
     Treemap,
 }
 
-/// What is looked for: a profile, another one before it, and by which rules.
+/// A request: a profile, its baseline, and the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The profile.
@@ -61,15 +61,15 @@ pub struct Found {
     pub wanted: Wanted,
     /// The session of the profile, as it was then.
     pub session: Arc<Session>,
-    /// The session of the one before, as it was then.
+    /// The session of the baseline, as it was then.
     pub before: Option<Arc<Session>>,
     /// By category, by operator, by kernel.
     pub breakdowns: [Breakdown; 3],
-    /// Against the one before.
+    /// Against the baseline.
     pub comparison: Option<Comparison>,
     /// The user's own rules.
     pub own: Vec<(String, String)>,
-    /// What of them made no sense.
+    /// Rules that cannot be read.
     pub objections: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Found {
 /// Where the timeline of a profile lies, or why there is none to be opened.
 pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
     let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
-    let trace = trace.ok_or("the profile has sums alone, and no timeline")?;
+    let trace = trace.ok_or("the profile has sums only, no timeline")?;
     let session = sessions
         .get(pick.session)
         .and_then(|open| open.path.as_ref());
@@ -97,7 +97,7 @@ pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf,
     if beside.is_file() {
         Ok(beside)
     } else {
-        Err("the timeline's file is gone; it lay beside the session")
+        Err("the timeline's file beside the session is missing")
     }
 }
 
@@ -116,9 +116,9 @@ pub struct KernelsState {
     pub shape: Shape,
     /// Which rows are shown of each profile that not all are shown of.
     filters: BTreeMap<Pick, Filter>,
-    /// What was found, once it was.
+    /// The result, once it is ready.
     pub result: Option<Found>,
-    /// What is looked for now.
+    /// The request in progress.
     pub busy: Option<Wanted>,
     /// How often the rules have changed.
     pub rules: u32,
@@ -215,7 +215,7 @@ impl KernelsState {
         self.result.is_some() && self.drawn.rows.is_empty()
     }
 
-    /// What ought to be looked for and is not yet: the sessions may be other ones by now.
+    /// The request to make now, where the sessions or the choice changed.
     pub fn wanted(&self, open: &OpenSessions) -> Option<Wanted> {
         let wanted = Wanted {
             after: self.looking?,

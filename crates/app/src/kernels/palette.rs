@@ -69,7 +69,7 @@ fn pauses(app: &App) -> Vec<Offered> {
         .map(|gap| {
             let length = humanize::duration_ns(gap.length_ns as f64);
             let start = humanize::duration_ns(gap.start_ns as f64);
-            let title = format!("pause of {length} at {start} on the timeline");
+            let title = format!("gap of {length} at {start} on the timeline");
             offer(&title, Kernels::Gap(gap.start_ns, gap.length_ns))
         })
         .collect()
@@ -79,7 +79,7 @@ fn pauses(app: &App) -> Vec<Offered> {
 fn rules(app: &App) -> Vec<Offered> {
     let own = app.kernels.result.iter().flat_map(|found| &found.own);
     let forget = own.enumerate().map(|(place, (pattern, _))| {
-        let title = format!("take the rule {} away, {pattern}", place + 1);
+        let title = format!("remove rule {}, {pattern}", place + 1);
         offer(&title, Kernels::Forget(place))
     });
     let add = typed_on(

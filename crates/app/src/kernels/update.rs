@@ -1,4 +1,4 @@
-//! What actions about kernels do, and what was added up for them.
+//! Actions on kernels, and the sums for them.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl App {
             }
             Kernels::Before(pick) => {
                 state.before = pick;
-                // What was shown stays, also where nobody chose it.
+                // The profile on the screen stays, even where the user did not choose it.
                 state.is_chosen = true;
             }
             Kernels::Swap => state.swap(),

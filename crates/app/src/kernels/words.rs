@@ -17,12 +17,12 @@ pub fn least_share(share: f64) -> String {
     }
 }
 
-/// What is said where no row is shown.
+/// The text where no row is shown.
 pub fn nothing_left(filter: &Filter) -> String {
     let words = filter.words.trim();
     let share = least_share(filter.over).to_lowercase();
     match (words.is_empty(), filter.over > 0.0) {
-        (true, false) => "This profile has nothing to add up.".to_owned(),
+        (true, false) => "This profile has no times.".to_owned(),
         (true, true) => format!("No row has a share of {share}."),
         (false, false) => format!("No row has “{words}” in its names."),
         (false, true) => format!("No row has “{words}” in its names and a share of {share}."),

@@ -1,4 +1,4 @@
-//! What background threads do for kernels: add profiles up, and change the rules for categories.
+//! Background work for kernels: adding profiles up, and changing the rules for categories.
 
 use std::sync::Arc;
 

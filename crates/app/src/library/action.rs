@@ -1,8 +1,8 @@
-//! What can be asked for about the files of the library.
+//! Actions on the files of the library.
 
 use std::path::PathBuf;
 
-/// About the files of the library.
+/// Actions on the files of the library.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Library {
     /// Shows sessions with these words only.
@@ -19,11 +19,11 @@ pub enum Library {
     Notes(PathBuf, String),
     /// A copy beside it.
     Duplicate(PathBuf),
-    /// To the trash.
+    /// Moves to the trash.
     Discard(PathBuf),
-    /// Back from the trash, the last one first.
+    /// Restores the last discarded session.
     Restore,
-    /// The session that was in this file back from the trash.
+    /// Restores the session of this file from the trash.
     RestoreThis(PathBuf),
     /// Shows the file in the file manager.
     Reveal(PathBuf),

@@ -25,7 +25,7 @@ pub(crate) const ALL: &[Command] = &[
     ),
     command(
         "restore",
-        "Library: bring back from the trash",
+        "Library: restore from the trash",
         "Ctrl+Shift+Delete",
         |app| {
             if app.library.discarded.is_empty() {

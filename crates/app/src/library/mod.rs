@@ -27,13 +27,13 @@ pub struct LibraryState {
     pub found: BTreeMap<PathBuf, Scanned>,
     /// Whether the folder was looked through at least once.
     pub is_scanned: bool,
-    /// What keeps the folder from being read.
+    /// Why the folder cannot be read.
     pub trouble: Option<String>,
     /// Words that a session must have.
     pub search: String,
     /// The session whose details are shown.
     pub selected: Option<PathBuf>,
-    /// What went to the trash in this sitting, last one last.
+    /// Sessions trashed since the window opened, oldest first.
     pub discarded: Vec<(Discarded, String)>,
     /// Every file, the newest session first, those that cannot be read last.
     newest: Vec<PathBuf>,

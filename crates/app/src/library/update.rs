@@ -1,4 +1,4 @@
-//! What actions about the library do, and what becomes of what was changed in it.
+//! Actions on the library, and the results of changes in it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ impl App {
         self.tables.put("sessions", self.library.table());
     }
 
-    /// Brings back what was discarded, by its place among what was.
+    /// Restores a discarded session, by its place in the list.
     fn restore(&mut self, place: Option<usize>) {
         if let Some(place) = place {
             let (discarded, name) = self.library.discarded.remove(place);
@@ -157,7 +157,7 @@ impl App {
         self.jobs.rescan_library();
     }
 
-    /// A session came back from the trash, or did not.
+    /// A session was restored from the trash, or was not.
     pub(crate) fn restored(
         &mut self,
         name: String,
@@ -166,7 +166,7 @@ impl App {
         let left = match restored {
             Ok(left) => left,
             Err((discarded, reason)) => {
-                let text = format!("{name} was not brought back: {reason}");
+                let text = format!("{name} was not restored: {reason}");
                 self.library.discarded.push((discarded, name));
                 return self.say(Weight::Trouble, text);
             }
@@ -174,9 +174,9 @@ impl App {
         self.notices.withdraw(&in_trash(&name));
         self.list_plans();
         match left {
-            None => self.say(Weight::Done, format!("{name} is back")),
+            None => self.say(Weight::Done, format!("{name} is restored")),
             Some(why) => {
-                let words = format!("{name} is back without a timeline: {why}");
+                let words = format!("{name} is restored without a timeline: {why}");
                 self.say(Weight::Trouble, words);
             }
         }
@@ -184,7 +184,7 @@ impl App {
     }
 }
 
-/// What is said of a session that went to the trash, until it is back.
+/// The notice about a trashed session, until it is restored.
 fn in_trash(name: &str) -> String {
     format!("{name} is in the trash")
 }

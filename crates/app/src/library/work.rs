@@ -1,4 +1,4 @@
-//! What background threads do for the library: change, copy, discard and restore files of sessions.
+//! Background work for the library: changing, copying, discarding and restoring files of sessions.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
     });
 }
 
-/// To the trash.
+/// Moves to the trash.
 pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
     let discarded = move_to_trash(paths, &path);
     outlet.send(Message::Session(SessionMessage::Discarded(
@@ -36,7 +36,7 @@ pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outle
     )));
 }
 
-/// Back from the trash.
+/// Restores from the trash.
 pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
     let restored = bring_back(&discarded).map_err(|error| (discarded, error));
     outlet.send(Message::Session(SessionMessage::Restored(name, restored)));

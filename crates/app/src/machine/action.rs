@@ -1,10 +1,10 @@
-//! What can be asked for about this machine.
+//! Actions on this machine.
 
 use std::path::PathBuf;
 
 use super::Pointed;
 
-/// About this machine.
+/// Actions on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// Looks again for engines.
@@ -15,6 +15,6 @@ pub enum Machine {
     StopInstall,
     /// Asks where something is.
     Choose(Pointed),
-    /// Uses what is there, from now on; nothing to use what is found.
+    /// Uses this location from now on; `None` for the first one found.
     Point(Pointed, Option<PathBuf>),
 }

@@ -1,4 +1,4 @@
-//! What this machine has, as far as it is known yet: looked up after the first frame, never before it.
+//! Devices and engines of this machine, as far as known: searched after the first frame.
 
 pub(crate) mod action;
 pub(crate) mod commands;
@@ -26,29 +26,29 @@ use powerband_store::settings::Settings;
 /// The build of ONNX Runtime that runs on any processor.
 pub(crate) const EVERYWHERE: &str = "cpu";
 
-/// An engine, in the words of the home screen.
+/// An engine, as the home screen shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineState {
     /// What a setup calls it.
     pub id: &'static str,
     /// Name, with its version where known.
     pub title: String,
-    /// Where it is from, or why it is not here.
+    /// Its location, or why it is missing.
     pub words: String,
     /// Whether it runs.
     pub is_ready: bool,
     /// The library or interpreter that it is loaded from; nothing where it is built in or none was found.
     pub runtime: Option<PathBuf>,
-    /// Whether this is the one of its engine that setups get which name none.
+    /// Whether it is the default of its engine.
     pub is_first: bool,
-    /// What it says of itself, where it runs.
+    /// Its own description, where it runs.
     pub info: Option<EngineInfo>,
-    /// Environments that have it and are used only where the user says so, the likeliest first.
+    /// Environments that have it and need the user's choice, the likeliest first.
     pub offers: Vec<Offer>,
 }
 
 impl EngineState {
-    /// What of it the user can point to; nothing for an engine that is built in.
+    /// The location that the user can set; `None` for a built-in engine.
     pub fn pointed(&self) -> Option<Pointed> {
         let mut all = Pointed::ALL.into_iter();
         all.find(|pointed| pointed.engine() == self.id)
@@ -64,18 +64,18 @@ impl EngineState {
         let Some(offer) = self.offers.first() else {
             return self.words.clone();
         };
-        let version = offer.version.as_deref().unwrap_or("Some version");
+        let version = offer.version.as_deref().unwrap_or("Unknown version");
         format!("{version} in {}", offer.folder)
     }
 
-    /// The command that would bring it here, where its reason names one.
+    /// The command that installs it, where its reason names one.
     pub fn command(&self) -> Option<&str> {
         let is_missing = !self.is_ready;
         self.words.split('`').nth(1).filter(|_| is_missing)
     }
 }
 
-/// What engines need that the user can point to.
+/// A location that the user can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointed {
     /// The library of ONNX Runtime.
@@ -88,7 +88,7 @@ impl Pointed {
     /// Both.
     pub const ALL: [Self; 2] = [Self::OnnxRuntime, Self::Python];
 
-    /// What it is called.
+    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Self::OnnxRuntime => "ONNX Runtime",
@@ -104,7 +104,7 @@ impl Pointed {
         }
     }
 
-    /// Where a place says that it is; nothing for what is found.
+    /// Its configured location; `None` for the first one found.
     pub fn chosen(self, place: &Installation) -> Option<&Path> {
         match self {
             Self::OnnxRuntime => place.onnxruntime.as_deref(),
@@ -129,33 +129,33 @@ impl Pointed {
     }
 }
 
-/// How far fetching ONNX Runtime is.
+/// Progress of installing ONNX Runtime.
 #[derive(Clone, Debug)]
 pub struct Installing {
-    /// What is being done.
+    /// The current step.
     pub step: String,
-    /// Share done, where it can be told.
+    /// Share done, where it is known.
     pub share: Option<f32>,
     /// Ends it.
     pub cancel: CancelToken,
 }
 
-/// What this machine has.
+/// Devices and engines of this machine.
 #[derive(Debug, Default)]
 pub struct MachineState {
     /// Processor, memory, system.
     pub environment: Option<Environment>,
-    /// Devices that can be watched, and who tells of none; nothing until they were looked for.
+    /// Devices with telemetry, and the sources that have none; `None` until the search ends.
     pub devices: Option<(Vec<WatchedDevice>, Vec<MissingSource>)>,
     /// Engines, best first; nothing until they were looked up.
     pub engines: Option<Vec<EngineState>>,
     /// Profilers that are programs of their own, and what is missing of each; those not named are here.
     pub missing_profilers: Vec<(Profiler, String)>,
-    /// Whether they are being looked up now.
+    /// Whether a search is in progress.
     pub is_looking: bool,
-    /// Whether they are to be looked up once more after that.
+    /// Whether another search follows.
     pub looks_again: bool,
-    /// Fetching, while it goes on.
+    /// The installation in progress.
     pub installing: Option<Installing>,
 }
 
@@ -227,12 +227,12 @@ impl MachineState {
         fresh.unwrap_or_else(|| format!("{best}:cpu"))
     }
 
-    /// Whether it was looked for engines, and none can run.
+    /// Whether the search found no engine that runs.
     pub fn has_none(&self) -> bool {
         self.engines.is_some() && self.ready().next().is_none()
     }
 
-    /// Why no card is seen, by everything that could tell of one; nothing where one is.
+    /// Why no GPU was found, by every source that reports GPUs; `None` where one was found.
     pub fn missing_cards(&self) -> Vec<&MissingSource> {
         let Some((devices, missing)) = &self.devices else {
             return Vec::new();
@@ -270,7 +270,7 @@ impl MachineState {
             .as_deref()
     }
 
-    /// What ladders ask of the machine.
+    /// Facts of the machine that built-in plans need.
     pub fn here(&self) -> Here {
         let ready = self.ready();
         let engines = ready.filter_map(|engine| Some((engine.id, engine.info.clone()?)));
@@ -285,7 +285,7 @@ impl MachineState {
     }
 }
 
-/// What was found, in words.
+/// The results of the search, as text.
 pub fn describe(found: &[Found]) -> Vec<EngineState> {
     let mut seen = BTreeSet::new();
     let mut states: Vec<EngineState> = found

@@ -1,5 +1,4 @@
-//! In the command palette: environments that have what engines need, and what is found in place of what was
-//! chosen.
+//! In the command palette: environments that have engines, and a reset of chosen locations.
 
 use super::Pointed;
 use crate::App;
@@ -13,7 +12,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         .into_iter()
         .filter(|pointed| pointed.chosen(&app.place).is_some());
     let found_again = chosen.map(|pointed| {
-        let title = format!("Settings: use the {} that is found", pointed.title());
+        let title = format!("Settings: use the first {} found", pointed.title());
         seen_on(
             Screen::Settings,
             title,

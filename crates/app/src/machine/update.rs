@@ -1,5 +1,4 @@
-//! What actions about this machine do: looking for engines, fetching one, and saying where one is. What was found
-//! and fetched arrives here too.
+//! Actions on this machine: searching engines, installing one, and setting its location; and their results.
 
 use std::path::PathBuf;
 
@@ -42,7 +41,7 @@ impl App {
         });
     }
 
-    /// Looks for engines; once more after that where they are being looked for in another place.
+    /// Searches engines; searches again afterwards where the location has changed.
     pub(crate) fn look_for_engines(&mut self) {
         if self.machine.is_looking {
             self.machine.looks_again = true;
@@ -59,11 +58,11 @@ impl App {
         );
     }
 
-    /// What is to be used from now on, and at later starts; nothing for what is found.
+    /// Sets a location from now on; `None` for the first one found.
     fn point(&mut self, pointed: Pointed, path: Option<PathBuf>) {
         if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
             let words = format!(
-                "There is no {}; what was used is used on",
+                "{} does not exist; the setting is unchanged",
                 missing.display()
             );
             self.say(Weight::Trouble, words);

@@ -1,4 +1,4 @@
-//! What background threads do for this machine: look it up, and fetch what it lacks.
+//! Background work for this machine: searching devices and engines, and installing ONNX Runtime.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::{probe, profilers};
 use powerband_store::settings;
 
-/// Looks up what this machine has.
+/// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     outlet.send(Message::Machine(MachineMessage::Environment(Box::new(
         machine::environment(),
@@ -63,7 +63,7 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
     let mut installed = fetch(flavor);
     if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
         outlet.send(Message::Failed(format!(
-            "The ONNX Runtime for this card was not fetched: {reason}. The one for processors is fetched in its place."
+            "ONNX Runtime for this GPU was not installed: {reason}. Installing the CPU build instead."
         )));
         installed = fetch(EVERYWHERE);
     }
@@ -74,20 +74,23 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
 
 fn step_words(step: &FetchStep) -> (String, Option<f32>) {
     match step {
-        FetchStep::Downloading { .. } => ("Fetching with pip…".to_owned(), None),
+        FetchStep::Downloading { .. } => ("Installing with pip…".to_owned(), None),
         FetchStep::Downloaded { bytes, total } => {
             let of = total
                 .map(|total| format!(" of {}", humanize::bytes(total)))
                 .unwrap_or_default();
             let share = total.map(|total| *bytes as f32 / total.max(1) as f32);
-            (format!("Fetching, {}{of}", humanize::bytes(*bytes)), share)
+            (
+                format!("Downloading, {}{of}", humanize::bytes(*bytes)),
+                share,
+            )
         }
         FetchStep::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
-        FetchStep::Checking => ("Loading it once…".to_owned(), Some(1.0)),
+        FetchStep::Checking => ("Checking…".to_owned(), Some(1.0)),
     }
 }
 
-/// Keeps in the settings where something is that engines need.
+/// Saves the location of a library or interpreter in the settings.
 pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
     let kept = settings::read(file).and_then(|mut settings| {
         *pointed.of_settings(&mut settings) = path;
@@ -95,7 +98,7 @@ pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>,
     });
     if let Err(reason) = kept {
         outlet.send(Message::Failed(format!(
-            "{} is used until Powerband is closed: {reason}",
+            "{} is used until Powerband closes, because the setting was not saved: {reason}",
             pointed.title()
         )));
     }

@@ -1,4 +1,4 @@
-//! What the command palette offers beyond its commands, and how the subjects spell it.
+//! An entry of the command palette beyond its commands.
 
 use crate::action::{Action, Shell};
 use crate::screen::Screen;
@@ -6,13 +6,13 @@ use crate::screen::Screen;
 /// Something that can be done now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
-    /// What people read.
+    /// Its title.
     pub title: String,
     /// What it takes, in this order.
     pub actions: Vec<Action>,
 }
 
-/// A request, and the screen on which it is seen what becomes of it.
+/// An action, and the screen that shows its effect.
 pub(crate) fn seen_on(screen: Screen, title: impl Into<String>, action: Action) -> Offered {
     Offered {
         title: title.into(),
@@ -29,7 +29,7 @@ pub(crate) fn typed_on(screen: Screen, title: &str, field: &str) -> Offered {
     )
 }
 
-/// A request that is seen wherever the user is.
+/// An action whose effect every screen shows.
 pub(crate) fn anywhere(title: impl Into<String>, action: Action) -> Offered {
     Offered {
         title: title.into(),

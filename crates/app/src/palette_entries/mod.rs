@@ -1,4 +1,4 @@
-//! What the command palette offers beyond its commands: whatever depends on what is open, planned or kept.
+//! Entries of the command palette beyond its commands: they depend on what is open, planned or saved.
 //!
 //! To add something: a line in `palette.rs` of the folder that it is about.
 

@@ -1,4 +1,4 @@
-//! What can be asked for about the plan.
+//! Actions on the plan.
 
 use std::path::PathBuf;
 
@@ -32,21 +32,21 @@ pub enum PlanEdit {
     Batches(String),
     /// Adds a batch size or takes it out.
     ToggleBatch(usize),
-    /// Whether each setup is a step on the one before.
+    /// Whether the setups are optimisation steps.
     Journey(bool),
     /// The preset.
     Preset(PresetName),
     /// The rounds.
     Rounds(String),
-    /// When runs start.
+    /// How requests arrive.
     Requests(Requests),
-    /// How many requests arrive in a second.
+    /// Requests per second.
     Rate(String),
-    /// Whether each case is measured long enough for its energy.
+    /// Whether every case is measured long enough for its energy.
     Energy(bool),
-    /// Whether outputs are compared with the network in floats.
+    /// Whether outputs are compared with the float network.
     Accuracy(bool),
-    /// Who watches each case once more, after everything was measured.
+    /// The profiler of each case, after all measurements.
     Profile(Option<Profiler>),
     /// The user's own inputs for that.
     Samples(String),
@@ -54,7 +54,7 @@ pub enum PlanEdit {
     Shapes(String),
     /// The batch axis.
     BatchAxis(String),
-    /// What the large button at the beginning measures, to be changed.
+    /// The plan of the large button on *Home*, to change.
     First,
     /// Everything anew.
     Clear,
@@ -62,12 +62,12 @@ pub enum PlanEdit {
     Undo,
     /// The step after.
     Redo,
-    /// Keeps the plan under its name.
+    /// Saves the plan under its name.
     Keep,
-    /// Makes a kept plan the plan.
+    /// Uses a saved plan.
     Use(PathBuf),
-    /// Makes a plan that comes ready the plan, as far as it can be made here; by its name.
+    /// Uses a built-in plan, by its name, as far as this machine can run it.
     Ladder(&'static str),
-    /// Throws a kept plan away.
+    /// Throws a saved plan away.
     Forget(PathBuf),
 }

@@ -8,25 +8,20 @@ use powerband_core::domain::plan::PresetName;
 
 /// These commands.
 pub(crate) const ALL: &[Command] = &[
-    // What is changed has to be seen: a plan that changes behind another screen is measured unnoticed.
+    // Undo works where its effect is visible: a plan changed behind another screen would be measured unnoticed.
     command("undo", "Undo", "Ctrl+Z", |app| match app.screen {
         Screen::Plan if app.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
         Screen::Library if !app.library.discarded.is_empty() => {
             Ok(Action::Library(Library::Restore))
         }
         Screen::Plan | Screen::Library => Err("nothing to undo"),
-        _ => Err("changes of the plan are undone on Plan, and the trash on Library"),
+        _ => Err("undo works on Plan (changes) and on Library (trash)"),
     }),
-    command(
-        "redo",
-        "Redo in the plan",
-        "Ctrl+Shift+Z",
-        |app| match app.screen {
-            Screen::Plan if app.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
-            Screen::Plan => Err("nothing to redo"),
-            _ => Err("changes of the plan are done again on Plan"),
-        },
-    ),
+    command("redo", "Redo", "Ctrl+Shift+Z", |app| match app.screen {
+        Screen::Plan if app.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
+        Screen::Plan => Err("nothing to redo"),
+        _ => Err("redo works on Plan"),
+    }),
     command("choose-model", "Choose an ONNX file…", "Ctrl+M", |_| {
         Ok(plan(PlanEdit::ChooseModel))
     }),
@@ -42,10 +37,10 @@ pub(crate) const ALL: &[Command] = &[
     command("preset-publish", "Preset: publish", "", |_| {
         Ok(plan(PlanEdit::Preset(PresetName::Publish)))
     }),
-    command("keep-plan", "Keep this plan", "Ctrl+S", |_| {
+    command("keep-plan", "Save the plan", "Ctrl+S", |_| {
         Ok(plan(PlanEdit::Keep))
     }),
-    command("clear-plan", "Begin a new plan", "Ctrl+Shift+N", |_| {
+    command("clear-plan", "New plan", "Ctrl+Shift+N", |_| {
         Ok(plan(PlanEdit::Clear))
     }),
     command(

@@ -1,4 +1,4 @@
-//! A plan as the user types it, and the request that it makes once it makes sense.
+//! A plan as the user types it, and the request it makes once it is valid.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,19 +24,19 @@ pub struct DraftSetup {
     pub colour: Option<usize>,
 }
 
-/// When the runs of a plan start.
+/// How requests arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Requests {
-    /// Each as soon as the one before is over.
+    /// Closed loop: each when the previous one ends.
     #[default]
     OneByOne,
-    /// By themselves, at random.
+    /// Open loop, Poisson.
     AtRandom,
-    /// By themselves, at even distances.
+    /// Open loop, fixed rate.
     Evenly,
 }
 
-/// A plan as the user types it. It may make no sense yet.
+/// A plan as the user types it. It may be invalid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Draft {
@@ -48,25 +48,25 @@ pub struct Draft {
     pub setups: Vec<DraftSetup>,
     /// Batch sizes as `1,2,4` or `1..64`.
     pub batches: String,
-    /// Whether each setup is a step on the one before.
+    /// Whether the setups are optimisation steps.
     pub journey: bool,
-    /// How carefully.
+    /// The preset.
     pub preset: PresetName,
     /// Rounds, where the preset's are not wanted; empty for the preset's.
     pub rounds: String,
-    /// When runs start.
+    /// How requests arrive.
     pub requests: Requests,
-    /// How many requests arrive in a second, where they do.
+    /// Requests per second, in an open loop.
     pub rate: String,
-    /// Whether each case is measured long enough for its energy to be told.
+    /// Whether every case is measured long enough for its energy.
     pub energy: bool,
-    /// Whether the setups' outputs are compared with the network in floats.
+    /// Whether the setups' outputs are compared with the float network.
     pub accuracy: bool,
     /// Inputs of the user's own for that; empty for made-up ones.
     pub samples: String,
     /// How many inputs; nothing for the usual number.
     pub inputs: Option<u64>,
-    /// Who watches each case once more, after everything was measured; nobody where there is nothing.
+    /// The profiler of each case after all measurements; `None` for no profile.
     pub profile: Option<Profiler>,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
@@ -75,7 +75,7 @@ pub struct Draft {
     pub batch_axis: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
     pub rules: Option<Rules>,
-    /// How the workers of a session that is run again were kept.
+    /// Whether workers of a repeated session stay alive together.
     pub keeping: Keeping,
     /// Its seed; nothing for a new one.
     pub seed: Option<u64>,
@@ -122,7 +122,7 @@ impl Draft {
         }))
     }
 
-    /// What somebody actions for, to be changed or run.
+    /// The request as a draft, to change or run.
     pub fn of_request(request: &RunRequest) -> Self {
         let looks = request
             .looks
@@ -183,7 +183,7 @@ impl Draft {
         }
     }
 
-    /// What is to be prepared, or everything that makes no sense yet, each with the field it is in.
+    /// The request to prepare, or every error with its field.
     pub fn request(&self) -> Result<RunRequest, Vec<Fault>> {
         let mut faults = Vec::new();
         let mut note = |field, text: String| faults.push(Fault { field, text });
@@ -251,7 +251,7 @@ impl Draft {
             return Ok(Load::Closed);
         }
         if self.rate.trim().is_empty() {
-            return Err("say how many requests arrive in a second".to_owned());
+            return Err("enter the rate in requests per second".to_owned());
         }
         let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
         Load::arriving(per_s, self.requests == Requests::AtRandom)
@@ -277,7 +277,7 @@ impl Draft {
     }
 }
 
-/// Where a fault is.
+/// The field of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The model.
@@ -288,7 +288,7 @@ pub enum Field {
     Batches,
     /// The rounds.
     Rounds,
-    /// How many requests arrive in a second.
+    /// Requests per second.
     Rate,
     /// The batch axis.
     BatchAxis,
@@ -296,16 +296,16 @@ pub enum Field {
     Shapes,
 }
 
-/// What makes no sense yet.
+/// An error of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where.
     pub field: Field,
-    /// What and what to do.
+    /// The problem and the fix.
     pub text: String,
 }
 
-/// A setup that its engine can make sense of, or why not.
+/// A setup that its engine accepts, or why not.
 fn check_setup(spec: &str) -> Result<Setup, String> {
     let setup: Setup = spec
         .trim()
@@ -321,7 +321,7 @@ fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
         text => match text.parse() {
             Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
             _ => Err(format!(
-                "\"{text}\" is no number of rounds; write 1 to 1000, or leave it empty for the preset's"
+                "\"{text}\" is not a number of rounds; enter 1 to 1000, or leave it empty for the preset's"
             )),
         },
     }

@@ -1,4 +1,4 @@
-//! What each change of the plan does to the draft.
+//! Applies changes of the plan to the draft.
 
 use std::mem::Discriminant;
 

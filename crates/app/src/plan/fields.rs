@@ -1,4 +1,4 @@
-//! What is typed of a plan: which fields there are, and what each is called.
+//! Text fields of a plan, and their names.
 
 use super::{ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};

@@ -1,4 +1,4 @@
-//! What a setup may be told, for the help beside its field.
+//! Options of a setup, for the help beside its field.
 
 use powerband_measure::engines::{self, Key};
 

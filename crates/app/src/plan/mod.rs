@@ -1,4 +1,4 @@
-//! The plan that is being written: drafts with undo, plans that are kept, and what is known of the model.
+//! The plan: a draft with undo, saved plans, and facts of the model.
 
 pub(crate) mod action;
 pub(crate) mod commands;
@@ -30,7 +30,7 @@ pub use help::{SetupHelp, setup_help};
 /// Sessions as they were when it was looked up how long they took.
 pub(crate) type Sources = Vec<(PathBuf, Stamp)>;
 
-/// Steps of undo that are kept.
+/// Most undo steps.
 const UNDO_STEPS: usize = 200;
 
 /// What is known of the model.
@@ -54,7 +54,7 @@ pub struct Planner {
     pub draft: Draft,
     /// What is known of its model.
     pub facts: ModelFacts,
-    /// Plans that are kept, by file.
+    /// Saved plans, by file.
     pub kept: Vec<(PathBuf, Draft)>,
     undo: Vec<Draft>,
     redo: Vec<Draft>,
@@ -144,17 +144,17 @@ impl Planner {
     }
 }
 
-/// The built-in networks: what a plan calls each, and what people do.
+/// The built-in networks: id and title of each.
 pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     zoo::ALL.iter().map(|model| (model.id, model.title))
 }
 
-/// Plans that come ready.
+/// Built-in plans.
 pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
     ladders::ALL.iter()
 }
 
-/// What engines are called in a spelling.
+/// Names of engines in a setup.
 pub fn engine_ids() -> impl Iterator<Item = &'static str> {
     engines::ALL
         .iter()

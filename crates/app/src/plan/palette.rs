@@ -1,4 +1,4 @@
-//! In the command palette: setups, care and plans at hand.
+//! In the command palette: setups, measurement settings and plans.
 
 use crate::App;
 use crate::action::Action;
@@ -22,7 +22,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     .concat()
 }
 
-/// A change of the plan, and the screen on which it is seen.
+/// A change of the plan, and the screen that shows it.
 fn planned(title: &str, edit: PlanEdit) -> Offered {
     seen_on(Screen::Plan, format!("Plan: {title}"), Action::Plan(edit))
 }
@@ -46,10 +46,10 @@ fn typed(app: &App) -> Vec<Offered> {
         (true, "type the session's name", "Name"),
         (
             draft.requests != Requests::OneByOne,
-            "type how many requests arrive in a second",
+            "type the rate of requests",
             "Rate",
         ),
-        (draft.accuracy, "type the path of own inputs", "Samples"),
+        (draft.accuracy, "type the path of your samples", "Samples"),
         (
             app.planner.has_shapes(),
             "type the shapes of the inputs",
@@ -57,7 +57,7 @@ fn typed(app: &App) -> Vec<Offered> {
         ),
         (
             app.planner.has_shapes(),
-            "type which dimension is the batch",
+            "type the batch axis",
             "Batch axis",
         ),
     ];
@@ -90,7 +90,7 @@ fn setups(app: &App) -> Vec<Offered> {
             offer("move down", PlanEdit::Move(place, place + 1));
         }
         if setup.colour.is_some() {
-            offer("next colour in turn for", PlanEdit::Colour(place, None));
+            offer("automatic colour for", PlanEdit::Colour(place, None));
         }
         let others = (0..palette::COLOURS).filter(|colour| Some(*colour) != setup.colour);
         for colour in others {
@@ -108,7 +108,7 @@ fn setups(app: &App) -> Vec<Offered> {
     offered
 }
 
-/// How carefully, and at which batch sizes: what is not so yet.
+/// Measurement settings and batch sizes that differ from the current ones.
 fn care(app: &App) -> Vec<Offered> {
     let draft = &app.planner.draft;
     let choose = |is_on: bool, on: &str, off: &str, edit: fn(bool) -> PlanEdit| {
@@ -117,14 +117,14 @@ fn care(app: &App) -> Vec<Offered> {
     let mut offered = vec![
         choose(
             draft.journey,
-            "each setup is a step on the one before",
-            "setups stand by themselves",
+            "setups are optimisation steps",
+            "setups are independent",
             PlanEdit::Journey,
         ),
         choose(
             draft.energy,
-            "measure long enough for energy",
-            "energy only where it fits",
+            "energy for every case",
+            "energy when possible",
             PlanEdit::Energy,
         ),
         choose(
@@ -135,9 +135,9 @@ fn care(app: &App) -> Vec<Offered> {
         ),
     ];
     let requests = [
-        (Requests::OneByOne, "requests in turn"),
-        (Requests::AtRandom, "requests at random"),
-        (Requests::Evenly, "requests at even distances"),
+        (Requests::OneByOne, "closed loop"),
+        (Requests::AtRandom, "open loop, Poisson"),
+        (Requests::Evenly, "open loop, fixed rate"),
     ];
     for (value, title) in requests {
         if value != draft.requests {
@@ -170,22 +170,16 @@ fn care(app: &App) -> Vec<Offered> {
     offered
 }
 
-/// Plans that are kept, and those that come ready.
+/// Saved plans and built-in ones.
 fn plans_at_hand(app: &App) -> Vec<Offered> {
     let kept = app.planner.kept.iter().flat_map(|(path, draft)| {
         let title = saved::title(draft);
         [
             planned(&format!("use {title}"), PlanEdit::Use(path.clone())),
-            planned(
-                &format!("throw {title} away"),
-                PlanEdit::Forget(path.clone()),
-            ),
+            planned(&format!("discard {title}"), PlanEdit::Forget(path.clone())),
         ]
     });
-    let first = planned(
-        "what Benchmark ResNet-50 measures, to be changed",
-        PlanEdit::First,
-    );
+    let first = planned("edit what Benchmark ResNet-50 measures", PlanEdit::First);
     let ready = plan::ladders().map(|ladder| {
         planned(
             &format!("use {}", ladder.title),

@@ -1,4 +1,4 @@
-//! How long plans will take, by what earlier sessions of this machine took.
+//! Estimates of plans from earlier sessions of this machine.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::plan_estimate::{self, Estimate};
 
-/// So many sessions of a network are looked into, the newest ones.
+/// Most sessions of a network to read, the newest first.
 const SESSIONS: usize = 3;
 
-/// What was learned, and from what.
+/// Known durations and their sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     from: Sources,

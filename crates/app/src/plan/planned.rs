@@ -9,7 +9,7 @@ use powerband_measure::runner::{default_benchmark, planning};
 use powerband_measure::telemetry::sampler::USUAL_HZ;
 
 impl App {
-    /// The plan as it would be run, for an estimate; nothing where it makes no sense yet.
+    /// The plan as it would be run, for an estimate; `None` where it is invalid.
     pub fn planned(&self) -> Option<Plan> {
         Some(self.planned_of(self.planner.draft.request().ok()?))
     }

@@ -1,4 +1,4 @@
-//! Plans that are kept for another time: one small RON file each, in a folder beside the library.
+//! Saved plans: one small RON file each, in a folder beside the library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use powerband_store::library;
 use powerband_store::ron_keys;
 use powerband_store::trash::discard;
 
-/// Where plans are kept.
+/// The folder of saved plans.
 pub fn folder(paths: &Paths) -> PathBuf {
     paths.library.join("plans")
 }
 
-/// What a draft is called when it is kept.
+/// The title under which a draft is saved.
 pub fn title(draft: &Draft) -> String {
     if draft.name.trim().is_empty() {
         draft.model.clone()
@@ -24,17 +24,17 @@ pub fn title(draft: &Draft) -> String {
     }
 }
 
-/// The file that a draft is kept in.
+/// The file of a saved draft.
 fn file(paths: &Paths, draft: &Draft) -> PathBuf {
     folder(paths).join(format!("{}.ron", library::safe(&title(draft))))
 }
 
-/// Keeps a draft in place of one of the same name, which goes to the trash where it is another plan. What was
-/// done, in words.
+/// Saves a draft in place of one of the same name, which goes to the trash where it is another plan.
+/// Returns a message.
 pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
     let path = file(paths, draft);
     let earlier = read(&path);
-    // What cannot be read whole, a later version wrote; it is not lost either.
+    // A file that cannot be read whole is from a later version; it goes to the trash too.
     let is_whole =
         regular_file::read_to_string(&path).map_or(true, |text| has_no_more(&text, draft));
     if !is_whole || earlier.as_ref().is_some_and(|earlier| earlier != draft) {
@@ -44,13 +44,13 @@ pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, Strin
     let title = title(draft);
     Ok(match earlier.filter(|earlier| earlier != draft) {
         _ if !is_whole => format!(
-            "The plan is kept as {title}; the earlier one, of another version of Powerband, is in the trash"
+            "The plan is saved as {title}; the earlier one, from another version of Powerband, is in the trash"
         ),
         Some(earlier) => {
             let name = self::title(&earlier);
-            format!("The plan is kept as {title}; the earlier {name} is in the trash")
+            format!("The plan is saved as {title}; the earlier {name} is in the trash")
         }
-        None => format!("The plan is kept as {title}"),
+        None => format!("The plan is saved as {title}"),
     })
 }
 
@@ -77,7 +77,7 @@ fn read(path: &Path) -> Option<Draft> {
     ron::from_str(&regular_file::read_to_string(path).ok()?).ok()
 }
 
-/// Every plan that is kept and can be read, by name.
+/// Every readable saved plan, by name.
 pub fn list(folder: &Path) -> Vec<(PathBuf, Draft)> {
     let mut plans: Vec<(PathBuf, Draft)> = fs::read_dir(folder)
         .into_iter()
@@ -134,7 +134,7 @@ mod tests {
         for text in [more.as_str(), "(name: \"One\", requests: Bursts(3))"] {
             fs::write(&path, text).unwrap();
             let said = keep_instead(&paths, &draft).unwrap();
-            assert!(said.contains("of another version"), "{said}");
+            assert!(said.contains("from another version"), "{said}");
             assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
         }
     }

@@ -1,4 +1,4 @@
-//! What actions about the plan do, and what was read for it.
+//! Actions on the plan, and the results of reading for it.
 
 use super::{Draft, ModelFacts, PlanEdit, saved, work};
 use crate::inbox::{Message, PlanMessage};
@@ -86,7 +86,7 @@ impl App {
         self.jobs.spawn("keep-plan", move |outlet| {
             outlet.send(match saved::keep_instead(&paths, &draft) {
                 Ok(done) => Message::Done(done),
-                Err(error) => Message::Failed(format!("The plan is not kept: {error}")),
+                Err(error) => Message::Failed(format!("The plan was not saved: {error}")),
             });
             outlet.send(Message::Plan(PlanMessage::Saved(saved::list(
                 &saved::folder(&paths),

@@ -1,4 +1,4 @@
-//! What background threads do for the plan: read models, plans of sessions, and how long sessions took.
+//! Background work for the plan: reading models, plans of sessions, and durations of sessions.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_onnx::facts;
 use powerband_store::session_file;
 
-/// Reads what is to be known of a model.
+/// Reads the facts of a model.
 pub(crate) fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
     let summary = facts::model_summary(&name, &paths.cache)
         .map(Box::new)
@@ -28,7 +28,7 @@ pub(crate) fn plan_of(path: &Path, outlet: &Outlet) {
     outlet.send(Message::Plan(PlanMessage::Found(draft.map(Box::new))));
 }
 
-/// What sessions took that were measured on this processor, the first ones before the others.
+/// Durations of sessions measured on this processor, in order of preference.
 pub(crate) fn experience(from: &Sources, cpu: &Cpu) -> PastDurations {
     let read = from
         .iter()

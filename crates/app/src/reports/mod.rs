@@ -8,9 +8,9 @@ use crate::sessions::SessionId;
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The session; of two, the one before.
+    /// The session; of two, the baseline.
     pub first: SessionId,
-    /// The session after.
+    /// The candidate.
     pub second: Option<SessionId>,
 }
 

@@ -1,4 +1,4 @@
-//! What actions for reports do.
+//! Actions on reports.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::{App, Ask, Output};
 use powerband_store::library;
 
 impl App {
-    /// Writes a report to a file; asks which one where nobody said.
+    /// Writes a report to a file; without a path it asks for one.
     pub(crate) fn report(&mut self, subject: Subject, path: Option<PathBuf>) {
         let Some(first) = self.sessions.get(subject.first) else {
             return;

@@ -15,7 +15,7 @@ pub(crate) const ALL: &[Command] = &[
     command("start-first", "Benchmark ResNet-50", "", |app| {
         idle(app).map(|()| Action::Run(Run::StartFirst))
     }),
-    command("pause", "Pause or go on", "Ctrl+Shift+P", |app| {
+    command("pause", "Pause or resume", "Ctrl+Shift+P", |app| {
         running(app)?;
         let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
         Ok(Action::Run(if paused { Run::Resume } else { Run::Pause }))
@@ -36,7 +36,7 @@ pub(crate) const ALL: &[Command] = &[
 
 fn idle(app: &App) -> Result<(), &'static str> {
     if app.is_running() {
-        Err("a run is going on")
+        Err("a run is in progress")
     } else {
         Ok(())
     }
@@ -46,6 +46,6 @@ fn running(app: &App) -> Result<(), &'static str> {
     if app.is_running() {
         Ok(())
     } else {
-        Err("no run is going on")
+        Err("no run is in progress")
     }
 }

@@ -1,4 +1,4 @@
-//! Runs that other programs measure with this library: both would spoil each other's numbers.
+//! Runs of other programs with this library: concurrent runs disturb each other's measurements.
 
 use super::work;
 use crate::App;
@@ -8,7 +8,7 @@ use powerband_core::base::clock;
 use powerband_store::journal::{Living, in_words};
 
 impl App {
-    /// What other programs measure now, in words; nothing where nobody measures.
+    /// Runs of other programs as text; `None` where there are none.
     pub fn elsewhere_words(&self) -> Option<String> {
         in_words(&self.elsewhere)
     }
@@ -26,7 +26,7 @@ impl App {
             .collect();
         self.elsewhere = now;
         if let Some(words) = in_words(&begun).filter(|_| self.is_running()) {
-            let text = format!("{words}. The numbers of both runs suffer.");
+            let text = format!("{words}. Each run disturbs the measurements of both.");
             self.say(Weight::Trouble, text);
         }
         if self.elsewhere.is_empty() {
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// Looks for what interrupted runs left behind.
+    /// Looks for journals of interrupted runs.
     pub(crate) fn look_for_journals(&self) {
         let paths = self.place.paths.clone();
         self.jobs.spawn("journals", move |outlet| {
@@ -48,7 +48,7 @@ impl App {
         });
     }
 
-    /// Asks before a run begins beside that of another program; tells whether it had to.
+    /// Asks before a run starts beside another program's; returns whether it asked.
     pub(crate) fn asks_first(&mut self, request: &Run) -> bool {
         let Some(words) = self.elsewhere_words().filter(|_| !self.is_running()) else {
             return false;
@@ -56,7 +56,7 @@ impl App {
         let anyway = Action::Run(Run::Anyway(Box::new(request.clone())));
         let offer = Some(("Measure anyway".to_owned(), anyway));
         let text = format!(
-            "{words}. A second run beside it would spoil the numbers of both, so it was not begun."
+            "{words}. A second run would disturb both measurements, so it was not started."
         );
         self.notices
             .add(Weight::Question, text, offer, clock::monotonic_ns());

@@ -1,4 +1,4 @@
-//! The run that is going on, as the window sees it: the session so far, and where the run stands.
+//! The run in progress, as the window sees it: the session so far, and where the run stands.
 
 pub(crate) mod action;
 pub(crate) mod commands;
@@ -30,22 +30,22 @@ use powerband_measure::runner::visit::{Doing, Step, Visits};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;
-/// The lanes of a run that goes on show so much of it.
+/// Length of the lanes of a run in progress.
 const LANES_NS: u64 = 120_000_000_000;
-/// Lines of the log that are kept.
+/// Most lines of the log.
 const LOG_KEPT: usize = 2_000;
 
-/// A step that has been going on for so long says for how long.
+/// A step shows its duration from this one on.
 const WORTH_TELLING_NS: u64 = 5_000_000_000;
 
-/// Where a run stands.
+/// The stage of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The model is being opened and the engines are looked up.
     Preparing,
     /// Workers are measuring.
     Measuring,
-    /// Resting until told to go on.
+    /// Paused.
     Paused,
     /// Asked to stop; the workers are being ended.
     Stopping,
@@ -58,7 +58,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Whether workers may still be at it.
+    /// Whether workers may still be measuring.
     pub fn is_going_on(&self) -> bool {
         matches!(
             self,
@@ -72,48 +72,48 @@ impl Stage {
 pub struct LogLine {
     /// Nanoseconds since the run began.
     pub at_ns: u64,
-    /// What happened.
+    /// The text.
     pub text: String,
-    /// Whether it is bad news.
+    /// Whether it is a problem.
     pub is_trouble: bool,
 }
 
-/// A run, while it goes on and after it.
+/// A run in progress or finished.
 #[derive(Debug)]
 pub struct LiveRun {
-    /// What it is called until its session begins.
+    /// Its title until its session begins.
     pub title: String,
-    /// Where it stands.
+    /// Its stage.
     pub stage: Stage,
     /// Pause, skip, stop.
     pub control: Control,
     /// The session so far.
     pub session: Option<Arc<Session>>,
-    /// What was found in it so far.
+    /// The findings so far.
     pub findings: Findings,
     /// The curves of it, made when something was found and not for each frame.
     pub throughput: ChartSpec,
     /// When the first event came, on the monotonic clock.
     pub began_ns: u64,
-    /// The case that is being visited and what is done with it.
+    /// The current case and its activity.
     pub current: Option<(CaseKey, String)>,
     /// Cases that the user left out.
     pub skipped: Vec<CaseKey>,
-    /// What happened, oldest first.
+    /// The log, oldest first.
     pub log: VecDeque<LogLine>,
-    /// The newest samples of the case that is being measured.
+    /// The newest samples of the current case.
     pub strip: ChartSpec,
-    /// What the devices do: the last two minutes, or all of it once the run is over.
+    /// Device telemetry: the last two minutes, or the whole run once it is over.
     pub lanes: Lanes,
-    /// How far it is; made at every event and every second.
+    /// Progress; updated at every event and every second.
     pub progress: Option<Progress>,
-    /// The session that it became, once it is over.
+    /// Its session, once it is over.
     pub became: Option<SessionId>,
     /// Whether the program ends once the run is over.
     pub close_after: bool,
-    /// What is done outside visits: comparing outputs, profiling.
+    /// Activity outside rounds: comparing outputs, profiling.
     pub aside: Option<String>,
-    /// Since when the step of now is waited for, in nanoseconds since the run began; nothing in a round.
+    /// Start of the current step, in nanoseconds since the run began; `None` in a round.
     waits_since_ns: Option<u64>,
     meter: Meter,
     visits: Visits,
@@ -156,7 +156,7 @@ impl LiveRun {
         self.session = Some(Arc::new(Session::begin(beginning)));
     }
 
-    /// A session gets so many more rounds.
+    /// Adds rounds to a session.
     pub(crate) fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
         self.meter = Meter::new(Some(rounds));
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
@@ -176,7 +176,7 @@ impl LiveRun {
         if let Some(session) = &mut self.session
             && !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. })
         {
-            // Nobody else has it while the run goes on, so nothing is copied.
+            // The run holds the only reference, so nothing is copied.
             Arc::make_mut(session).apply(stamped);
         }
         if is_of_devices {
@@ -188,7 +188,7 @@ impl LiveRun {
         }
     }
 
-    /// Draws what the devices did.
+    /// Draws the device telemetry.
     pub fn redraw_lanes(&mut self) {
         let Some(session) = &self.session else {
             return;
@@ -205,7 +205,7 @@ impl LiveRun {
         self.lanes = lanes::of_run(session, window, |setup| self.colour(setup));
     }
 
-    /// How far it is now.
+    /// Current progress.
     pub fn tick(&mut self, now_ns: u64) {
         let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
             return;
@@ -222,7 +222,7 @@ impl LiveRun {
         self.session.as_deref().map(Tally::of)
     }
 
-    /// Whether it is to rest and is still in the visit before that.
+    /// Whether it will pause after the current round.
     pub fn is_pausing(&self) -> bool {
         self.stage == Stage::Measuring && self.control.is_paused()
     }
@@ -234,7 +234,7 @@ impl LiveRun {
         progress.remaining_s.filter(|_| is_moving)
     }
 
-    /// The time until its end in words, or why it is not told.
+    /// The time until its end as text, or why it is unknown.
     pub fn left_words(&self) -> Option<String> {
         let note = self.progress.as_ref()?.note.as_deref();
         let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
@@ -282,7 +282,7 @@ impl LiveRun {
         }
     }
 
-    /// What is done, and for how long at most where that is known.
+    /// The current activity, with its limit where it is known.
     fn words(&self, doing: Doing) -> String {
         match (doing, &self.session) {
             (Doing::Phase(Phase::WarmUp), Some(session)) => {
@@ -294,7 +294,7 @@ impl LiveRun {
         }
     }
 
-    /// The same with the setup that it is about, where it belongs to no visit.
+    /// The same with the setup that it is about, where it belongs to no round.
     fn with_setup(&self, doing: Doing, words: String) -> String {
         match (doing.setup(), &self.session) {
             (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
@@ -302,7 +302,7 @@ impl LiveRun {
         }
     }
 
-    /// For how long the step of now has been going on, where that is long enough to be told.
+    /// Duration of the current step, where it is long enough to show.
     pub fn waited(&self, now_ns: u64) -> Option<String> {
         let since_ns = self.waits_since_ns?;
         let waited_ns = self.elapsed_ns(now_ns).saturating_sub(since_ns);
@@ -310,7 +310,7 @@ impl LiveRun {
         is_long.then(|| humanize::clock_time(waited_ns as f64 / 1e9))
     }
 
-    /// Takes in what was found, and draws it.
+    /// Takes in findings, and draws them.
     pub fn find(&mut self, findings: Findings) {
         self.findings = findings;
         let overlays: Vec<Overlay<'_>> = self
@@ -335,7 +335,7 @@ impl LiveRun {
             .unwrap_or(setup)
     }
 
-    /// Another case is being visited, or something else is done with it.
+    /// The current case or its activity changed.
     fn attend(&mut self, case: CaseKey, doing: String) {
         let before = self.current.replace((case, doing));
         if before.is_none_or(|(before, _)| before != case) {
@@ -447,7 +447,7 @@ impl LiveRun {
     }
 }
 
-/// Which device stopped to answer, and why.
+/// Which device stopped answering, and why.
 fn loss(session: &Session, device: usize, lost: &Lost) -> String {
     let track = session.telemetry.tracks.get(device);
     let name = track.map_or_else(String::new, |track| track.device.short_name());

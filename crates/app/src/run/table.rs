@@ -41,7 +41,7 @@ const COLUMNS: &[Of] = &[
     })
     .help("Rounds measured so far, of those that are planned; a case that is still unsure may get more"),
     Of::number("median_ms", "Median", "ms", |line| line.median_ns.map(Cell::time))
-        .help("Half of all runs so far were faster")
+        .help("Half of all samples so far are faster")
         .why(not_yet),
     Of::number("throughput_per_s", "Throughput", "/s", |line| line.per_s.map(Cell::rate))
         .help("Items done over time spent, so far")
@@ -51,7 +51,7 @@ const COLUMNS: &[Of] = &[
         let note = line.outcome.clone().unwrap_or_default();
         Some(Cell::words(words).toned(tone).noted(note).flagged(&line.flags))
     })
-    .help("How far the case is or how it ended, and what is suspicious about it"),
+    .help("Progress or end of the case, and its flags"),
 ];
 
 /// Why a case has no numbers.
@@ -83,7 +83,7 @@ fn state(run: &LiveRun, case: &Case) -> (&'static str, Tone) {
         Outcome::Pending if is_now => ("measuring", Tone::Plain),
         Outcome::Pending if run.skipped.contains(&case.key()) => ("skipped", Tone::Plain),
         Outcome::Pending if case.rounds.is_empty() => ("waiting", Tone::Plain),
-        Outcome::Pending => ("under way", Tone::Plain),
+        Outcome::Pending => ("in progress", Tone::Plain),
         Outcome::Finished => ("finished", Tone::Good),
         Outcome::Cancelled => ("cancelled", Tone::Plain),
         other => (other.name(), Tone::Bad),

@@ -1,4 +1,4 @@
-//! What actions about a run do, and what becomes of what the run reported.
+//! Actions on the run, and the run's reports.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl App {
         );
         self.screen = Screen::Plan;
         if matches!(self.planner.facts, ModelFacts::Refused(_)) {
-            // Its file may have been mended meanwhile.
+            // Its file may have been fixed meanwhile.
             self.inspect_model();
         }
         true
@@ -94,7 +94,7 @@ impl App {
         };
         let (Some(path), Some(stamp), None) = (open.path.clone(), open.stamp, open.newer) else {
             let text = format!(
-                "{} has no file of its own that could get more rounds.",
+                "{} has no file. Save it before adding rounds.",
                 open.session.name
             );
             return self.say(Weight::Info, text);
@@ -106,7 +106,7 @@ impl App {
         });
     }
 
-    /// Where runs happen, with the devices watched as the settings say.
+    /// The run's environment, with telemetry as in the settings.
     fn place_of_run(&self) -> Installation {
         let rate_hz = self.remembered.watching.rate_hz();
         let watch = self.place.watch.clone();
@@ -122,7 +122,7 @@ impl App {
         if self.is_running() {
             self.say(
                 Weight::Info,
-                "A run is going on; stop it first, or wait for its end.",
+                "A run is in progress; stop it first, or wait until it ends.",
             );
             return;
         }
@@ -177,7 +177,7 @@ impl App {
             RunMessage::Refused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
-                self.say(Weight::Trouble, format!("The run did not begin: {reason}"));
+                self.say(Weight::Trouble, format!("The run did not start: {reason}"));
                 if close {
                     self.outputs.push(Output::Close);
                 }
@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// The run's session is an open session from the first round on, so that its curve is seen growing.
+    /// The run's session is an open session from the first round, so that its curve is drawn during the run.
     fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
         let Some(run) = &mut self.run else {
             return;
@@ -211,7 +211,7 @@ impl App {
         if !is_open && !is_measured {
             return;
         }
-        // Samples stay with the run while it goes on; the curves need none of them.
+        // Samples stay with the run; the curves do not need them.
         let seen = Arc::new(session.without_samples());
         self.sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
@@ -273,7 +273,7 @@ impl App {
             let whole = session.filter(|session| session.completion == Completion::Complete);
             let text = match whole {
                 Some(session) => format!("{name} is done: {}", Tally::of(session)),
-                None => format!("{name} was stopped; what was measured is saved"),
+                None => format!("{name} was stopped; its measurements are saved"),
             };
             self.offer(
                 Weight::Done,
@@ -291,10 +291,10 @@ impl App {
     pub(crate) fn abandoned(&mut self, runs: &[String]) {
         let text = match runs {
             [one] => format!(
-                "A run was interrupted before it was saved: {one}. What was measured can be kept."
+                "A run was interrupted before it was saved: {one}. Its measurements can be recovered."
             ),
             several => format!(
-                "{} runs were interrupted before they were saved: {}. What was measured can be kept.",
+                "{} runs were interrupted before they were saved: {}. Their measurements can be recovered.",
                 several.len(),
                 several.join("; ")
             ),
@@ -307,7 +307,7 @@ impl App {
     /// What an interrupted run had measured was saved.
     pub(crate) fn recovered(&mut self, name: &str, path: PathBuf) {
         let open = Action::Sessions(Sessions::Open(vec![path]));
-        self.offer(Weight::Done, format!("Recovered {name}"), "Open it", open);
+        self.offer(Weight::Done, format!("Recovered {name}"), "Open", open);
         self.jobs.rescan_library();
     }
 }

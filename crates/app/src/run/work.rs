@@ -1,4 +1,4 @@
-//! What background threads do for a run: prepare it, measure, save, and recover what was interrupted.
+//! Background work for a run: preparing, measuring, saving, and recovering interrupted runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn carry_out(
     }))));
 }
 
-/// Findings are made here, between two visits, so that making them takes nothing from what is measured.
+/// Findings are computed here, between two rounds, so that they do not disturb the measurement.
 fn findings_after(
     stamped: &Stamped,
     session: &Session,
@@ -113,7 +113,7 @@ fn findings_after(
     })
 }
 
-/// Journals that nobody holds any more, and what each of them is.
+/// Journals of interrupted runs, and a description of each.
 pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
     let abandoned = journal::abandoned(&library::journals(paths));
     if !abandoned.is_empty() {

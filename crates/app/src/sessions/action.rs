@@ -1,10 +1,10 @@
-//! What can be asked for about the open sessions.
+//! Actions on the open sessions.
 
 use std::path::PathBuf;
 
 use super::SessionId;
 
-/// About the open sessions.
+/// Actions on the open sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sessions {
     /// Asks for files to open.

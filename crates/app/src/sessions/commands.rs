@@ -14,7 +14,7 @@ pub(crate) const ALL: &[Command] = &[
     command("open", "Open files…", "Ctrl+O", |_| {
         Ok(Action::Sessions(Sessions::Choose))
     }),
-    command("open-example", "Open the first example session", "", |_| {
+    command("open-example", "Open the first example", "", |_| {
         Ok(Action::Sessions(Sessions::OpenExample(0)))
     }),
     command("close-all", "Close all sessions", "Ctrl+Shift+W", |app| {
@@ -34,13 +34,15 @@ pub(crate) const ALL: &[Command] = &[
         |app| with_last(app, |id| Action::Sessions(Sessions::SaveAs(id, None))),
     ),
     command("report", "Write a report…", "Ctrl+Shift+E", report),
+    command("reload", "Reload the last session", "Ctrl+Shift+R", |app| {
+        with_last(app, |id| Action::Sessions(Sessions::Reload(id)))
+    }),
     command(
-        "reload",
-        "Read the last session again",
-        "Ctrl+Shift+R",
-        |app| with_last(app, |id| Action::Sessions(Sessions::Reload(id))),
+        "run-again",
+        "Reuse the plan of the last session",
+        "",
+        run_again,
     ),
-    command("run-again", "Plan the last session again", "", run_again),
 ];
 
 fn with_last(app: &App, act: fn(SessionId) -> Action) -> Result<Action, &'static str> {
@@ -53,7 +55,7 @@ fn run_again(app: &App) -> Result<Action, &'static str> {
     let measured = app.sessions.iter().filter(|open| open.id != LIVE);
     let last = measured.filter(|open| open.session.plan.can_run()).last();
     last.map(|open| Action::Sessions(Sessions::RunAgain(open.id)))
-        .ok_or("no session is open that was measured here")
+        .ok_or("no session measured here is open")
 }
 
 /// A report: of both sides where they are compared, else of the last session.

@@ -25,7 +25,7 @@ pub use published::Claims;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u64);
 
-/// The run that is going on has this number.
+/// The run in progress has this number.
 pub const LIVE: SessionId = SessionId(0);
 
 /// Bits of a series' number that say which setup.
@@ -60,9 +60,9 @@ pub struct Findings {
     pub rows: Arc<Vec<CaseRow>>,
     /// A curve for each setup.
     pub curves: Arc<Vec<BatchCurve>>,
-    /// The steps of a run while it goes on; those of other sessions are found when they are looked at.
+    /// The steps of a run in progress; those of other sessions are computed when they are shown.
     pub journey: Option<Arc<Journey>>,
-    /// What the session publishes, and what does not add up in it; nothing of a run that goes on.
+    /// What the session publishes, and what does not add up in it; nothing of a run in progress.
     pub claims: Arc<Claims>,
 }
 
@@ -101,7 +101,7 @@ pub struct OpenSession {
     pub stamp: Option<Stamp>,
     /// The version of a file that is newer than this program, and so is not written to.
     pub newer: Option<u32>,
-    /// What became of the file since.
+    /// State of its file since then.
     pub on_disk: OnDisk,
 }
 
@@ -139,7 +139,7 @@ impl OpenSession {
     }
 }
 
-/// What became of an open session's file.
+/// State of an open session's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDisk {
     /// It is as it was read.

@@ -30,7 +30,7 @@ fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
         ),
     ];
     if open.path.is_some() {
-        offered.push(entry(&format!("Read {name} again"), Sessions::Reload(id)));
+        offered.push(entry(&format!("Reload {name}"), Sessions::Reload(id)));
     }
     // Those of the library can be planned again whether they are open or not.
     let is_listed = open
@@ -38,7 +38,10 @@ fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
         .as_ref()
         .is_some_and(|path| app.library.found.contains_key(path));
     if !is_listed && open.session.plan.can_run() {
-        offered.push(entry(&format!("Plan {name} again"), Sessions::RunAgain(id)));
+        offered.push(entry(
+            &format!("Reuse the plan of {name}"),
+            Sessions::RunAgain(id),
+        ));
     }
     offered
 }

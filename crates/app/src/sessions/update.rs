@@ -1,4 +1,4 @@
-//! What actions about open sessions do, and what becomes of what was read and saved.
+//! Actions on open sessions, and the results of reading and saving.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl App {
         self.opening.remove(&opened.id);
         if let Some(version) = opened.newer {
             let text = format!(
-                "{} was written by a newer Powerband (session version {version}); it is shown as far as this one understands it, and will not be written to.",
+                "{} was written by a newer Powerband (session version {version}); this version shows what it can read and opens it read-only.",
                 opened.session.name
             );
             self.say(Weight::Info, text);
@@ -188,19 +188,19 @@ impl App {
         match on_disk {
             OnDisk::Changed if is_news => {
                 let again = Action::Sessions(Sessions::Reload(id));
-                let text = format!("The file of {name} was changed by something else.");
-                self.offer(Weight::Info, text, "Read it again", again);
+                let text = format!("Another program changed the file of {name}.");
+                self.offer(Weight::Info, text, "Reload", again);
             }
             OnDisk::Gone if is_news => {
                 let save = Action::Sessions(Sessions::SaveAs(id, None));
-                let text = format!("The file of {name} is gone; what is shown is in memory alone.");
+                let text = format!("The file of {name} is missing; the session is in memory only.");
                 self.offer(Weight::Trouble, text, "Save as…", save);
             }
             _ => {}
         }
     }
 
-    /// Saves a session; asks where if nobody said: beside its file, else in the library.
+    /// Saves a session; without a path it asks for one, beside its file or in the library.
     pub(crate) fn save_as(&mut self, id: SessionId, path: Option<PathBuf>) {
         let Some(open) = self.sessions.get(id) else {
             return;
@@ -215,7 +215,7 @@ impl App {
         };
         if let Some(version) = open.newer {
             let text = format!(
-                "{} was written by a newer Powerband (session version {version}) and is not written to.",
+                "{} was written by a newer Powerband (session version {version}) and is read-only here.",
                 open.session.name
             );
             return self.say(Weight::Trouble, text);
@@ -233,8 +233,8 @@ impl App {
         });
     }
 
-    /// Leaves a screen that shows nothing of the sessions that are open, where somebody opened one there.
-    /// A run that goes on is a click away.
+    /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
+    /// away.
     pub(crate) fn go_to_opened(&mut self) {
         let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
         if std::mem::take(&mut self.shows_opened) && leaves {

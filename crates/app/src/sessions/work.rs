@@ -1,4 +1,4 @@
-//! What background threads do for open sessions: read them and save them elsewhere.
+//! Background work for open sessions: reading them and saving copies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

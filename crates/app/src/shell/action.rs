@@ -1,9 +1,9 @@
-//! What can be asked for about the window itself.
+//! Actions on the window itself.
 
 use super::settings::{Theme, Watching};
 use crate::keys::Shortcut;
 
-/// About the window itself.
+/// Actions on the window itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shell {
     /// Opens or closes the command palette.
@@ -16,34 +16,34 @@ pub enum Shell {
     Theme(Theme),
     /// The next theme in turn.
     NextTheme,
-    /// Everything a step larger (above 0), smaller (below 0) or back to its size (0).
+    /// Zooms in (above 0), out (below 0) or back to 100 % (0).
     Zoom(i8),
     /// How often devices are read during the next run.
     Watching(Watching),
-    /// Another shortcut for a command; nothing removes it.
+    /// Changes the shortcut of a command; `None` removes it.
     Shortcut(&'static str, Option<Shortcut>),
-    /// Every shortcut as it was delivered.
+    /// Resets every shortcut.
     ResetShortcuts,
-    /// Takes a notice down.
+    /// Dismisses a notice.
     Dismiss(u64),
-    /// Takes the newest notice down.
+    /// Dismisses the newest notice.
     DismissNewest,
-    /// To the clipboard.
+    /// Copies text to the clipboard.
     Copy(String),
     /// Puts the cursor into a field of the screen, by its name.
     Cursor(String),
     /// The user wants to close the window.
     AskClose,
-    /// The answer to the question that closing in mid-run raises.
+    /// The answer to the question on closing during a run.
     Close(Closing),
 }
 
-/// What becomes of a run when its window closes.
+/// What happens to a run when its window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The window stays.
     Stay,
-    /// The window goes out of sight; the run goes on, is saved, and the program ends.
+    /// The window hides; the run continues, is saved, and the program ends.
     Finish,
     /// The run stops, what was measured is saved, and the program ends.
     Stop,

@@ -31,13 +31,13 @@ pub(crate) const ALL: &[Command] = &[
     command("theme-dark", "Theme: dark", "", |_| {
         Ok(shell(Shell::Theme(Theme::Dark)))
     }),
-    command("larger", "Everything larger", "Ctrl+Plus", |_| {
+    command("larger", "Zoom in", "Ctrl+Plus", |_| {
         Ok(shell(Shell::Zoom(1)))
     }),
-    command("smaller", "Everything smaller", "Ctrl+Minus", |_| {
+    command("smaller", "Zoom out", "Ctrl+Minus", |_| {
         Ok(shell(Shell::Zoom(-1)))
     }),
-    command("normal-size", "Everything at its size", "Ctrl+0", |_| {
+    command("normal-size", "Reset zoom", "Ctrl+0", |_| {
         Ok(shell(Shell::Zoom(0)))
     }),
     command("reset-shortcuts", "Reset all shortcuts", "", |_| {
@@ -54,7 +54,7 @@ pub(crate) const ALL: &[Command] = &[
     command("copy-log", "Copy the log", "", |app| {
         let text = app.log_text();
         if text.is_empty() {
-            return Err("nothing has been said yet");
+            return Err("the log is empty");
         }
         Ok(shell(Shell::Copy(text)))
     }),

@@ -56,7 +56,7 @@ fn watching(app: &App) -> impl Iterator<Item = Offered> {
     })
 }
 
-/// Keys that were changed, as they were delivered.
+/// Commands with changed keys, to reset.
 fn keys(app: &App) -> impl Iterator<Item = Offered> {
     let changed = app.remembered.shortcuts.keys();
     let commands = changed.filter_map(|id| command::ALL.iter().find(|command| command.id == *id));

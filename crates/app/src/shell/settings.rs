@@ -1,7 +1,7 @@
-//! What the window remembers from one start to the next: looks, shortcuts, and where the user was.
+//! The window's saved state: appearance, shortcuts, open files and screen.
 //!
-//! A broken file costs what it said and nothing else: the window starts as if it were the first time. Of a file of
-//! another version, what can be read is used, and the rest stays in it.
+//! With a broken file the window starts with defaults. From a file of another version it uses what it can
+//! read, and leaves the rest in the file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ impl Theme {
     /// Every theme, in turn.
     pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
-    /// What it is called.
+    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Self::System => "System",
@@ -56,7 +56,7 @@ impl Theme {
 /// How often devices are read during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Watching {
-    /// Not at all.
+    /// Never.
     Off,
     /// Once a second.
     Slow,
@@ -71,7 +71,7 @@ impl Watching {
     /// Every choice.
     pub const ALL: [Self; 4] = [Self::Off, Self::Slow, Self::Usual, Self::Fast];
 
-    /// What it is called.
+    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Off => "Off",
@@ -95,7 +95,7 @@ impl Watching {
 /// Where the window was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
-    /// Left and top on the screen, where the system tells.
+    /// Left and top on the screen, where the system reports it.
     pub position: Option<(f32, f32)>,
     /// Width and height.
     pub size: (f32, f32),
@@ -103,13 +103,13 @@ pub struct Placement {
     pub maximized: bool,
 }
 
-/// What is remembered.
+/// The saved state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
     /// Light or dark.
     pub theme: Theme,
-    /// Size of everything, in steps of ten percent from 100 %.
+    /// Zoom, in steps of ten percent from 100 %.
     pub zoom_steps: i8,
     /// Whether the desktop wanted a light theme when it was asked last.
     pub light_desktop: bool,
@@ -123,7 +123,7 @@ pub struct Remembered {
     pub open: Vec<PathBuf>,
     /// Files of the built-in examples that are open.
     pub examples: Vec<String>,
-    /// Files of other tools that are open and not kept as a session.
+    /// Open files of other tools that are not saved as a session.
     pub files: Vec<PathBuf>,
     /// The folder that the last picture or report went to.
     pub export_folder: Option<PathBuf>,
@@ -141,15 +141,14 @@ pub struct Remembered {
     pub tables: BTreeMap<String, Arrangement>,
     /// The plan that was being written.
     pub draft: Draft,
-    /// Shortcuts that differ from how they were delivered; nothing stands for none.
+    /// Shortcuts that differ from the defaults; `None` for no shortcut.
     #[serde(deserialize_with = "possible")]
     pub shortcuts: BTreeMap<String, Option<Shortcut>>,
     /// Where the window was.
     pub placement: Option<Placement>,
 }
 
-/// The shortcuts of a file without those that cannot be: such a command has its own again, and all else that
-/// the file says still holds.
+/// The valid shortcuts of a file; a command with an invalid one gets its default.
 fn possible<'de, D: Deserializer<'de>>(
     file: D,
 ) -> Result<BTreeMap<String, Option<Shortcut>>, D::Error> {
@@ -165,13 +164,13 @@ fn possible<'de, D: Deserializer<'de>>(
 pub(crate) const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
 
 impl Remembered {
-    /// The size of everything: 1 is 100 %.
+    /// The zoom: 1 is 100 %.
     pub fn zoom(&self) -> f32 {
         1.0 + 0.1 * f32::from(self.zoom_steps)
     }
 }
 
-/// What was remembered, and what is to be said about it.
+/// The saved state, and a warning about it.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
     let Ok(text) = regular_file::read_to_string(path) else {
         return (Remembered::default(), None);
@@ -182,14 +181,14 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
             || {
                 let path = path.display();
                 let said = format!(
-                    "{path} makes no sense ({error}), so the window starts as if for the first time."
+                    "Cannot read {path} ({error}). The window starts with default settings."
                 );
                 (Remembered::default(), Some(said))
             },
             |(remembered, left)| {
                 let (path, left) = (path.display(), left.join(", "));
                 let said = format!(
-                    "{path} is of another version of Powerband: {left} cannot be read and stays as it is there."
+                    "{path} is from another version of Powerband: {left} cannot be read and is left unchanged."
                 );
                 (remembered, Some(said))
             },
@@ -197,7 +196,7 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
     }
 }
 
-/// What a file has that can be read, and the keys of the rest; nothing where it is no such file at all.
+/// The readable part of a file and the keys of the rest; `None` where it is not such a file.
 fn read_in_part(text: &str) -> Option<(Remembered, Vec<String>)> {
     let entries = ron_keys::entries(text).ok()?;
     let (readable, rest): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(is_readable);
@@ -213,10 +212,10 @@ fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
     let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default());
     text.map_err(|error| error.to_string())
         .and_then(|text| ron_keys::entries(&text))
-        .map_err(|error| format!("the window's state cannot be put into words: {error}"))
+        .map_err(|error| format!("cannot serialise the window's state: {error}"))
 }
 
-/// Keeps it for the next start.
+/// Saves it for the next start.
 pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
     let there = regular_file::read_to_string(path).unwrap_or_default();
     let usual = entries(&Remembered::default())?;
@@ -228,13 +227,13 @@ pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Where the window's own state is kept: beside the settings.
+/// The file of the window's state, beside the settings.
 pub fn window_file(place: &Installation) -> PathBuf {
     place.paths.settings.with_file_name("window.ron")
 }
 
 impl App {
-    /// What is to be remembered, as things stand.
+    /// The state to save now.
     pub fn to_remember(&self) -> Remembered {
         Remembered {
             screen: self.screen,
@@ -257,12 +256,12 @@ impl App {
         }
     }
 
-    /// Keeps what is to be remembered. Called when the window closes.
+    /// Saves the window's state. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
         write(&self.window_file, &self.to_remember())
     }
 
-    /// Keeps it from time to time as well, for a window that does not get to close.
+    /// Saves it periodically too, in case the window is killed.
     pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
         const EVERY_NS: u64 = 10_000_000_000;
         if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
@@ -274,7 +273,7 @@ impl App {
         if is_news {
             let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
             self.jobs.spawn("remember", move |_| {
-                // The window's place is not worth a complaint in mid-work.
+                // A failure to save the window's state is not worth a notice.
                 drop(write(&path, &remembered));
             });
         }

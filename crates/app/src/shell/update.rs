@@ -1,4 +1,4 @@
-//! What actions about the window itself do: to another screen, out of what is open, and closing.
+//! Actions on the window itself: changing the screen, closing what is open, and closing the window.
 
 use super::settings::ZOOM_STEPS;
 use crate::action::{Closing, Curves, Kernels, Run, Shell};
@@ -19,7 +19,7 @@ impl App {
         self.add_up_if_wanted();
     }
 
-    /// Out of the innermost thing that is open.
+    /// Closes the innermost thing that is open.
     pub(crate) fn back(&mut self) {
         if self.palette_open {
             self.palette_open = false;
@@ -38,7 +38,7 @@ impl App {
         } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
             self.kernels(Kernels::Filter(String::new()));
         } else if self.screen == Screen::Timeline && self.leaves_selection() {
-            // It was all there was to leave.
+            // Nothing else was open.
         } else if !self.library.search.is_empty() {
             self.library.search(String::new());
         } else if self.library.selected.is_some() && self.screen == Screen::Library {

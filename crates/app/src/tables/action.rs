@@ -1,4 +1,4 @@
-//! What can be asked of a table.
+//! Actions on a table.
 
 use std::path::PathBuf;
 
@@ -17,6 +17,6 @@ pub enum Change {
     Filter(String),
     /// Copies it, tab-separated.
     Copy,
-    /// Writes it to a file; asks which, unless that is said.
+    /// Writes it to a file; without a path it asks for one.
     Export(Option<PathBuf>),
 }

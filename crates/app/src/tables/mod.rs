@@ -21,7 +21,7 @@ pub struct Kind {
     pub id: &'static str,
     /// What people call it.
     pub title: &'static str,
-    /// What a row is called.
+    /// The name of a row.
     pub row: &'static str,
     /// Where it is shown.
     pub screen: Screen,
@@ -44,12 +44,7 @@ pub const ALL: [Kind; 17] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("trade-off", "Speed and accuracy", "setup", Screen::Curves),
-    kind(
-        "patterns",
-        "What happened to the nodes",
-        "pattern",
-        Screen::Curves,
-    ),
+    kind("patterns", "Graph optimisations", "pattern", Screen::Curves),
     kind("operators", "Nodes by operator", "operator", Screen::Curves),
     kind("slowest", "Slowest nodes", "node", Screen::Curves),
     kind(
@@ -59,7 +54,7 @@ pub const ALL: [Kind; 17] = [
         Screen::Curves,
     ),
     kind("pairs", "Case by case", "pair", Screen::Compare),
-    kind("metrics", "Every number", "metric", Screen::Compare),
+    kind("metrics", "All metrics", "metric", Screen::Compare),
     kind("history", "History", "session", Screen::History),
     kind("steps", "Steps", "step", Screen::Journey),
     kind("kernels", "Kernels", "row", Screen::Kernels),

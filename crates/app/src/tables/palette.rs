@@ -26,7 +26,7 @@ fn of_table(kind: &Kind, view: &View) -> Vec<Offered> {
     offers.extend([
         offer("copy the table", Change::Copy),
         offer("export the table", Change::Export(None)),
-        offer("columns and rows as at first", Change::Reset),
+        offer("reset columns and rows", Change::Reset),
     ]);
     for head in view.all_heads() {
         let (title, key) = (head.title, head.key.to_owned());

@@ -1,4 +1,4 @@
-//! What actions for tables do.
+//! Actions on tables.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

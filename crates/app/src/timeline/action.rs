@@ -1,11 +1,11 @@
-//! What can be asked for about the timeline.
+//! Actions on the timeline.
 
 use std::ops::Range;
 
 use super::TraceId;
 use powerband_findings::analysis::timeline::stretch::Stretch;
 
-/// About the timeline. What is looked at, selected and found belongs to the trace that is shown.
+/// Actions on the timeline. View, selection and hits belong to the trace that is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timeline {
     /// Asks for a file.
@@ -14,19 +14,19 @@ pub enum Timeline {
     Show(TraceId),
     /// Closes a trace.
     Close(TraceId),
-    /// Stops to read a file.
+    /// Stops reading a file.
     StopReading(TraceId),
     /// Looks at a stretch of time.
     Look(Stretch),
-    /// Makes what is seen so many times as long, around the time under the hand.
+    /// Zooms by a factor around the time under the pointer.
     Zoom(f64),
-    /// Moves what is seen by a share of its length.
+    /// Moves the visible range by a share of its length.
     Move(f64),
-    /// Looks at what is selected; at everything where nothing is.
+    /// Zooms to the selection; to everything where nothing is selected.
     Fit,
     /// Looks at everything.
     Whole,
-    /// Scrolls the tracks to so many points from the top.
+    /// Scrolls the tracks to this many points from the top.
     Scroll(f32),
     /// Scrolls to what is selected; it is in sight then.
     Reveal(f32),
@@ -38,20 +38,20 @@ pub enum Timeline {
     Select(Option<usize>),
     /// Selects a slice and brings it into sight.
     GoTo(usize),
-    /// Selects a slice and looks at it alone.
+    /// Selects a slice and zooms to it.
     ZoomTo(usize),
     /// Selects a stretch of time on some rows, and adds up what ran there.
     Measure(Stretch, Range<usize>),
     /// Whether dragging measures in place of moving.
     Measuring(bool),
-    /// From a launch to what it launched, and back.
+    /// Goes from a launch to its kernel, and back.
     Partner,
     /// Looks for names with a text in them.
     Search(String),
-    /// To the next hit, or to the one before.
+    /// Goes to the next or the previous hit.
     NextHit(bool),
     /// Puts the cursor into the search field.
     FocusSearch,
-    /// The time under the hand.
+    /// The time under the pointer.
     Hand(Option<f64>),
 }

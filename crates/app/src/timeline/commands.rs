@@ -5,10 +5,10 @@ use crate::action::{Action, Timeline};
 use crate::command::entry::{Command, command};
 use crate::screen::Screen;
 
-/// How much farther away one step is.
+/// Zoom factor of one step.
 const ZOOM: f64 = 1.25;
 
-/// The share of what is seen that one step to the side is.
+/// Share of the visible range that one step moves.
 const MOVE: f64 = 0.12;
 
 /// How far the tracks scroll in one step, in points.
@@ -19,10 +19,10 @@ pub(crate) const ALL: &[Command] = &[
     command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
         Ok(Action::Timeline(Timeline::Choose))
     }),
-    command("timeline-closer", "Timeline: closer", "W", |app| {
+    command("timeline-closer", "Timeline: zoom in", "W", |app| {
         timeline(app, || Timeline::Zoom(1.0 / ZOOM))
     }),
-    command("timeline-farther", "Timeline: farther away", "S", |app| {
+    command("timeline-farther", "Timeline: zoom out", "S", |app| {
         timeline(app, || Timeline::Zoom(ZOOM))
     }),
     command("timeline-earlier", "Timeline: earlier", "A", |app| {
@@ -31,12 +31,12 @@ pub(crate) const ALL: &[Command] = &[
     command("timeline-later", "Timeline: later", "D", |app| {
         timeline(app, || Timeline::Move(MOVE))
     }),
-    command("timeline-up", "Timeline: tracks above", "PageUp", |app| {
+    command("timeline-up", "Timeline: scroll up", "PageUp", |app| {
         scroll(app, -SCROLL)
     }),
     command(
         "timeline-down",
-        "Timeline: tracks below",
+        "Timeline: scroll down",
         "PageDown",
         |app| scroll(app, SCROLL),
     ),
@@ -76,7 +76,7 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command(
         "timeline-before",
-        "Timeline: hit before",
+        "Timeline: previous hit",
         "Shift+F3",
         |app| hit(app, false),
     ),
@@ -86,7 +86,7 @@ pub(crate) const ALL: &[Command] = &[
     }),
 ];
 
-/// On the timeline alone: letters mean something else, or nothing, everywhere else.
+/// On the timeline only: on other screens letters have no or another meaning.
 fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static str> {
     if app.screen != Screen::Timeline {
         return Err("the timeline is not on the screen");
@@ -101,7 +101,7 @@ fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {
     Ok(action)
 }
 
-/// The tracks of the timeline farther up or down.
+/// Scrolls the tracks of the timeline up or down.
 fn scroll(app: &App, by: f32) -> Result<Action, &'static str> {
     let from = app
         .timeline

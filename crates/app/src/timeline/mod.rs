@@ -40,7 +40,7 @@ pub struct OpenTrace {
     pub owner: Option<(SessionId, usize)>,
     /// What was noted while it was read.
     pub notes: Vec<String>,
-    /// What the devices did meanwhile.
+    /// Device telemetry.
     pub lanes: Vec<Lane>,
     /// The slices.
     pub trace: Arc<Trace>,
@@ -72,11 +72,11 @@ pub struct Reading {
     pub session: SessionId,
     /// That profile, where the session is open already.
     pub profile: Option<usize>,
-    /// What of it is looked at first, counted from its first slice; all of it where nothing is said.
+    /// The range to show first, counted from its first slice; all where `None`.
     pub look: Option<Stretch>,
     /// The file.
     pub path: PathBuf,
-    /// What it is called.
+    /// Its title.
     pub name: String,
     /// Its bytes, with those of files that belong to it; 0 until that is known.
     pub bytes: Arc<AtomicU64>,
@@ -84,7 +84,7 @@ pub struct Reading {
     pub before: Arc<AtomicU64>,
     /// Bytes of that one so far.
     pub progress: Arc<AtomicU64>,
-    /// Raised by whoever does not want to wait.
+    /// Set to stop reading.
     pub cancel: CancelToken,
 }
 
@@ -145,7 +145,7 @@ impl Selected {
 /// How a trace is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Viewed {
-    /// The time that is seen.
+    /// The visible range.
     pub stretch: Stretch,
     /// How far the tracks are scrolled, in points.
     pub scroll: f32,
@@ -182,7 +182,7 @@ pub struct TimelineState {
     pub measures: bool,
     /// Whether the row of what is selected wants to be seen.
     pub reveals: bool,
-    /// The time under the hand.
+    /// The time under the pointer.
     pub hand_ns: Option<f64>,
     newest: u32,
 }
@@ -283,7 +283,7 @@ impl TimelineState {
         self.look(moved.with_room());
     }
 
-    /// Zooms at the time under the hand, or in the middle.
+    /// Zooms at the time under the pointer, or in the middle.
     pub fn zoom(&mut self, times: f64) {
         let hand = self.hand_ns;
         if let Some((open, view)) = self.current_mut() {
@@ -308,8 +308,8 @@ impl TimelineState {
         Some(found)
     }
 
-    /// Selects a slice and brings it into sight: moved there, and closer where it could not be told from
-    /// its neighbours.
+    /// Selects a slice and scrolls to it, and zooms in where it could not be separated from its
+    /// neighbours.
     pub fn go_to(&mut self, slice: usize) {
         let Some((open, view)) = self.current_mut() else {
             return;
@@ -364,7 +364,7 @@ impl TimelineState {
             .find(|slice| open.timeline.place(*slice).is_some())
     }
 
-    /// The hit after the one that is gone to, or before it; at first the nearest to what is seen.
+    /// The hit after or before the current one; at first the nearest to the visible range.
     pub(crate) fn next_hit(&self, forward: bool) -> Option<usize> {
         let hits = self.hits.as_ref().filter(|hits| !hits.all.is_empty())?;
         let count = hits.all.len();

@@ -42,7 +42,7 @@ fn shown(app: &App) -> Vec<Offered> {
     let strands = &open.timeline.strands;
     let rows = open.timeline.rows.len();
     let sum = offer(
-        "add up all that is seen",
+        "add up the visible range",
         Timeline::Measure(view.stretch, 0..rows),
     );
     let several: Vec<_> = strands

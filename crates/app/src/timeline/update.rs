@@ -1,4 +1,4 @@
-//! What actions about the timeline do, and what becomes of what was read, found and added up for it.
+//! Actions on the timeline, and the results of reading, searching and adding up.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl App {
         });
     }
 
-    /// Takes the selection away, and then what is looked for; tells whether there was any of them.
+    /// Clears the selection, then the search; returns whether there was one.
     pub(crate) fn leaves_selection(&mut self) -> bool {
         let Some((_, view)) = self.timeline.current_mut() else {
             return false;
@@ -237,7 +237,7 @@ impl App {
         });
     }
 
-    /// What a session's profiles saw goes with it.
+    /// A session's timelines close with it.
     pub(crate) fn close_traces_of(&mut self, session: SessionId) {
         self.timeline.close_of_session(session);
         if self.timeline.hits.is_none() {
@@ -245,7 +245,7 @@ impl App {
         }
     }
 
-    /// What has no times is shown where it can be seen.
+    /// A file without times opens the screen that shows it.
     fn without_times(&mut self, id: TraceId, screen: Screen) {
         let reading = &mut self.timeline.reading;
         let read = reading.iter().position(|reading| reading.id == id);
@@ -257,7 +257,7 @@ impl App {
             };
             self.act(Action::Kernels(Kernels::Look(pick)));
         }
-        // Who went elsewhere meanwhile stays there.
+        // A user who changed the screen meanwhile stays there.
         if self.screen == Screen::Timeline {
             self.act(Action::Go(screen));
         }
@@ -316,7 +316,7 @@ impl App {
         }
     }
 
-    /// Reading broke off: whatever of it is not there yet never comes.
+    /// Reading failed: the files that were being read are dropped.
     fn traces_not_read(&mut self, ids: &[TraceId], why: String) {
         self.timeline
             .reading
@@ -336,7 +336,7 @@ impl App {
         }
     }
 
-    /// What the devices did while a trace was taken, where its session tells.
+    /// Device telemetry during a trace, where its session has it.
     fn lanes_beneath(&self, open: &OpenTrace) -> Vec<Lane> {
         let found = open.owner.and_then(|(session, profile)| {
             let session = &self.sessions.get(session)?.session;
@@ -347,7 +347,7 @@ impl App {
         found.unwrap_or_default()
     }
 
-    /// Names were found; nobody wants them where something else is looked for by now.
+    /// Hits of a search; dropped where the search has changed since.
     fn timeline_found(&mut self, id: TraceId, hits: Hits) {
         if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
             self.timeline.hits = Some(Arc::new(hits));
@@ -355,7 +355,7 @@ impl App {
         }
     }
 
-    /// What ran in a stretch was added up; nobody wants that where something else is selected by now.
+    /// Sums of a range; dropped where the selection has changed since.
     fn timeline_summed(&mut self, id: TraceId, measured: &Measured, statistics: Statistics) {
         let view = self.timeline.views.get_mut(&id);
         let view = view.filter(|view| match &view.selected {

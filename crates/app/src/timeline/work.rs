@@ -1,4 +1,4 @@
-//! What background threads do for the timeline: read a trace, find names in it, add up what ran.
+//! Background work for the timeline: reading traces, finding names, and adding up a range.
 
 use std::fs;
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ fn opened(
     let timeline = Timeline::of(&trace);
     if timeline.left_out > 0 {
         notes.push(format!(
-            "{} not drawn: more than 64 lie over each other on one track",
+            "{} not drawn: more than 64 overlap on one track",
             humanize::of_many(timeline.left_out as u64, "slice")
         ));
     }

@@ -25,7 +25,7 @@ pub fn write(material: &Material<'_>) -> Document {
     );
     document.section("Notes", conclusions::notes(source));
     document.section("Published numbers", published::tables(source));
-    document.section("What does not add up", published::findings(source));
+    document.section("Inconsistent numbers", published::findings(source));
     let is_ladder = !session.plan.ladder.is_empty();
     let steps = if is_ladder {
         "Optimisation steps"

@@ -18,16 +18,16 @@ use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 
-/// So many reasons are written out; each pair has its own on hover.
+/// Most reasons that are written out; each pair has its own on hover.
 const REASONS: usize = 3;
-/// What the choice of a batch takes beside that of a setup.
+/// Width of the choice of a batch.
 const BATCH: f32 = 130.0;
 /// Width of the cards at the side.
 const SIDE: f32 = 320.0;
-/// Where there is no more room than this, those cards stand in the one column.
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 860.0;
-/// Where there is less room than this, cards stand below each other that stood side by side. It is less
-/// than what the charts have beside those at the side.
+/// Below this width cards stand below each other. It is less than the charts have beside the side
+/// cards.
 const HALVES: f32 = 520.0;
 
 /// Shows it.
@@ -58,9 +58,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         } else if app.sessions.iter().any(is_comparable) {
             "The open session has one setup. Open a second session, and see what changed."
         } else {
-            "What is open has no setup with times. Open two sessions that have, and see what changed."
+            "No open session has a setup with times. Open two sessions that have, and see what changed."
         };
-        label::empty(ui, icon::COMPARE, "Two sides are needed", sentence);
+        label::empty(ui, icon::COMPARE, "Two sides needed", sentence);
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }
@@ -112,7 +112,7 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
     });
 }
 
-/// Two things side by side, or below each other where there is no room for that. They get their width.
+/// Two parts side by side, or below each other in a narrow window. They get their width.
 fn both(ui: &mut Ui, content: impl FnOnce(&mut Ui, f32)) {
     let whole = ui.available_width();
     if whole < HALVES {
@@ -152,7 +152,7 @@ fn side(
             .width(room)
             .truncate()
             .selected_text(shown.clone());
-        // A box takes all the room that its words want, and would push the batch off the card.
+        // A combo box takes the width of its text, and would push the batch off the card.
         let shown_box = ui.scope(|ui| {
             ui.set_max_width(room);
             combo.show_ui(ui, |ui| setups(ui, app, pick, wrap, changes))
@@ -203,7 +203,7 @@ fn setups(
     }
 }
 
-/// When, how and where it was measured, as far as that is known.
+/// When, how and where it was measured, as far as known.
 fn about(session: &Session) -> String {
     let how = match &session.imported {
         Some(tool) if tool.name.is_empty() => "imported".to_owned(),
@@ -242,7 +242,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     });
 }
 
-/// The answer first, because it is what the screen is for; then the cases, and what may be behind it.
+/// The answer first; then the cases, warnings and differences.
 fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -268,7 +268,7 @@ fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Ac
     }
 }
 
-/// Whether there is a number on any side.
+/// Whether any side has a number.
 fn has_numbers(comparison: &Comparison) -> bool {
     let mut metrics = comparison.metrics.iter();
     metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
@@ -325,7 +325,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
         label::number(ui, &overall.words(), text::HUGE);
         if let Some(interval) = overall.interval_words() {
             label::quiet(ui, &format!("95 % interval {interval}"))
-                .on_hover_text("As wide as the intervals of the pairs are on average");
+                .on_hover_text("Its width is the average width of the intervals of the pairs");
         }
         let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
         let open = match comparison.count(Call::Inconclusive) {
@@ -335,13 +335,13 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
         label::quiet(ui, &format!("Geometric mean of {pairs}{open}."));
     } else {
         let reason = comparison.nothing.as_deref();
-        label::quiet(ui, reason.unwrap_or("These are not to be compared."));
+        label::quiet(ui, reason.unwrap_or("These cannot be compared."));
     }
 }
 
-/// How many pairs got which answer, and what would settle the open ones.
+/// Pairs by verdict, and the rounds that would settle the open ones.
 fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Did it get faster?");
+    label::card_title(ui, "Verdicts");
     ui.add_space(space::TINY);
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
         let count = comparison.count(call);
@@ -370,7 +370,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         humanize::of_many(u64::from(rounds), "more round")
     );
     let allowed = if app.is_running() {
-        Err("a run is going on")
+        Err("a run is in progress")
     } else {
         Ok(())
     };
@@ -383,9 +383,9 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
     }
 }
 
-/// What is suspicious about the cases, and what that means for the comparison.
+/// Flags of the cases, and their effect on the comparison.
 fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
-    label::card_title(ui, "To be taken with care");
+    label::card_title(ui, "Warnings");
     ui.add_space(space::TINY);
     for flag in raised {
         ui.horizontal(|ui| {
@@ -401,12 +401,12 @@ fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
 }
 
 fn differences(ui: &mut Ui, comparison: &Comparison) {
-    label::card_title(ui, "What differs");
+    label::card_title(ui, "Differences");
     ui.add_space(space::TINY);
     let (differing, same): (Vec<_>, Vec<_>) =
         comparison.differences.iter().partition(|d| d.differs());
     if differing.is_empty() {
-        label::quiet(ui, "Nothing that was recorded.");
+        label::quiet(ui, "No recorded difference.");
     }
     for difference in differing {
         label::faint(ui, difference.what);
@@ -468,7 +468,7 @@ fn batch_choice(
     response.response.accessible_name(format!("{title}: batch"));
 }
 
-/// Whether a side has several setups: its card names one, and the charts have to name all.
+/// Whether a side has several setups: its card names one, the charts name all.
 fn is_whole(app: &App) -> bool {
     let sides = [app.compare.before, app.compare.after];
     sides.into_iter().flatten().any(|pick| pick.whole)
@@ -494,7 +494,7 @@ fn overlaid(ui: &mut Ui, app: &App) {
 
 fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
     if spec.is_empty() {
-        label::quiet(ui, "Nothing was measured on both sides.");
+        label::quiet(ui, "No case was measured on both sides.");
         return;
     }
     if is_whole(app) {

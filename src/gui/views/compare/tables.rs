@@ -8,7 +8,7 @@ use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::Action;
 
-/// Both tables have a ratio of latencies, and they may differ.
+/// Both tables have a ratio of latencies, which may differ.
 const WHICH_IS_WHICH: &str = "Improvement is the ratio of the two numbers in its row: for latency, of the medians over all samples. The speed-up above is the mean over the rounds, and the verdict follows that.";
 
 /// The cases side by side, with their verdicts.
@@ -18,7 +18,7 @@ pub(super) fn pairs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Every number on both sides.
 pub(super) fn metrics(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    table(ui, app, actions, "metrics", "Every number", WHICH_IS_WHICH);
+    table(ui, app, actions, "metrics", "All metrics", WHICH_IS_WHICH);
 }
 
 fn table(

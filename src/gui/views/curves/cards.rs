@@ -93,7 +93,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
     ui.add(Label::new(words).truncate());
 }
 
-/// What each batch needed of the memory, and what that says of larger ones.
+/// Memory of each batch, and the estimate for larger ones.
 pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
@@ -103,7 +103,10 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             label::card_title(ui, &drawn.memory.title);
         });
         if drawn.memory.is_empty() {
-            return nothing(ui, "Nobody told how much memory these cases needed.");
+            return nothing(
+                ui,
+                "Memory is not available: no device or engine reported it for these cases.",
+            );
         }
         let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
         react(touched, app, &drawn.memory, changes);
@@ -117,7 +120,7 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
     });
 }
 
-/// What an item cost in energy.
+/// Energy of an item.
 pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
@@ -137,7 +140,7 @@ pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
                 .no_energy
                 .as_deref()
                 .unwrap_or("idle power was not read");
-            return nothing(ui, &format!("Not known: {why}."));
+            return nothing(ui, &format!("Not available: {why}."));
         }
         let touched = chart::show(
             ui,
@@ -188,7 +191,7 @@ const NUMBERS: [&str; 6] = [
     "iqr_ms",
 ];
 
-/// The samples of the pinned case, as a histogram and as they came.
+/// The samples of the pinned case: latency distribution and latency over time.
 pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let is_new = is_new_pin(ui, app.curves.pin);
     let Some(pin) = app.curves.pin else {
@@ -221,7 +224,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
             }
         });
     });
-    // A row far below may have been clicked: what was asked for comes into sight, once.
+    // The clicked row may be far below: scroll to the card once.
     if is_new {
         ui.scroll_to_rect(card.response.rect, None);
     }
@@ -274,7 +277,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         label::quiet(
             ui,
             if is_measured_now {
-                "Its samples can be seen here once the run is over."
+                "Its samples are shown when the run ends."
             } else {
                 "This case has no samples."
             },
@@ -292,13 +295,13 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         one(
             ui,
             left,
-            "How often each time came",
+            "Latency distribution",
             "histogram",
             &charts.histogram,
             false,
         );
-        let words = "Each run when it came; drag and Ctrl+scroll to look closer";
-        // What is looked at closer is so for its case alone.
+        let words = "Latency over time; drag and Ctrl+scroll to zoom";
+        // The zoom belongs to its case.
         let id = format!("strip of {:?}", charts.pin);
         one(
             ui,
@@ -312,7 +315,7 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
     let (time, moved) = strip.inner;
     if !charts.lanes.is_empty() {
         ui.add_space(space::SMALL);
-        label::caption(ui, "What the devices did meanwhile, over the same time");
+        label::caption(ui, "Device telemetry over the same time");
         match moved {
             Some(seen) => lanes::show(ui, &charts.lanes.seen(seen), Some(time)),
             None => lanes::show(ui, &charts.lanes, Some(time)),

@@ -1,4 +1,4 @@
-//! The cards of published numbers: what does not add up, and the tables as the document has them.
+//! The cards of published numbers: inconsistent numbers, and the tables of the document.
 
 use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
@@ -33,8 +33,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], actions: &mut Vec<Action>) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
-            label::card_title(ui, "What does not add up").on_hover_text(
-                "What is stated beside what follows from the other numbers of the same session. Each number is granted what its digits leave open.",
+            label::card_title(ui, "Inconsistent numbers").on_hover_text(
+                "Stated numbers beside what follows from the other numbers of the same session, within their rounding.",
             );
             let number = humanize::of_many(findings.len() as u64, "finding");
             label::faint(ui, &format!("{number} in {}", session.session.name));
@@ -104,7 +104,7 @@ fn published(ui: &mut Ui, session: &OpenSession, found: &Claims) {
     });
 }
 
-/// A name, and what is said of it beside.
+/// A name and a text beside it.
 fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal_top(|ui| {
         let size = vec2(NAMES, 16.0);

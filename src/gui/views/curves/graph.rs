@@ -1,5 +1,4 @@
-//! The card of what an engine made of the network: what happened to its nodes, who ran them, and which
-//! took longest.
+//! The card of the engine graph: graph optimisations, execution providers, and the slowest nodes.
 
 use std::cell::RefCell;
 
@@ -17,9 +16,9 @@ use powerband_findings::analysis::graph::Graph;
 
 /// Rows of a table before it scrolls.
 const ROWS: usize = 8;
-/// What the left of two tables has of the width.
+/// The left table's share of the width.
 const WIDE: f32 = 0.58;
-/// Below this width the tables stand one below the other.
+/// Below this width the tables stand below each other.
 const NARROW: f32 = 800.0;
 
 /// Shows it, where a session has an examination.
@@ -40,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
 
 fn head(ui: &mut Ui, drawn: &GraphCard, shown: &Choice, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
-        label::card_title(ui, "What the engine made of the network");
+        label::card_title(ui, "Engine graph");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let combo = ComboBox::from_id_salt("graph-setup")
                 .width((ui.available_width() - space::SMALL).min(320.0))
@@ -74,13 +73,13 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
         label::faint(ui, note);
     }
     ui.add_space(space::SMALL);
-    // Both sides of a row may ask for something.
+    // Both sides of a row may return actions.
     let asked = RefCell::new(Vec::new());
     let shown = |id: &'static str, empty: &'static str| {
         let asked = &asked;
         move |ui: &mut Ui| table(ui, app, id, empty, &mut asked.borrow_mut())
     };
-    let patterns = shown("patterns", "None was fused, left out or added.");
+    let patterns = shown("patterns", "No node was fused, removed or added.");
     let operators = shown("operators", "No nodes are known.");
     let slowest = shown("slowest", "No times are known.");
     let providers = shown("providers", "No providers are known.");
@@ -90,7 +89,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
             patterns(ui);
             if graph.unchanged > 0 {
                 let nodes = humanize::of_many(graph.unchanged, "node");
-                label::faint(ui, &format!("{nodes} stayed as in the file"));
+                label::faint(ui, &format!("{nodes} unchanged"));
             }
         },
         operators,
@@ -135,7 +134,7 @@ fn beside(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) 
     });
 }
 
-/// One of the tables, or what there is to say in its place.
+/// One of the tables, or a text in its place.
 fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Vec<Action>) {
     let title = tables::find(id).map_or("", |kind| kind.title);
     if app.tables.view(id).is_none() {

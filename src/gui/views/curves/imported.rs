@@ -1,5 +1,4 @@
-//! The card of sessions that were made of another program's files: which program measured, and what is to be
-//! known of its results.
+//! The card of imported sessions: the program that measured, and remarks on its results.
 
 use eframe::egui::Ui;
 
@@ -9,7 +8,7 @@ use powerband_app::App;
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Tool;
 
-/// So many remarks on a session are shown: the charts are below.
+/// Most remarks shown for a session, because the charts are below.
 const MOST: usize = 4;
 
 /// Shows it, for each such session that is open.

@@ -154,10 +154,10 @@ fn efficiencies(ui: &mut Ui, chosen: Efficiency, changes: &mut Vec<Curves>) {
 
 fn statistic_help(statistic: Statistic) -> &'static str {
     match statistic {
-        Statistic::Median => "Half of all runs were faster; hardly moved by outliers",
-        Statistic::Mean => "All time divided by all runs; moved by outliers",
+        Statistic::Median => "Half of all samples are faster; outliers hardly change it",
+        Statistic::Mean => "Total time divided by the number of samples; outliers change it",
         Statistic::P99 => concat!(
-            "99 of 100 runs were faster; shown from ",
+            "99 of 100 samples are faster; shown from ",
             p99_samples!(),
             " samples on"
         ),
@@ -196,7 +196,7 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-/// Memory and energy, where somebody told of them.
+/// Memory and energy, where they were reported.
 fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let drawn = &app.curves.drawn;
     let is_known = !drawn.memory.is_empty() || !drawn.energy.is_empty();
@@ -236,7 +236,7 @@ fn chart_card(
             };
             let touched = chart::show(ui, id, spec, look);
             if !spec.has_points() {
-                // What failed has its marks at the foot, where nothing may lie over them.
+                // Failures have their marks at the foot, where nothing may cover them.
                 let place = touched.response.rect;
                 let place = place.with_max_y(place.center().y);
                 let inside = UiBuilder::new().max_rect(place);
@@ -249,7 +249,7 @@ fn chart_card(
             if let Some(y) = touched.limit {
                 changes.push(Curves::DragLimit(limit_of(&app.curves.drawn.latency, y)));
             } else if touched.let_go {
-                // The axis was held under the hand, and may make room for the limit now.
+                // The axis stayed fixed during the drag, and may now make room for the limit.
                 changes.push(Curves::Limit(app.curves.options.limit_ns));
             }
             react(touched, app, spec, changes);
@@ -257,12 +257,11 @@ fn chart_card(
     });
 }
 
-/// What a chart is called, and at its right what can be chosen of it alone: each axis has a switch of
-/// its own, so that it is seen which one it turns.
+/// The title of a chart, and at its right the switch of its axis.
 fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
     let size = vec2(ui.available_width(), CHART_HEAD);
-    // As high with a switch as without, so that charts beside each other begin at one height.
+    // As high with a switch as without, so that neighbouring charts align.
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
         ui.set_min_height(CHART_HEAD);
         match id {
@@ -301,12 +300,12 @@ fn chart_head(ui: &mut Ui, id: &str, title: &str, app: &App, changes: &mut Vec<C
 
 /// Whether an axis is logarithmic; the answer is what was chosen instead.
 fn axis(ui: &mut Ui, name: &str, is_logarithmic: bool, of: &str) -> Option<bool> {
-    let linear = format!("Equal steps for equal {of}, from zero");
+    let linear = format!("Linear: equal steps for equal {of}, from zero");
     let choices = [
         (
             true,
             "log".to_owned(),
-            "Equal steps for equal ratios: curves over orders of magnitude",
+            "Logarithmic: equal steps for equal ratios, for orders of magnitude",
         ),
         (false, "linear".to_owned(), linear.as_str()),
     ];
@@ -319,7 +318,7 @@ fn nothing(ui: &mut Ui, height: f32, words: &str) {
     });
 }
 
-/// Why there is nothing on a chart: what would be there, and why it is not.
+/// Why a chart is empty.
 fn why_nothing(app: &App, id: &str) -> String {
     let options = &app.curves.options;
     let shown = || app.curves.drawn.legend.iter().filter(|entry| entry.shown);
@@ -351,19 +350,19 @@ fn why_nothing(app: &App, id: &str) -> String {
         (_, _, Efficiency::OfPeak) => {
             let why = no_peak(app);
             return why.map_or_else(
-                || "No peak is known.".to_owned(),
-                |why| format!("No peak is known: {why}."),
+                || "The peak is not available.".to_owned(),
+                |why| format!("The peak is not available: {why}."),
             );
         }
-        (_, _, Efficiency::Busy) => "No device told how busy it was while these cases ran.",
-        (_, _, Efficiency::Scaling) => {
-            "Scaling compares batch sizes, and no second one was measured."
+        (_, _, Efficiency::Busy) => {
+            "Utilisation is not available: no device reported it during these cases."
         }
+        (_, _, Efficiency::Scaling) => "Scaling compares batch sizes; only one was measured.",
     };
     words.to_owned()
 }
 
-/// Why nothing is known of peaks.
+/// Why no peak is known.
 fn no_peak(app: &App) -> Option<String> {
     let shown = app.curves.drawn.legend.iter().filter(|entry| entry.shown);
     let mut shown = shown.filter(|entry| !is_published(entry.id));
@@ -373,7 +372,7 @@ fn no_peak(app: &App) -> Option<String> {
         match peak::peak_of_setup(session, setup) {
             Err(why) => Some(why),
             Ok(_) if session.model_of(setup).macs.is_none() => {
-                Some("what the network computes could not be counted".to_owned())
+                Some("the operations of the network could not be counted".to_owned())
             }
             Ok(_) => None,
         }
@@ -417,7 +416,7 @@ pub(super) fn react(
     } else if let Some(reason) = touched.failed {
         tip::words(&touched.response, reason);
     }
-    // What was published has no samples to show.
+    // Published numbers have no samples.
     let clicked = touched.clicked.filter(|point| !is_published(point.0));
     if let Some(point) = clicked {
         let pin = pin_of(point);
@@ -527,7 +526,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
     });
 }
 
-/// What a row is called.
+/// The name of a row.
 fn case_name(app: &App, pin: Pin) -> String {
     let name = app.sessions.series_name(pin.session, pin.case.setup);
     let batch = humanize::count(pin.case.batch as u64);

@@ -1,5 +1,4 @@
-//! The card of what can be read from the shape of each curve: its line, its saturation, its knee, and what
-//! ran.
+//! The card of the shape of each curve: fixed and per-item time, saturation, knee and largest batch.
 
 use eframe::egui::Ui;
 
@@ -12,7 +11,7 @@ use powerband_app::action::{Action, Curves};
 /// Most height of the table.
 const TABLE: f32 = 280.0;
 
-/// Shows it, where any shape says something.
+/// Shows it, where a curve has a shape.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     if app.tables.view("shapes").is_none() {
         return;

@@ -57,7 +57,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
 fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Speed and accuracy").on_hover_text(
-            "Each setup by how fast it is and how close it comes to the network in floats. The line is the Pareto front: no other setup matches those on it in both and beats them in one.",
+            "Each setup by speed and by how close its outputs are to the float network. The line is the Pareto front: no other setup dominates those on it.",
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
@@ -82,7 +82,7 @@ fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
                     }
                 }
             });
-            response.response.accessible_name("Where the speed counts");
+            response.response.accessible_name("Batch size of the speed");
         });
     });
 }
@@ -98,7 +98,7 @@ fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
     }
 }
 
-/// What is known of a setup, name by name; what has no name is a sentence.
+/// Facts of a setup as names and values; one without a name is a sentence.
 fn hover_words(app: &App, series: SeriesId) -> Vec<(String, String)> {
     let mut rows = app.curves.drawn.trade_off.rows.iter();
     let source = rows.position(|row| row.series.id == series);

@@ -1,4 +1,4 @@
-//! Cards: the time in a few numbers, memory, counters, what the file says, and the user's own rules.
+//! Cards: times, memory, counters, tool and file, and the user's rules.
 
 use eframe::egui::{
     self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
@@ -23,13 +23,13 @@ const NARROWEST: f32 = 168.0;
 /// Lines of a list on a card.
 const LINES: usize = 6;
 
-/// A number with what it is and what is to be said of it.
+/// A number with its title and help.
 struct Figure {
     title: &'static str,
     value: String,
     below: String,
     help: String,
-    /// A pause that it tells of: its start and its length, in nanoseconds.
+    /// The gap it shows: start and length, in nanoseconds.
     gap: Option<(u64, u64)>,
 }
 
@@ -87,11 +87,11 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
     let mut figures = vec![
         Figure {
             gap: None,
-            title: "Summed",
+            title: "Kernel time (sum)",
             value: summed.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
             below: match (per_run, found.runs) {
                 (Some(ns), Some(runs)) => format!(
-                    "{} a run, {}",
+                    "{} per run, {}",
                     humanize::duration_ns(ns),
                     humanize::of_many(runs, "run")
                 ),
@@ -100,14 +100,14 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
                     |calls| humanize::of_many(calls, "call"),
                 ),
             },
-            help: format!("All times of {} together. Streams overlap, so it may be more than the time in which anything ran.", found.scope.title()),
+            help: format!("Sum of the times of {}. Streams overlap, so the sum can exceed the busy time.", found.scope.title()),
         },
         Figure {
             gap: None,
-            title: "Busy",
+            title: "GPU busy",
             value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| humanize::duration_ns(b.busy_ns as f64)),
             below: busy.map_or_else(|| unknown.clone(), |b| format!("of {}", humanize::duration_ns(b.span_ns as f64))),
-            help: "Time in which at least one kernel, copy or set ran, each device for itself, of the time from its first to its last".to_owned(),
+            help: "Time in which at least one kernel, copy or set ran, per device, out of the time from its first to its last".to_owned(),
         },
         idle(found),
     ];
@@ -119,7 +119,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
             title: "Launches",
             value: humanize::count(launches.count),
             below: format!(
-                "kernel after {}",
+                "launch delay {}",
                 humanize::duration_ns(launches.delay_ns as f64)
             ),
             help: format!("Launching took the host {}, {each} each. The median time from the start of a launch to the start of its kernel is {}.", humanize::duration_ns(launches.calls_ns as f64), humanize::duration_ns(launches.delay_ns as f64)),
@@ -147,12 +147,12 @@ fn idle(found: &Breakdown) -> Figure {
         })
         .collect();
     Figure {
-        title: "Idle",
+        title: "GPU idle",
         value: share.map_or_else(|| UNKNOWN.to_owned(), humanize::percent),
         below: longest.map_or_else(
             || {
                 if share.is_some() {
-                    "no gap of note"
+                    "no long gap"
                 } else {
                     "This file has no timeline"
                 }
@@ -166,7 +166,7 @@ fn idle(found: &Breakdown) -> Figure {
             },
         ),
         help: if lines.is_empty() {
-            "The share of the time, from first to last, in which nothing ran".to_owned()
+            "Share of the time from first to last in which nothing ran".to_owned()
         } else {
             format!("The longest gaps\n{}", lines.join("\n"))
         },
@@ -180,7 +180,7 @@ fn host(found: &Breakdown) -> Option<Figure> {
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
         return Some(Figure {
             gap: None,
-            title: "Host, between nodes",
+            title: "CPU time between nodes",
             value: humanize::duration_ns(ns as f64),
             below: format!("{share:.1} % of the runs"),
             help: "Time of whole runs in which none of the nodes ran".to_owned(),
@@ -200,17 +200,17 @@ fn host(found: &Breakdown) -> Option<Figure> {
     Some(Figure {
         gap: None,
         title: match kind {
-            SliceKind::Operator => "Host, in operators",
-            SliceKind::Call => "Host, in calls",
-            _ => "Host, waiting",
+            SliceKind::Operator => "CPU time in operators",
+            SliceKind::Call => "CPU time in calls",
+            _ => "CPU time waiting",
         },
         value: humanize::duration_ns(ns as f64),
         below: wait.map_or_else(
-            || "beside the device".to_owned(),
+            || "overlaps the device".to_owned(),
             |wait| format!("{} of waits", humanize::duration_ns(wait as f64)),
         ),
         help: format!(
-            "What the host did meanwhile. These lie over each other and are never added.\n{}",
+            "Host activity during the profile. Kinds overlap and are never added.\n{}",
             lines.join("\n")
         ),
     })
@@ -229,7 +229,7 @@ fn plural(kind: SliceKind) -> &'static str {
 
 fn compared(found: &Comparison) -> Vec<Figure> {
     let per = if found.is_per_run {
-        "a run"
+        "per run"
     } else {
         "the whole profile"
     };
@@ -243,7 +243,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         title,
         value: ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
         below: per.to_owned(),
-        help: "All times of kernels, copies and sets together".to_owned(),
+        help: "Sum of the times of kernels, copies and sets".to_owned(),
     };
     let gone = |title, members: &[Member], words: &str| {
         let ns: f64 = members.iter().map(|member| member.ns).sum();
@@ -266,14 +266,14 @@ fn compared(found: &Comparison) -> Vec<Figure> {
                 .difference_ns()
                 .map_or_else(|| UNKNOWN.to_owned(), humanize::time_change),
             below: change,
-            help: "The differences of all rows add up to this".to_owned(),
+            help: "Sum of the differences of all rows".to_owned(),
         },
-        gone("Went", &found.went, "before"),
-        gone("Appeared", &found.appeared, "after"),
+        gone("Removed", &found.went, "before"),
+        gone("Added", &found.appeared, "after"),
     ]
 }
 
-/// The whole difference beside what was before.
+/// The whole difference relative to before.
 fn change_words(found: &Comparison) -> String {
     let Some((before_ns, after_ns)) = found.before_ns.zip(found.after_ns) else {
         return "not known".to_owned();
@@ -334,7 +334,7 @@ fn memory_card(ui: &mut Ui, memory: &MemoryUse) {
             ui.set_width(half);
             label::caption(ui, title);
             for (name, bytes) in lines.iter().take(LINES) {
-                let name = if name.is_empty() { "nobody says" } else { name };
+                let name = if name.is_empty() { "unknown" } else { name };
                 label::pair(ui, name, &humanize::bytes(*bytes));
             }
         });
@@ -361,7 +361,7 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
     };
     let mut line = Vec::new();
     for point in memory.over_time.iter().map(place) {
-        // It stays what it is until it changes.
+        // The value holds until the next one.
         if let Some(&before) = line.last() {
             let before: egui::Pos2 = before;
             line.push(pos2(point.x, before.y));
@@ -394,9 +394,9 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
     }
 }
 
-/// What the tool and its file report of themselves.
+/// Tool, command and format of the profile.
 fn facts(ui: &mut Ui, profile: &Profile) {
-    label::card_title(ui, "As the tool reports it");
+    label::card_title(ui, "Tool and file");
     let tool = &profile.tool;
     let version = tool.version.as_deref().unwrap_or_default();
     let name = format!("{} {version}", tool.name);
@@ -420,12 +420,12 @@ fn facts(ui: &mut Ui, profile: &Profile) {
     }
 }
 
-/// The user's own rules, and another one.
+/// The user's rules, and a field to add one.
 fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
     label::card_title(ui, "Your rules for categories");
     label::quiet(
         ui,
-        "A pattern is a word or several, or has stars for anything: copy_kernel, *my_conv*. Yours come before the built-in ones, for all profiles.",
+        "A pattern is one or more words, * for anything: copy_kernel, *my_conv*. Your rules come before the built-in ones, for all profiles.",
     );
     let other = found.at(Level::Category).share_of(&[Category::Other]);
     if other > 0.005 {

@@ -1,4 +1,4 @@
-//! What the hardware counted.
+//! Hardware counters.
 
 use eframe::egui::Ui;
 
@@ -21,10 +21,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut V
         if places.is_empty() {
             title(ui);
             let all = humanize::of_many(counters.len() as u64, "counter");
-            label::quiet(
-                ui,
-                &format!("None of {all} has the words of the filter above."),
-            );
+            label::quiet(ui, &format!("None of {all} matches the filter above."));
             return;
         }
         if data_table::tools(ui, app, "counters", actions, title) {
@@ -40,7 +37,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut V
         }
         if places.len() < counters.len() {
             let hidden = humanize::count((counters.len() - places.len()) as u64);
-            label::quiet(ui, &format!("{hidden} more do not fit the filter above"));
+            label::quiet(ui, &format!("{hidden} more do not match the filter above"));
         }
     });
 }

@@ -37,14 +37,12 @@ pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
         let response = one_bar(ui, bar);
         match bar.row.and_then(|row| breakdown.rows.get(row)) {
             Some(row) => response.on_hover_text(table::in_full(breakdown, row)),
-            None => {
-                response.on_hover_text("The rows of the table below that have no bar of their own")
-            }
+            None => response.on_hover_text("All rows of the table below without a bar"),
         };
     }
 }
 
-/// Where the parts of a bar's line are: its name, the bar, its numbers.
+/// The parts of a bar's line: its name, the bar, its numbers.
 fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
     let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
@@ -199,12 +197,12 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
     }
 }
 
-/// What makes most of a difference: to the left what is faster, to the right what is slower.
+/// The largest differences: faster to the left, slower to the right.
 pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
     let drawn = &app.kernels.drawn.changes;
     let roles = theme::roles(ui);
     if drawn.is_empty() {
-        super::label::quiet(ui, "Nothing is different in these rows.");
+        super::label::quiet(ui, "These rows have no difference.");
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;

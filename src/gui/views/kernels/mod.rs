@@ -1,4 +1,4 @@
-//! Kernels: where the time of a profile went, and what is different in another one.
+//! Kernels: the time of a profile, and the difference to another one.
 
 mod cards;
 mod counters;
@@ -19,7 +19,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Level;
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
-/// What a command looks like that brings a profile in.
+/// Commands that bring a profile in.
 const COMMANDS: [&str; 2] = [
     "powerband import trace.json.gz",
     "powerband bench resnet50 --profile",
@@ -47,14 +47,18 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = if app.sessions.is_empty() {
-            "Open a session with a profile, or make one of another profiler's file or of a run of your own."
+            "Open a session with a profile, import a profiler's file, or profile a run."
         } else {
-            "What is open has no profile. Make one of another profiler's file, or of a run of your own."
+            "What is open has no profile. Import a profiler's file, or profile a run."
         };
-        label::empty(ui, icon::KERNELS, "No profile to be seen yet", sentence);
+        label::empty(ui, icon::KERNELS, "No profile yet", sentence);
         for command in COMMANDS {
             let roles = theme::roles(ui);
-            ui.label(RichText::new(command).font(theme::numbers(12.5)).color(roles.text));
+            ui.label(
+                RichText::new(command)
+                    .font(theme::numbers(12.5))
+                    .color(roles.text),
+            );
         }
         ui.add_space(space::MEDIUM);
         if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
@@ -168,7 +172,7 @@ fn body(
     ui.add_space(space::MEDIUM);
 }
 
-/// In place of bars and table where there are no rows, as a rule because the filter leaves none.
+/// A text in place of bars and table where there are no rows, usually because of the filter.
 fn left_out(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
     ui.add_space(space::LARGE);
     ui.vertical_centered(|ui| {
@@ -246,7 +250,7 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     });
 }
 
-/// How much of the time the filter leaves.
+/// Share of the time that passes the filter.
 fn in_sight(app: &App, found: &Found) -> String {
     if let Some(comparison) = &found.comparison {
         let (some, all) = (app.kernels.drawn.rows.len(), comparison.rows.len());

@@ -130,7 +130,7 @@ fn folded(name: &str) -> String {
     text.join("\n")
 }
 
-/// What stands on either side of a row.
+/// The kernels of both sides of a row.
 pub(super) fn members(row: &comparison::Row) -> String {
     let side = |title: &str, members: &[Member]| {
         let mut lines = vec![title.to_owned()];

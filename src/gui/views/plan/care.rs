@@ -1,4 +1,4 @@
-//! How carefully a plan is carried out: preset, rounds, energy, accuracy, profile.
+//! Measurement settings of a plan: preset, rounds, energy, accuracy, profile.
 
 use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
@@ -17,7 +17,7 @@ const ROW: f32 = 30.0;
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     let draft = &app.planner.draft;
-    label::card_title(ui, "How carefully");
+    label::card_title(ui, "Measurement settings");
     let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
         .iter()
         .map(|preset| (*preset, preset.to_string(), help(*preset)))
@@ -36,13 +36,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
         let choices = [
             (
                 false,
-                "if it fits".to_owned(),
-                "Told where a case happens to be measured for ten seconds",
+                "when possible".to_owned(),
+                "Reported for cases that happen to run for ten seconds",
             ),
             (
                 true,
-                "each case".to_owned(),
-                "Each case is measured for twelve seconds and more",
+                "every case".to_owned(),
+                "Every case is measured for at least twelve seconds",
             ),
         ];
         let taken = segmented::show(ui, "Energy", draft.energy, &choices);
@@ -61,24 +61,24 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     }
 }
 
-/// When runs start.
+/// How requests arrive.
 fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     named(ui, "Requests", |ui| {
         let choices = [
             (
                 Requests::OneByOne,
-                "in turn".to_owned(),
-                "Each run starts as soon as the one before is over: service time",
+                "closed loop".to_owned(),
+                "Each run starts when the previous one ends: service time",
             ),
             (
                 Requests::AtRandom,
-                "random".to_owned(),
-                "Requests arrive by themselves, independently of each other: response time",
+                "Poisson".to_owned(),
+                "Open loop: requests arrive independently of each other: response time",
             ),
             (
                 Requests::Evenly,
-                "even".to_owned(),
-                "Requests arrive by themselves, at even distances: response time",
+                "fixed".to_owned(),
+                "Open loop: requests arrive at equal intervals: response time",
             ),
         ];
         let taken = segmented::show(ui, "Requests", draft.requests, &choices);
@@ -95,11 +95,11 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEd
     fault(ui, faults, Field::Rate);
     label::quiet(
         ui,
-        "Times count from each arrival, and are not to be compared with service times.",
+        "Times count from each arrival; do not compare them with service times.",
     );
 }
 
-/// A choice with its name before it, each in line with the others.
+/// A choice with its name before it, aligned with the choices around it.
 fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_min_height(ROW);
@@ -117,12 +117,12 @@ fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     named(ui, "Accuracy", |ui| {
         let inputs = draft.inputs.unwrap_or(Judging::USUAL);
         let compared = format!(
-            "What each setup computes is compared with the network in floats, on {}, once everything is measured",
+            "Compares the outputs of each setup with the float network, on {}, after all measurements",
             humanize::of_many(inputs, "input")
         );
         let choices = [
-            (false, "not told".to_owned(), "Outputs are not looked at"),
-            (true, "compared".to_owned(), compared.as_str()),
+            (false, "off".to_owned(), "Outputs are not compared"),
+            (true, "compare outputs".to_owned(), compared.as_str()),
         ];
         let taken = segmented::show(ui, "Accuracy", draft.accuracy, &choices);
         edits.extend(taken.map(PlanEdit::Accuracy));
@@ -139,15 +139,13 @@ fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
 
 fn help(preset: PresetName) -> &'static str {
     match preset {
-        PresetName::Quick => "A first look: a second or so a case, three rounds.",
-        PresetName::Standard => "Tight enough to decide by: until the median is known to ±1 %.",
-        PresetName::Publish => {
-            "For numbers that leave the house: a minute or more a case, up to p99."
-        }
+        PresetName::Quick => "A first look: about a second per case, three rounds.",
+        PresetName::Standard => "For decisions: until the median is known to ±1 %.",
+        PresetName::Publish => "For publication: a minute or more per case, up to p99.",
     }
 }
 
-/// Whether each case is watched once more, and by whom.
+/// Whether each case is profiled, and by which profiler.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.planner.draft.profile;
     named(ui, "Profile", |ui| {
@@ -172,7 +170,7 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     if chosen.is_some() {
         label::quiet(
             ui,
-            "Each case runs a few times more, watched, once everything is measured. What is watched is never among the measurements.",
+            "Profiles a few more runs of each case after all measurements. Profiled runs are never among the measurements.",
         );
     }
 }

@@ -1,5 +1,5 @@
-//! Help beside a setup's field: what its engine may be told. What the setup names is explained whole, of
-//! everything else there is a line each, and never more than half of the window.
+//! Help beside a setup's field: options of its engine. Options that the setup has are explained in full,
+//! the rest in a line each, on at most half of the window.
 
 use eframe::egui::{Align, Layout, Ui, vec2};
 
@@ -37,7 +37,7 @@ pub(super) fn help(ui: &mut Ui, spec: &str) {
 fn others(ui: &mut Ui, help: &SetupHelp) {
     if !help.named.is_empty() && !help.others.is_empty() {
         ui.add_space(space::TINY);
-        label::caption(ui, "Others");
+        label::caption(ui, "Other options");
     }
     let room = ui.ctx().content_rect().height() * SHARE / LINE;
     let most = (room as usize).saturating_sub(2 * help.named.len());
@@ -54,11 +54,11 @@ fn others(ui: &mut Ui, help: &SetupHelp) {
     };
     label::quiet(
         ui,
-        &format!("{more}Write a key, and its values are explained here: engine:device,key=value"),
+        &format!("{more}Type a key to see its values here: engine:device,key=value"),
     );
 }
 
-/// A key and what it does, as far as there is room for it.
+/// A key and what it does, as far as it fits.
 fn line(ui: &mut Ui, name: &str, words: &str) {
     let size = vec2(ui.available_width(), LINE);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {

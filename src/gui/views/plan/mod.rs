@@ -1,4 +1,4 @@
-//! Plan: model, setups, batch sizes and preset, with what it will cost in time.
+//! Plan: model, setups, batch sizes and preset, with an estimate.
 
 mod care;
 mod keys;
@@ -19,10 +19,10 @@ use powerband_findings::chart::palette;
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Width of the cards at the right.
-const SIDE: f32 = 300.0;
-/// Where there is no more room than this, those cards stand in the one column.
+const SIDE: f32 = 328.0;
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 820.0;
-/// In a card that is no wider than this, the path of a model has a row of its own.
+/// In a card up to this width, the path of a model has a row of its own.
 const NARROW_CARD: f32 = 520.0;
 /// Width of the list of built-in networks, and what else stands in its row at the least.
 const NETWORKS: (f32, f32) = (220.0, 150.0);
@@ -56,7 +56,7 @@ fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdi
     });
 }
 
-/// The cards of the right stand below, side by side as long as each has its width.
+/// The cards of the right stand below, side by side while each has its width.
 fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -101,7 +101,7 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 }
 
 fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
-    let sentence = "What is measured, how, and how carefully";
+    let sentence = "Model, setups, batch sizes and measurement settings";
     super::head(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 4, |ui, place| match place {
             0 => undo(ui, app, edits),
@@ -129,8 +129,8 @@ fn redo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 }
 
 fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
-    if button::plain(ui, Some(icon::SAVE), "Keep")
-        .on_hover_text("Keeps the plan under its name")
+    if button::plain(ui, Some(icon::SAVE), "Save")
+        .on_hover_text("Saves the plan under its name")
         .clicked()
     {
         edits.push(PlanEdit::Keep);
@@ -140,7 +140,7 @@ fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let obstacle = app.planner.obstacle();
     let reason = if app.is_running() {
-        Some("a run is going on")
+        Some("a run is in progress")
     } else {
         obstacle.as_deref()
     };
@@ -158,7 +158,7 @@ fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
     }
 }
 
-/// Words below a field, in line with it: a setup's field has its marker before it.
+/// Text below a field, aligned with it: a setup's field has its marker before it.
 fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
     let indent = if matches!(field, Field::Setup(_)) {
         28.0
@@ -166,7 +166,7 @@ fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
         0.0
     };
     ui.scope(|ui| {
-        // As low as its words, not as a control.
+        // As low as its text, not as a control.
         ui.spacing_mut().interact_size.y = 0.0;
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
@@ -202,20 +202,19 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
     if app.planner.has_shapes() {
         let width = ui.available_width();
-        let hint = "shapes of inputs that the model leaves open, one a line; N is the batch: \
+        let hint = "shapes of inputs that the model leaves open, one per line; N is the batch: \
                     input=Nx3x224x224";
         let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
         edits.extend(typed.map(PlanEdit::Shapes));
         fault(ui, faults, Field::Shapes);
-        let hint =
-            "the dimension that is the batch, where the model calls none so: time, or input=1";
+        let hint = "the batch dimension, if the model does not name it: time, or input=1";
         let (_, typed) = field::line(ui, "Batch axis", &draft.batch_axis, hint, width);
         edits.extend(typed.map(PlanEdit::BatchAxis));
         fault(ui, faults, Field::BatchAxis);
     }
 }
 
-/// The built-in networks, and the way to a file.
+/// The built-in networks, and a button for a file.
 fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let built_in = plan::built_in().find(|(id, _)| *id == draft.model);
     let shown = built_in.map_or("A file", |(_, title)| title);
@@ -254,7 +253,7 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
         .collect();
     let macs = summary
         .macs
-        .map(|macs| format!("{} a batch of one", humanize::macs(macs)))
+        .map(|macs| format!("{} at batch 1", humanize::macs(macs)))
         .unwrap_or_default();
     let parameters = format!("{} parameters", humanize::count(summary.parameters));
     let all = [parameters, macs, inputs.join(", ")];
@@ -281,10 +280,7 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     });
     journey(ui, draft, edits);
     if draft.setups.is_empty() {
-        label::quiet(
-            ui,
-            "None named, so every engine that can run here is measured.",
-        );
+        label::quiet(ui, "No setup: every engine that can run here is measured.");
         return;
     }
     for (index, setup) in draft.setups.iter().enumerate() {
@@ -307,11 +303,11 @@ fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     }
 }
 
-/// Whether the setups are steps, and what that means for the batch sizes.
+/// Whether the setups are steps, and which batch sizes each one has.
 fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let mut is_on = draft.journey;
-    field::check(ui, &mut is_on, "Each setup is a step on the one before")
-        .on_hover_text("A journey: every setup is measured at the first batch size, and the last one goes on to the others. The Journey screen shows what each step gained over the one before and over the start.");
+    field::check(ui, &mut is_on, "Setups are optimisation steps")
+        .on_hover_text("Every setup is measured at the first batch size, the last one at all batch sizes. The Steps screen shows the gains vs. previous and vs. baseline.");
     if is_on != draft.journey {
         edits.push(PlanEdit::Journey(is_on));
     }
@@ -323,7 +319,7 @@ fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         format!("Every step at batch {first}.")
     } else {
         let larger = plan::show_batches(larger);
-        format!("Every step at batch {first}; the last setup goes on to {larger}.")
+        format!("Every step at batch {first}; the last setup also at {larger}.")
     };
     label::quiet_line(ui, &words);
 }
@@ -409,7 +405,7 @@ fn colour(ui: &mut Ui, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdi
                 }
             }
         });
-        if button::plain(ui, None, "Next in turn").clicked() {
+        if button::plain(ui, None, "Automatic").clicked() {
             edits.push(PlanEdit::Colour(index, None));
             ui.close();
         }
@@ -452,23 +448,20 @@ fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) 
     fault(ui, faults, Field::Batches);
     label::faint(
         ui,
-        "1..64 stands for the powers of two between; both can be mixed: 1..16, 24, 32",
+        "1..64 means the powers of two in between; both can be mixed: 1..16, 24, 32",
     );
 }
 
 fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
-    label::card_title(ui, "What it takes");
+    label::card_title(ui, "Estimate");
     let Some(plan) = app.planned().filter(|_| faults.is_empty()) else {
-        label::quiet(
-            ui,
-            "The plan makes no sense yet; what is wrong is written where it is.",
-        );
+        label::quiet(ui, "Fix the marked fields.");
         return;
     };
     let refused = app.machine.refused(&plan);
     let estimate = app.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
-        label::quiet(ui, "Nothing of this plan can run here.");
+        label::quiet(ui, "No setup of this plan can run here.");
         return;
     }
     let color = theme::roles(ui).text;
@@ -479,11 +472,9 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         label::quiet(ui, if estimate.cases == 1 { "case" } else { "cases" });
     });
     let grounds = match estimate.known {
-        0 => {
-            "Nothing like it was measured here yet: at the least, and where every case uses up its time"
-        }
-        known if known == estimate.cases => "As long as it took before on this machine",
-        _ => "Some of it as long as it took before on this machine",
+        0 => "No similar session on this machine yet: shortest and longest time of this plan",
+        known if known == estimate.cases => "From earlier sessions on this machine",
+        _ => "Partly from earlier sessions on this machine",
     };
     label::number(ui, &estimate.to_string(), 13.0).on_hover_text(grounds);
     let setups = plan.setups.len() - refused.len();
@@ -504,7 +495,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     }
 }
 
-/// Plans that come ready, each with what it shows.
+/// Built-in plans, each with its purpose.
 fn ready_made(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
     label::card_title(ui, "Ready-made plans");
     for ladder in plan::ladders() {
@@ -531,15 +522,15 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     );
     edits.extend(typed.map(PlanEdit::Name));
     ui.horizontal(|ui| {
-        label::card_title(ui, "Kept plans");
+        label::card_title(ui, "Saved plans");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::small_icon(ui, icon::ADD, "Begin a new plan").clicked() {
+            if button::small_icon(ui, icon::ADD, "New plan").clicked() {
                 edits.push(PlanEdit::Clear);
             }
         });
     });
     if app.planner.kept.is_empty() {
-        label::quiet(ui, "None yet. Keep puts this plan here.");
+        label::quiet(ui, "None yet. Save puts this plan here.");
     }
     for (path, draft) in &app.planner.kept {
         ui.horizontal(|ui| {
@@ -552,8 +543,7 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
                 edits.push(PlanEdit::Use(path.clone()));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if button::small_icon(ui, icon::DISCARD, &format!("Throw away plan {title}"))
-                    .clicked()
+                if button::small_icon(ui, icon::DISCARD, &format!("Discard plan {title}")).clicked()
                 {
                     edits.push(PlanEdit::Forget(path.clone()));
                 }

@@ -1,4 +1,4 @@
-//! The devices of a run: what they say now, and what they said so far.
+//! Device telemetry of a run: newest readings, and readings over time.
 
 use eframe::egui::{self, Rect, Sense, Ui, WidgetInfo, accesskit::Role, pos2, vec2};
 
@@ -14,11 +14,11 @@ const COLUMNS: usize = 4;
 /// Height of the cores' columns.
 const CORES: f32 = 22.0;
 
-/// What each device says now.
+/// The newest readings of each device.
 pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
     label::card_title(ui, "Devices");
     let Some(session) = &run.session else {
-        label::quiet(ui, "The first reading comes with the run.");
+        label::quiet(ui, "Readings start with the run.");
         return;
     };
     let telemetry = &session.telemetry;
@@ -28,9 +28,9 @@ pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
             telemetry.missing.is_empty(),
             run.stage.is_going_on() && !has_begun,
         ) {
-            (false, _) => "No device tells anything.",
+            (false, _) => "No device readings are available.",
             (true, true) => "Looking for devices…",
-            (true, false) => "Nobody watches: telemetry is off.",
+            (true, false) => "Telemetry is off.",
         };
         label::quiet(ui, words);
         return missing(ui, telemetry);
@@ -58,7 +58,7 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     if let Some(lost) = &track.lost {
         let roles = theme::roles(ui);
         let words = format!(
-            "Gone since {} s: {}",
+            "Not available since {} s: {}",
             humanize::significant(lost.at_ns as f64 / 1e9, 3),
             lost.why
         );
@@ -96,7 +96,7 @@ fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     cores(ui, telemetry, track);
 }
 
-/// What matters of a device, in this order.
+/// Quantities of a device, in this order.
 fn of_kind(kind: DeviceKind) -> &'static [Quantity] {
     match kind {
         DeviceKind::Nvidia | DeviceKind::Amd => &[
@@ -119,7 +119,7 @@ fn of_kind(kind: DeviceKind) -> &'static [Quantity] {
 fn short_title(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::WorkerMemory => "Worker",
-        Quantity::Temperature => "Heat",
+        Quantity::Temperature => "Temperature",
         quantity => quantity.title(),
     }
 }
@@ -145,7 +145,7 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
         ui.allocate_exact_size(vec2(ui.available_width(), CORES), Sense::hover());
     let count = cores.len();
     response.widget_info(|| {
-        let words = format!("How busy {} are", humanize::of_many(count as u64, "core"));
+        let words = format!("Utilisation of {}", humanize::of_many(count as u64, "core"));
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let roles = theme::roles(ui);
@@ -166,10 +166,10 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
     response.on_hover_text(words.join("\n"));
 }
 
-/// What is fixed about a device, and the commands that would change it.
+/// Settings of a device, and the commands that would change them.
 pub(super) fn about(track: &Track) -> String {
     let device = &track.device;
-    let mut lines = vec![format!("{}, told by {}", device.name, device.source)];
+    let mut lines = vec![format!("{}, from {}", device.name, device.source)];
     lines.extend(
         device
             .driver
@@ -190,12 +190,12 @@ pub(super) fn about(track: &Track) -> String {
         .iter()
         .any(|setting| setting.command.is_some())
     {
-        lines.push("Powerband sets nothing; these commands would.".to_owned());
+        lines.push("Powerband changes no settings; these commands do.".to_owned());
     }
     lines.join("\n")
 }
 
-/// Who tells nothing, and what would help.
+/// Sources that are not available, and how to enable them.
 fn missing(ui: &mut Ui, telemetry: &Telemetry) {
     if telemetry.missing.is_empty() {
         return;
@@ -211,11 +211,11 @@ fn missing(ui: &mut Ui, telemetry: &Telemetry) {
         .map(MissingSource::sentence)
         .collect();
     ui.add_space(space::TINY);
-    label::faint(ui, &format!("Tell nothing here: {}", names.join(", ")))
+    label::faint(ui, &format!("Not available: {}", names.join(", ")))
         .on_hover_text(lines.join("\n"));
 }
 
-/// What they said, with the cases marked.
+/// Readings over time, with the cases marked.
 pub(super) fn over_time(ui: &mut Ui, run: &LiveRun) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Devices over time");

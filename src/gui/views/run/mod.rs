@@ -1,4 +1,4 @@
-//! Run: the curve while it grows, the cases, the newest samples, the devices, and the three things to do.
+//! Run: the curve, the cases, the newest samples, the devices, and buttons to pause, skip and stop.
 
 mod devices;
 
@@ -24,12 +24,12 @@ use powerband_core::domain::session::Completion;
 
 /// Width of the cards at the right.
 const SIDE: f32 = 320.0;
-/// Where there is no more room than this, those cards stand in the one column.
+/// Up to this width those cards stand in the one column.
 const NARROW: f32 = 820.0;
 
-/// What happened has this height at the most.
+/// Most height of the log.
 const EVENTS: f32 = 170.0;
-/// At the side it shrinks to this where the window is low.
+/// Its height at the side of a low window.
 const EVENTS_LEAST: f32 = 64.0;
 
 /// The strip of the current case's samples.
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
         return refused(ui, reason, actions);
     }
-    // What is scrolled is another thing in every run, and so begins at its top.
+    // The scroll position belongs to its run, so that a new run starts at the top.
     ui.push_id(("run", app.n_runs), |ui| body(ui, app, run, actions));
 }
 
@@ -81,8 +81,8 @@ fn two_columns(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>)
     });
 }
 
-/// What changes by the second stands right below the curve, the long table last. The curve stays where it
-/// is when the run ends and the card of what is being measured goes.
+/// Cards that change by the second stand right below the curve, the long table last. The curve stays in
+/// place when the run ends and the card of the current case disappears.
 fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
@@ -112,7 +112,7 @@ fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) 
     });
 }
 
-/// The case that is being measured, while the run goes on.
+/// The current case of a run in progress.
 fn visit(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.stage.is_going_on() {
         super::card(ui, |ui| current(ui, run, actions));
@@ -126,16 +126,16 @@ fn over_time(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Run", "Watch a run while it goes on");
+    label::screen_title(ui, "Run", "Progress, samples and devices of a run");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         let elsewhere = app.elsewhere_words();
         let sentence = if elsewhere.is_some() {
-            "It cannot be watched from here. Its session comes into the library when it is over."
+            "It is not shown here. Its session appears in the library when it ends."
         } else {
-            "A run shows its curve here while it grows."
+            "A run shows its results here."
         };
-        let title = elsewhere.as_deref().unwrap_or("Nothing is being measured");
+        let title = elsewhere.as_deref().unwrap_or("No run in progress");
         label::empty(ui, icon::RUN, title, sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
             actions.push(Action::Run(Run::StartFirst));
@@ -147,11 +147,11 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-/// A run that never began has nothing to show but why.
+/// A run that did not start shows why.
 fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
-        label::empty(ui, icon::WARNING, "The run did not begin", reason);
+        label::empty(ui, icon::WARNING, "The run did not start", reason);
         if button::primary(ui, Some(icon::PLAN), "Change the plan…").clicked() {
             actions.push(Action::Go(Screen::Plan));
         }
@@ -188,17 +188,17 @@ fn state_words(run: &LiveRun) -> String {
     let cases = done_so_far(run);
     match &run.stage {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
-        _ if run.is_pausing() => format!("Pausing after this visit. {cases}{elapsed} so far"),
+        _ if run.is_pausing() => format!("Pausing after this round. {cases}{elapsed} so far"),
         Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
-        Stage::Stopping => "Stopping; what was measured is kept".to_owned(),
+        Stage::Stopping => "Stopping; measurements are saved".to_owned(),
         Stage::Saved(path) => format!("{}, saved to {}", ended(run, &elapsed), path.display()),
         Stage::NotSaved(reason) => format!("{}, not saved: {reason}", ended(run, &elapsed)),
-        Stage::Refused(_) => "Did not begin".to_owned(),
+        Stage::Refused(_) => "Did not start".to_owned(),
     }
 }
 
-/// Rounds of a case are apart from each other, so that most cases are over near the end only.
+/// Rounds of a case are spread over the run, so that most cases finish near its end.
 fn done_so_far(run: &LiveRun) -> String {
     let (Some(progress), Some(tally)) = (&run.progress, run.tally()) else {
         return String::new();
@@ -217,7 +217,7 @@ fn done_so_far(run: &LiveRun) -> String {
     format!("{rounds} of {cases}{lost}, ")
 }
 
-/// How a run that is over ended.
+/// How a run ended.
 fn ended(run: &LiveRun, elapsed: &str) -> String {
     let completion = run.session.as_ref().map(|session| session.completion);
     if let (Some(Completion::Complete), Some(tally)) = (completion, run.tally()) {
@@ -251,13 +251,13 @@ fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 
 fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.control.is_paused() {
-        if button::primary(ui, Some(icon::RUN), "Go on").clicked() {
+        if button::primary(ui, Some(icon::RUN), "Resume").clicked() {
             actions.push(Action::Run(Run::Resume));
         }
     } else {
         let response = button::plain(ui, Some(icon::PAUSE), "Pause");
         if response
-            .on_hover_text("Rests after the visit that is going on")
+            .on_hover_text("Pauses after the current round")
             .clicked()
         {
             actions.push(Action::Run(Run::Pause));
@@ -313,7 +313,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     if run.throughput.is_empty() {
         ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
             ui.centered_and_justified(|ui| {
-                label::quiet(ui, "The first point comes with the first round.")
+                label::quiet(ui, "The first point appears after the first round.")
             });
         });
         return;
@@ -329,7 +329,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Being measured");
+    label::card_title(ui, "Current case");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
             label::number(ui, &format!("Batch {}", case.batch), text::BIG);
@@ -337,7 +337,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
             waited(ui, run);
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
-                    label::quiet(ui, "Left out after this visit.");
+                    label::quiet(ui, "Left out after this round.");
                     if button::plain(ui, None, "Now").clicked() {
                         actions.push(Action::Run(Run::Skip(*case)));
                     }
@@ -356,10 +356,12 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     }
     ui.add_space(space::TINY);
     if run.strip.is_empty() {
-        // As much room as the strip takes, so that nothing below jumps when it comes.
+        // As high as the strip, so that nothing below moves when it appears.
         ui.allocate_ui(vec2(ui.available_width(), STRIP_HEIGHT), |ui| {
             ui.set_min_height(STRIP_HEIGHT);
-            ui.centered_and_justified(|ui| label::quiet(ui, "Samples come with its first round."));
+            ui.centered_and_justified(|ui| {
+                label::quiet(ui, "Samples appear with its first round.")
+            });
         });
         return;
     }
@@ -372,7 +374,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     chart::show(ui, "live-strip", &run.strip, look);
 }
 
-/// For how long the step of now has been going on, where it takes long.
+/// Duration of the current step, where it is long.
 fn waited(ui: &mut Ui, run: &LiveRun) {
     if let Some(time) = run.waited(clock::monotonic_ns()) {
         label::quiet(ui, &format!("For {time} so far."));
@@ -380,7 +382,7 @@ fn waited(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
-    label::card_title(ui, "What happened");
+    label::card_title(ui, "Run log");
     ScrollArea::vertical()
         .id_salt("events")
         .min_scrolled_height(least)
@@ -403,7 +405,7 @@ fn cases(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     let title = |ui: &mut Ui| {
         label::card_title(ui, "Cases");
     };
-    // Both the tools and the rows may ask for something.
+    // Both the tools and the rows may return actions.
     let skipped = RefCell::new(Vec::new());
     if data_table::tools(ui, app, "run", actions, title) {
         let lead = |ui: &mut Ui, row: usize| {

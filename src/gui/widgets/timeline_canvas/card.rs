@@ -1,4 +1,4 @@
-//! What is under the hand, in words.
+//! The tooltip at the pointer.
 
 use eframe::egui::{Label, Pos2, Response, RichText, Tooltip, Ui};
 
@@ -12,7 +12,7 @@ use powerband_findings::chart::timeline::exact;
 /// Characters of a name that are shown; kernels can have thousands.
 pub(super) const LONGEST_NAME: usize = 400;
 
-/// What is known of a slice.
+/// Facts of a slice.
 pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
     let (trace, timeline) = (shown.trace, shown.timeline);
     let found = trace.slice(slice);
@@ -40,7 +40,7 @@ pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'stati
     (humanize::shorten(name, LONGEST_NAME), pairs)
 }
 
-/// What is under the hand: a slice, several, or a lane.
+/// What is under the pointer: a slice, several, or a lane.
 pub(super) fn under_hand(
     shown: &Shown<'_>,
     hand: &Hand<'_>,
@@ -63,16 +63,16 @@ pub(super) fn under_hand(
     let span = to.abs_diff(from) as f64;
     let what = humanize::of_many(range.len() as u64, "slice");
     Some(CardText {
-        title: format!("{what}, too short to be told apart here"),
+        title: format!("{what}, too short to separate at this zoom"),
         pairs: vec![
             ("Mostly", kind.title().to_owned()),
-            ("Together", humanize::duration_ns(busy)),
+            ("Total", humanize::duration_ns(busy)),
             ("Within", humanize::duration_ns(span)),
         ],
     })
 }
 
-/// Shows it beside the hand.
+/// Shows it beside the pointer.
 pub(super) fn show(ui: &Ui, response: &Response, words: &CardText) {
     let tooltip = Tooltip::for_widget(response).at_pointer().gap(14.0);
     tooltip.show(|ui| {
@@ -91,7 +91,7 @@ pub(super) fn show(ui: &Ui, response: &Response, words: &CardText) {
             }
         }
     });
-    // The card moves with the hand.
+    // The card moves with the pointer.
     if response.ctx.input(|input| input.pointer.is_moving()) {
         ui.request_repaint();
     }

@@ -1,6 +1,6 @@
-//! What the card beside the pointer says.
+//! Text of the card beside the pointer.
 
-/// What a card says: a title, and pairs of a name and a value.
+/// Text of a card: a title, and pairs of a name and a value.
 pub(crate) struct CardText {
     pub(super) title: String,
     pub(super) pairs: Vec<(&'static str, String)>,

@@ -1,4 +1,4 @@
-//! Beneath the slices: memory in use, and what the devices did meanwhile.
+//! Below the slices: memory in use, and device telemetry.
 
 use eframe::egui::{Align2, Color32, FontId, Mesh, Painter, Pos2, Rect, Shape, Stroke, pos2};
 
@@ -50,7 +50,7 @@ pub(super) fn height(shown: &Shown<'_>, room: f32) -> f32 {
     places(shown, room).1
 }
 
-/// What the hand is at.
+/// The lane at the pointer.
 pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option<CardText> {
     let depth = at.y - hand.parts.lanes.top();
     let time = hand.time(at.x);
@@ -61,7 +61,7 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
         let used = line.value_at(time)?;
         return Some(CardText {
             title: format!("{}: {} in use", line.title, humanize::bytes(used)),
-            pairs: vec![when, ("Most", humanize::bytes(line.highest))],
+            pairs: vec![when, ("Peak", humanize::bytes(line.highest))],
         });
     }
     let (places, _) = places(shown, hand.parts.outer.height());
@@ -87,7 +87,7 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
 }
 
 impl Canvas<'_> {
-    /// Memory in use, device by device, and then what the devices said of themselves.
+    /// Memory in use by device, then device telemetry.
     pub(super) fn beneath(&self) {
         let area = self.hand.parts.lanes;
         let painter = self.painter.with_clip_rect(area.expand2([0.0, 1.0].into()));
@@ -134,7 +134,7 @@ impl Canvas<'_> {
         let title = humanize::shorten(&line.title, 24);
         self.aside(top + 12.0, &title, "", self.roles.text);
         let most = humanize::bytes(line.highest);
-        self.aside(top + 28.0, "memory, most", &most, self.roles.faint);
+        self.aside(top + 28.0, "memory, peak", &most, self.roles.faint);
     }
 
     /// A name and a value at the left.

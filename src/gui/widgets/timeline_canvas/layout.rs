@@ -1,4 +1,4 @@
-//! Where everything of a timeline stands, from top to bottom.
+//! Layout of a timeline, from top to bottom.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -88,7 +88,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// The tracks that are seen between two heights.
+    /// The visible tracks between two heights.
     pub(super) fn seen(&self, from: f32, to: f32) -> &[Band] {
         let first = self.bands.partition_point(|band| band.bottom() <= from);
         let last = self.bands.partition_point(|band| band.top < to);

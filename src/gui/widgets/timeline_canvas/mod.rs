@@ -1,5 +1,5 @@
-//! A timeline painted by hand: the whole of it in a strip, a ruler, tracks with their slices, memory
-//! and devices beneath. What the hand does with it becomes actions.
+//! A timeline with its own painting: an overview strip, a ruler, tracks with their slices, memory and
+//! devices below. The pointer's input becomes actions.
 
 pub(crate) mod card;
 mod card_text;
@@ -30,16 +30,16 @@ use powerband_findings::chart::lanes::Lane;
 const OVERVIEW: f32 = 26.0;
 /// The ruler.
 const RULER: f32 = 26.0;
-/// What is above the tracks.
+/// Height above the tracks.
 pub(crate) const HEAD: f32 = OVERVIEW + RULER;
 /// For the names of tracks.
 const NAMES: f32 = 168.0;
-/// Further away than this a slice is not meant, in points.
+/// Most distance of the pointer from a slice it means, in points.
 const REACH: f64 = 2.5;
 /// A drag that is shorter selects nothing, in points.
 const LEAST_DRAG: f32 = 3.0;
 
-/// What is shown.
+/// The content.
 pub(crate) struct Shown<'a> {
     /// What the trace is called.
     pub name: &'a str,
@@ -47,7 +47,7 @@ pub(crate) struct Shown<'a> {
     pub trace: &'a Trace,
     /// The same, ready for looking at.
     pub timeline: &'a Timeline,
-    /// What the devices did meanwhile.
+    /// Device telemetry.
     pub lanes: &'a [Lane],
     /// How it is looked at.
     pub view: &'a Viewed,
@@ -57,25 +57,25 @@ pub(crate) struct Shown<'a> {
     pub measures: bool,
     /// Whether the row of what is selected wants to be seen.
     pub reveals: bool,
-    /// The time under the hand, as it is known.
+    /// The time under the pointer, as it is known.
     pub hand_ns: Option<f64>,
 }
 
 impl Shown<'_> {
-    /// Whether what was not found stands back. Where nothing was found, everything stays as it is.
+    /// Whether slices that do not match fade. Without any hit nothing fades.
     fn is_dimmed(&self) -> bool {
         self.hits.is_some_and(Hits::is_any)
     }
 }
 
-/// What a hand that drags is doing.
+/// What a drag does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Drag {
     /// It moves the tracks.
     Move,
     /// It measures from this time and height on; without a height all tracks.
     Measure { from_ns: f64, from_y: Option<f32> },
-    /// It moves what is seen within the overview.
+    /// It moves the visible range within the overview.
     Overview,
 }
 
@@ -109,7 +109,7 @@ impl Parts {
     }
 }
 
-/// Shows it over all the room that there is.
+/// Shows it over all available space.
 pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) -> Response {
     let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     response.widget_info(|| {
@@ -133,7 +133,7 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
         }
         actions.push(Change::Reveal(scroll));
     } else if scroll != shown.view.scroll {
-        // Beyond the last track there is nothing; the next step back begins where the tracks stand.
+        // Scrolling stops at the last track, so that the next step back takes effect at once.
         actions.push(Change::Scroll(scroll));
     }
     let hand = Hand {
@@ -171,7 +171,7 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
     response
 }
 
-/// What the hand can reach.
+/// Everything that the pointer can reach.
 struct Hand<'a> {
     shown: &'a Shown<'a>,
     parts: Parts,
@@ -256,7 +256,7 @@ impl Hand<'_> {
         Drag::Move
     }
 
-    /// What is measured while the hand drags, and on which rows.
+    /// The range and rows that a drag measures.
     fn measuring(
         &self,
         drag: Option<Drag>,
@@ -318,7 +318,7 @@ impl Hand<'_> {
         }
         let hit = self.hit(at);
         let slice = hit.and_then(|(row, range)| {
-            // Of slices that cannot be told apart, the longest is meant.
+            // Of slices too close to separate, the pointer means the longest.
             let row = self.shown.timeline.rows.get(row)?;
             let longest = range.max_by_key(|at| row.busy_ns(*at..*at + 1))?;
             Some(row.slice(longest))
@@ -330,7 +330,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Says which time is under the hand, where that changed.
+    /// Reports the time under the pointer, where it changed.
     fn tell_time(&self, pointer: Option<Pos2>, actions: &mut Vec<Change>) {
         let time = pointer.map(|at| self.time(at.x));
         if time != self.shown.hand_ns {
@@ -338,7 +338,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Names of tracks are told in full under the hand; those of several rows fold and unfold.
+    /// Names of tracks are shown in full under the pointer; those of several rows fold and unfold.
     fn names(&self, ui: &Ui, actions: &mut Vec<Change>) {
         let parts = &self.parts;
         let seen = self
@@ -386,12 +386,12 @@ impl Hand<'_> {
         }
     }
 
-    /// What a track did, below its name.
+    /// Statistics of a track, below its name.
     fn about(&self, strand: &Strand, name: &str) -> String {
         let (busy, all) = (strand.busy_ns as f64, self.shown.timeline.length_ns as f64);
         let slices = humanize::of_many(strand.slices as u64, "slice");
         let share = humanize::value(busy / all.max(1.0) * 100.0);
         let busy = humanize::duration_ns(busy);
-        format!("{name}\n{slices}\nBusy {busy}, {share} % of the whole trace")
+        format!("{name}\n{slices}\nBusy {busy}, {share} % of the trace")
     }
 }

@@ -24,7 +24,7 @@ use powerband_findings::chart::timeline_figure::series;
 
 /// A slice has words from this width on.
 const WORDS_FROM: f32 = 42.0;
-/// Words are cut after so many characters, so that the same pieces come back at every zoom.
+/// Text is cut after this many characters, so that the same pieces recur at every zoom.
 const CUTS: [usize; 13] = [60, 50, 42, 35, 29, 24, 20, 17, 14, 11, 9, 7, 5];
 /// Arrows that are drawn.
 const MOST_ARROWS: usize = 64;
@@ -36,7 +36,7 @@ pub(super) struct Canvas<'a> {
     pub hand: &'a Hand<'a>,
     /// What is being measured.
     pub measuring: Option<(Stretch, Range<usize>)>,
-    /// Where the hand is, where it drags nothing.
+    /// Position of the pointer, while it drags nothing.
     pub pointer: Option<Pos2>,
 }
 
@@ -182,7 +182,7 @@ impl Canvas<'_> {
         self.painter.text(at, align, words, font, color)
     }
 
-    /// All slices that are seen, as one mesh, and words on those that have room.
+    /// All visible slices as one mesh, and text on those wide enough.
     fn slices(&self, ui: &Ui) {
         let hand = self.hand;
         let shown = hand.shown;
@@ -235,7 +235,7 @@ impl Canvas<'_> {
         painter.extend(letters);
     }
 
-    /// Hits of a row in their colours, with a foot that runs on below neighbours.
+    /// Hits of a row in their colours, with a foot that continues below neighbours.
     fn found(
         &self,
         row: &Row,
@@ -307,7 +307,7 @@ impl Canvas<'_> {
         Some(slice_rect(left, right, top + 1.0, top + ROW - 1.0))
     }
 
-    /// What is selected, what belongs to it, and what is under the hand.
+    /// The selection, its partners, and the slice under the pointer.
     fn over_slices(&self) {
         let shown = self.hand.shown;
         let painter = self.painter.with_clip_rect(self.hand.parts.tracks);

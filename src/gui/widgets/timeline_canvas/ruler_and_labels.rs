@@ -1,4 +1,4 @@
-//! What is around the slices: the whole trace, the ruler, the names of tracks, the time of the hand.
+//! The overview, the ruler, the names of tracks, and the time at the pointer.
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{Align2, FontId, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
@@ -10,7 +10,7 @@ use powerband_core::base::humanize;
 use powerband_findings::chart::timeline;
 
 impl Canvas<'_> {
-    /// The whole trace, with what is seen of it marked.
+    /// The whole trace, with the visible range marked.
     pub(super) fn overview(&self) {
         let rect = self.hand.parts.overview.shrink2(vec2(0.0, 3.0));
         let timeline = self.hand.shown.timeline;
@@ -52,7 +52,7 @@ impl Canvas<'_> {
             .rect_stroke(seen, 2.0, edge, StrokeKind::Inside);
         let at = pos2(self.hand.parts.outer.left() + 10.0, rect.center().y);
         let length = humanize::duration_ns(whole.length());
-        self.words(at, Align2::LEFT_CENTER, "All of it", self.roles.faint);
+        self.words(at, Align2::LEFT_CENTER, "Total", self.roles.faint);
         let at = pos2(rect.left() - 10.0, rect.center().y);
         self.numbers(at, Align2::RIGHT_CENTER, length, self.roles.quiet);
     }
@@ -88,7 +88,7 @@ impl Canvas<'_> {
             ("From", base)
         } else {
             let length = self.hand.look.stretch.length();
-            ("Seen", humanize::duration_ns(length))
+            ("Visible", humanize::duration_ns(length))
         };
         self.words(pos2(left, y), Align2::LEFT_CENTER, words, self.roles.faint);
         let at = pos2(right, y);
@@ -118,7 +118,7 @@ impl Canvas<'_> {
             if *depth > 0.0 {
                 all.hline(parts.outer.x_range(), y.round() + 0.5, line);
             }
-            // There are no slices beside it, so that it may be longer than its column.
+            // No slices are beside it, so it may be longer than its column.
             let at = pos2(column.left() + 10.0, y + 14.0);
             let group = humanize::shorten(group, 60);
             let (font, color) = (strong.clone(), self.roles.text);
@@ -180,7 +180,7 @@ impl Canvas<'_> {
         self.painter.rect_filled(bar, 2.0, color);
     }
 
-    /// A hairline under the hand, with its time on the ruler.
+    /// A hairline under the pointer, with its time on the ruler.
     pub(super) fn time_of_hand(&self) {
         let parts = &self.hand.parts;
         let Some(at) = self.pointer.filter(|at| at.y > parts.overview.bottom()) else {
