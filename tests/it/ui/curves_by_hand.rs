@@ -51,6 +51,9 @@ fn each_axis_has_a_switch_of_its_own() {
         }
     }
     assert_eq!(copied_scale(&mut desk), Log10);
+    // Its notice takes room at the foot of the screen: nothing is clicked while that moves.
+    desk.hear("Copied the picture");
+    desk.steps(3);
     desk.click("Latency axis: linear");
     assert_eq!(axes(&desk), [Linear, Log10, Linear]);
     desk.press("Ctrl+Shift+L");

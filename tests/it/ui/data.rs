@@ -440,7 +440,7 @@ pub(super) fn lanes() -> Vec<Lane> {
         quantity,
     };
     vec![
-        lane("Busy", Quantity::Busy, (0.0, 100.0), "68 to 92 %"),
+        lane("Utilisation", Quantity::Busy, (0.0, 100.0), "68 to 92 %"),
         lane("Power", Quantity::Power, (0.0, 400.0), "272 to 368 W"),
         lane("Clock", Quantity::Clock, (0.0, 1_410.0), "959 to 1,297 MHz"),
     ]

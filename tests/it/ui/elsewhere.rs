@@ -51,7 +51,7 @@ fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
     assert!(!desk.sees("No run in progress") && !desk.sees("Idle"));
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     desk.press("Ctrl+Enter");
-    desk.hear("would spoil the numbers of both");
+    desk.hear("would disturb both measurements");
     assert!(desk.app().run.is_none());
     desk.click("Measure anyway");
     desk.step_until("the run is saved", PATIENCE, is_saved);

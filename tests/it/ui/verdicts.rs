@@ -175,7 +175,7 @@ fn times_under_load_do_not_share_a_chart_with_service_times() {
     go(&mut desk, Screen::Curves);
     assert_eq!(desk.app().curves.drawn.latency.series.len(), 1);
     assert_eq!(desk.app().curves.drawn.apart, 1);
-    desk.see("never share a chart");
+    desk.see("are not drawn in one chart");
     let first = desk
         .app()
         .sessions

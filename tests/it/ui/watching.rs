@@ -92,7 +92,7 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
         .iter()
         .map(|lane| lane.title.as_str())
         .collect();
-    assert_eq!(titles[..3], ["Busy", "Memory", "Power"]);
+    assert_eq!(titles[..3], ["Utilisation", "Memory", "Power"]);
     assert_eq!(pinned.lanes.x.high, pinned.strip.x.high, "one axis of time");
     // The card had the same memory in use all the time, which is no line to foretell anything by.
     desk.see("Peak memory");
@@ -162,7 +162,7 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
             .collect::<Vec<_>>()
     });
     let lanes = lanes.expect("a timeline");
-    assert_eq!(lanes[..2], ["GPU 0 Busy", "GPU 0 Power"]);
+    assert_eq!(lanes[..2], ["GPU 0 Utilisation", "GPU 0 Power"]);
     assert!(lanes.iter().any(|lane| lane == "Host Busy"), "{lanes:?}");
     let canvas = desk.nodes().into_iter().find_map(|node| {
         let is_it = super::name_of(&node).is_some_and(|name| name.starts_with("Timeline of"));

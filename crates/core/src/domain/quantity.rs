@@ -86,9 +86,9 @@ impl Quantity {
     /// What people call it.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Busy => "Busy",
+            Self::Busy => "Utilisation",
             Self::BusiestCore => "Busiest core",
-            Self::MemoryBusy => "Memory busy",
+            Self::MemoryBusy => "Memory utilisation",
             Self::MemoryUsed => "Memory",
             Self::WorkerMemory => "Worker's memory",
             Self::WorkerPeak => "Worker's peak memory",

@@ -462,7 +462,7 @@ mod tests {
         };
         let lanes = of_run(&session, window, |setup| setup + 3);
         let titles: Vec<&str> = lanes.lanes.iter().map(|lane| lane.title.as_str()).collect();
-        assert_eq!(titles, ["Busy", "Power"]);
+        assert_eq!(titles, ["Utilisation", "Power"]);
         assert!(lanes.lanes[0].gap_after.is_empty());
         assert_eq!(lanes.lanes[1].gap_after.len(), 1, "a gap is not drawn over");
         assert_eq!(
@@ -554,7 +554,7 @@ mod tests {
         };
         let lanes = of_profile(&session, &profile, SECOND);
         let titles: Vec<&str> = lanes.iter().map(|lane| lane.title.as_str()).collect();
-        assert_eq!(titles, ["Busy", "Power"]);
+        assert_eq!(titles, ["Utilisation", "Power"]);
         let points = &lanes[0].points;
         assert!(
             points
