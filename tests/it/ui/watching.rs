@@ -163,7 +163,10 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
     });
     let lanes = lanes.expect("a timeline");
     assert_eq!(lanes[..2], ["GPU 0 Utilisation", "GPU 0 Power"]);
-    assert!(lanes.iter().any(|lane| lane == "Host Busy"), "{lanes:?}");
+    assert!(
+        lanes.iter().any(|lane| lane == "Host Utilisation"),
+        "{lanes:?}"
+    );
     let canvas = desk.nodes().into_iter().find_map(|node| {
         let is_it = super::name_of(&node).is_some_and(|name| name.starts_with("Timeline of"));
         is_it.then(|| node.bounding_box())?
