@@ -74,7 +74,7 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_gain),
-    Of::number("vs_previous_interval", "95 % interval", "×", |step| {
+    Of::number("vs_previous_interval", "vs. previous, 95 %", "×", |step| {
         interval(&ratio(step.over_before.as_ref())?)
     })
     .why(why_no_gain)
@@ -94,7 +94,7 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_gain),
-    Of::number("vs_baseline_interval", "95 % interval of that", "×", |step| {
+    Of::number("vs_baseline_interval", "vs. baseline, 95 %", "×", |step| {
         interval(&ratio(step.over_start.as_ref())?)
     })
     .why(why_no_gain)
