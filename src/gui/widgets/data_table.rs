@@ -18,8 +18,12 @@ use powerband_findings::tables::view::View;
 
 /// Most letters of a value in a menu.
 const LONGEST: usize = 32;
-/// Most rows that determine the widths.
+/// Rows that the widths of words are measured by.
 const MEASURED: usize = 40;
+/// Rows that the widths of numbers are measured by.
+const NUMBERS: usize = 1_000;
+/// So many of the longest texts are laid out.
+const LAID_OUT: usize = 8;
 /// Room beside the text of a cell.
 const PADDING: f32 = 20.0;
 /// The widest column that does not grow.
@@ -139,21 +143,20 @@ fn offered(
     row: usize,
     column: usize,
 ) -> Vec<(String, Action)> {
-    let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
-        return Vec::new();
-    };
-    let text = view.cell(row, column).shown_text().to_owned();
     let copy = |text: String| Action::Shell(Shell::Copy(text));
+    let mut offered = vec![("Copy the row".to_owned(), copy(view.row_tsv(row)))];
+    let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
+        return offered;
+    };
     let change = |change| Action::Table(id, change);
     let key = || head.key.to_owned();
-    let mut offered = vec![
-        ("Copy the value".to_owned(), copy(text.clone())),
-        ("Copy the row".to_owned(), copy(view.row_tsv(row))),
-    ];
-    if kind.filters && app.tables.words(id) != text {
-        let words = humanize::shorten(&text, LONGEST);
-        let filter = change(Change::Filter(text));
-        offered.push((format!("Filter by “{words}”"), filter));
+    if let Some(text) = view.cell(row, column).text {
+        offered.insert(0, ("Copy the value".to_owned(), copy(text.clone())));
+        if kind.filters && app.tables.words(id) != text {
+            let words = humanize::shorten(&text, LONGEST);
+            let filter = change(Change::Filter(text));
+            offered.push((format!("Filter by “{words}”"), filter));
+        }
     }
     offered.extend([
         (
@@ -350,15 +353,19 @@ fn text_widths(ui: &Ui, view: &View, column: usize, head: &Head) -> (f32, f32) {
             theme::words(13.0)
         }
     };
-    let cells = (0..view.len().min(MEASURED)).map(|row| {
-        let cell = view.cell(row, column);
-        let sign = match cell.sign {
-            Some(Sign::Verdict(_)) => 26.0,
-            Some(Sign::Flags(_)) => 20.0,
-            None => 0.0,
-        };
-        measure(cell.shown_text(), font()) + sign
-    });
+    let sign = |cell: &Cell| match cell.sign {
+        Some(Sign::Verdict(_)) => 26.0,
+        Some(Sign::Flags(_)) => 20.0,
+        None => 0.0,
+    };
+    // Numbers are never cut off: the longest of all counts.
+    let rows = if head.is_number { NUMBERS } else { MEASURED };
+    let cells = (0..view.len().min(rows)).map(|row| view.cell(row, column));
+    let length = |cell: &Cell| (cell.shown_text().chars().count(), sign(cell) as usize);
+    let mut longest: Vec<Cell> = cells.collect();
+    longest.sort_by_key(|cell| std::cmp::Reverse(length(cell)));
+    let cells = longest.iter().take(LAID_OUT);
+    let cells = cells.map(|cell| measure(cell.shown_text(), font()) + sign(cell));
     // Room for the arrow of a sorted column.
     let title = measure(head.title, theme::words(theme::text::CAPTION)) + 12.0;
     (title, cells.fold(0.0, f32::max))

@@ -10,6 +10,7 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::Axis;
@@ -245,6 +246,24 @@ fn a_dash_in_the_table_says_why() {
     desk.get(UNKNOWN).hover();
     desk.steps(3);
     desk.see("Only the median has an interval");
+}
+
+#[test]
+fn what_was_measured_of_a_case_that_failed_later_is_in_the_table() {
+    let mut late = made("Late", &[speed("ort:cpu", "", 900.0, 4_150.0)], &[1, 2]);
+    let out_of_time = Outcome::TimedOut {
+        phase: Phase::Measure,
+        limit_ms: 1_000,
+    };
+    late.cases[0].outcome = out_of_time;
+    let desk = opened(Home::new(), &late);
+    let latency = desk.cells("cases", "latency_ms").swap_remove(0);
+    assert!(latency.number.is_some(), "{latency:?}");
+    let efficiency = desk.cells("cases", "efficiency").swap_remove(0);
+    assert!(
+        efficiency.text.is_none() && efficiency.note.contains("no answer"),
+        "{efficiency:?}"
+    );
 }
 
 #[test]

@@ -222,6 +222,12 @@ fn the_list_is_sorted_by_its_heads() {
     assert_eq!(listed(&desk), ["Alpha", "Beta"], "the oldest first");
     desk.fill("Search the library", "#blue");
     desk.see("1 of 2 sessions in");
+    assert_eq!(listed(&desk), ["Beta"]);
+    // Once out of the field, and once out of the search.
+    desk.press("Escape");
+    desk.press("Escape");
+    assert_eq!(desk.app().library.search, "");
+    assert_eq!(listed(&desk).len(), 2, "the table has what the list has");
 }
 
 #[test]

@@ -94,6 +94,8 @@ pub struct CurvesState {
     pub examined: Option<SeriesId>,
     /// What is drawn.
     pub drawn: Arc<Drawn>,
+    /// Whether a run went on while the screen was not shown, and its tables are to be made.
+    pub(crate) is_stale: bool,
 }
 
 impl CurvesState {

@@ -40,8 +40,6 @@ pub struct Row {
     pub series: SeriesRef,
     /// What the row says.
     pub line: TradeOffLine,
-    /// The palette index of the setup that dominates it.
-    pub dominated_by: Option<usize>,
 }
 
 /// A setup whose outputs were to be compared.
@@ -197,6 +195,5 @@ fn row(setups: &[Setup<'_>], standing: &Standing, place: usize) -> Row {
             rank: standing.rank.clone(),
             dominated_by: dominating.map(|entry| entry.name.clone()),
         },
-        dominated_by: dominating.map(|entry| entry.colour),
     }
 }

@@ -6,6 +6,7 @@ use super::Pinned;
 use crate::App;
 use crate::action::Curves;
 use crate::inbox::{FindingMessage, Message};
+use crate::screen::Screen;
 use crate::sessions::Pin;
 use powerband_findings::analysis::{case_outliers, reported_stats, run_phases};
 use powerband_findings::chart::limit::within_reach;
@@ -95,12 +96,13 @@ impl App {
         // The overlaid curves of a comparison look as the curves do.
         self.compare.redraw(&self.sessions, &self.curves.options);
         match part {
-            Part::Charts => self.curves.redraw_charts(&self.sessions),
+            Part::Charts => return self.curves.redraw_charts(&self.sessions),
             Part::HeldCharts => {
                 // If the axis grew with the limit, the pointer would drag it ever further.
                 let held = self.curves.drawn.latency.y.clone();
                 self.curves.redraw_charts(&self.sessions);
                 Arc::make_mut(&mut self.curves.drawn).latency.y = held;
+                return;
             }
             Part::AllCharts => {
                 self.curves.redraw_charts(&self.sessions);
@@ -113,9 +115,27 @@ impl App {
         self.card_tables();
     }
 
+    /// The same while a run goes on: its tables are made once the screen is shown, so that they take no time
+    /// from what is measured.
+    pub(crate) fn redraw_curves_of_run(&mut self) {
+        if self.screen == Screen::Curves {
+            return self.redraw_all_curves();
+        }
+        self.curves.redraw(&self.sessions);
+        self.curves.is_stale = true;
+    }
+
+    /// Makes the tables that are stale and shown.
+    pub(crate) fn refresh_curves(&mut self) {
+        if self.curves.is_stale && self.screen == Screen::Curves {
+            self.redraw_all_curves();
+        }
+    }
+
     /// Makes anew everything that the screen draws.
     pub(crate) fn redraw_all_curves(&mut self) {
         self.curves.redraw(&self.sessions);
+        self.curves.is_stale = false;
         self.cases_table();
         self.card_tables();
     }

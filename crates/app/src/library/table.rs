@@ -26,7 +26,8 @@ const COLUMNS: &[Of] = &[
     }),
     Of::words("model", "Model", |line| {
         Some(Cell::words(&entry(line)?.model))
-    }),
+    })
+    .why(why_unreadable),
     Of::number("setups", "Setups", "", |line| {
         planned(line, |entry| entry.setups.len())
     })
@@ -38,7 +39,7 @@ const COLUMNS: &[Of] = &[
     Of::words("measured", "Measured", |line| {
         Some(Cell::moment(entry(line)?.measured()?))
     })
-    .why(|_| "its numbers were published or imported".to_owned()),
+    .why(why_no_moment),
     Of::words("tags", "Tags", |line| {
         let tags: Vec<String> = entry(line)?
             .tags
@@ -46,7 +47,8 @@ const COLUMNS: &[Of] = &[
             .map(|tag| format!("#{tag}"))
             .collect();
         Some(Cell::words(tags.join(" ")))
-    }),
+    })
+    .why(why_unreadable),
     Of::words("notes", "Notes", |line| {
         Some(Cell::words(&entry(line)?.notes))
     })
@@ -70,6 +72,18 @@ fn why_not_planned(line: &Line) -> String {
     match &line.1.entry {
         Ok(_) => "its numbers were published: there is no plan".to_owned(),
         Err(reason) => reason.clone(),
+    }
+}
+
+fn why_unreadable(line: &Line) -> String {
+    let reason = line.1.entry.as_ref().err();
+    reason.map(ToString::to_string).unwrap_or_default()
+}
+
+fn why_no_moment(line: &Line) -> String {
+    match &line.1.entry {
+        Ok(_) => "its numbers were published or imported".to_owned(),
+        Err(_) => why_unreadable(line),
     }
 }
 

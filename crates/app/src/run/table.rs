@@ -98,9 +98,10 @@ impl LiveRun {
     /// The cases in the order of the session.
     fn table(&self, session: &Session) -> Table {
         let rows = &self.findings.rows;
-        let lines = session.cases.iter().map(|case| {
-            let mut rows = rows.iter();
-            let row = rows.find(|row| (row.setup, row.batch) == (case.setup, case.batch));
+        let lines = session.cases.iter().enumerate().map(|(place, case)| {
+            // Rows are made in the order of the cases.
+            let row = rows.get(place);
+            let row = row.filter(|row| (row.setup, row.batch) == (case.setup, case.batch));
             line(self, session, case, row)
         });
         Table::new(COLUMNS, lines.collect())

@@ -215,7 +215,7 @@ impl App {
         let seen = Arc::new(session.without_samples());
         self.sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
-        self.redraw_all_curves();
+        self.redraw_curves_of_run();
         self.compare_steps_if_wanted();
     }
 

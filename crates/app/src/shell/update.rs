@@ -1,7 +1,7 @@
 //! Actions on the window itself: changing the screen, closing what is open, and closing the window.
 
 use super::settings::ZOOM_STEPS;
-use crate::action::{Closing, Curves, Kernels, Run, Shell};
+use crate::action::{Closing, Curves, Kernels, Library, Run, Shell};
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::tables::action::Change;
@@ -40,7 +40,7 @@ impl App {
         } else if self.screen == Screen::Timeline && self.leaves_selection() {
             // Nothing else was open.
         } else if !self.library.search.is_empty() {
-            self.library.search(String::new());
+            self.library(Library::Search(String::new()));
         } else if self.library.selected.is_some() && self.screen == Screen::Library {
             self.library.selected = None;
         } else {

@@ -159,7 +159,7 @@ impl Tables {
     pub(crate) fn filtered(&self, screen: Screen) -> Option<&'static str> {
         let ids = ALL.iter().filter(|kind| kind.screen == screen);
         ids.map(|kind| kind.id)
-            .find(|id| !self.words(id).is_empty())
+            .find(|id| self.shown.contains_key(id) && !self.words(id).is_empty())
     }
 
     /// The column that it is sorted by, and whether the largest comes first.
@@ -193,6 +193,8 @@ impl Tables {
             Change::Column(key, false) if columns.len() > 1 => {
                 columns.retain(|column| column != key);
                 arrangement.columns = columns;
+                // An order that no head shows could not be undone.
+                arrangement.sort = arrangement.sort.take().filter(|(sorted, _)| sorted != key);
             }
             Change::Move(key, by) => {
                 if let Some(place) = columns.iter().position(|column| column == key) {
@@ -202,7 +204,10 @@ impl Tables {
                     arrangement.columns = columns;
                 }
             }
-            Change::Reset => *arrangement = Arrangement::default(),
+            Change::Reset => {
+                *arrangement = Arrangement::default();
+                self.words.remove(id);
+            }
             Change::Filter(words) => {
                 self.words.insert(id, words.clone());
             }
@@ -303,5 +308,17 @@ mod tests {
         tables.change("counters", &Change::Reset);
         assert_eq!(keys(&tables).len(), 5);
         assert!(!tables.has_own_columns("counters"));
+    }
+
+    #[test]
+    fn a_hidden_column_sorts_nothing_and_a_removed_table_filters_nothing() {
+        let mut tables = tables();
+        tables.change("counters", &Change::Sort("launches".to_owned()));
+        tables.change("counters", &Change::Column("launches".to_owned(), false));
+        assert_eq!(kernels(&tables), ["a", "b", "c"]);
+        tables.change("counters", &Change::Filter("b".to_owned()));
+        assert_eq!(tables.filtered(Screen::Kernels), Some("counters"));
+        tables.remove("counters");
+        assert_eq!(tables.filtered(Screen::Kernels), None);
     }
 }

@@ -15,7 +15,7 @@ use powerband_core::domain::case::CaseKey;
 /// Most categories of the baseline's profile.
 const MOST_CATEGORIES: usize = 6;
 /// How the numbers of the last table come about.
-const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two alternated, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
+const OVER_ROUNDS_OR_QUOTIENT: &str = "Times as good: of a latency, the geometric mean of the rounds' ratios, paired where the two were interleaved, which may differ from the quotient of the two medians; of anything else, the quotient of the two numbers.";
 /// Shown for a missing number.
 const NOT_MEASURED: &str = "not measured";
 /// Smaller shares would round to nothing.

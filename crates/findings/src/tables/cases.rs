@@ -135,11 +135,15 @@ impl CaseLine {
             devices.find_map(|device| Some(device.extent(quantity)?.mean))
         };
         let mut readings = READ.map(mean);
+        // A case that ended badly has no point, and what was measured of it until then stands all the same.
+        let median = row.latency_ns.as_ref().map(|times| times.median);
         let energy = row.energy.as_ref().ok();
         readings[1] = energy.map(|energy| energy.mean_w()).or(readings[1]);
         Self {
             name: name.to_owned(),
-            latency_ns: point.and_then(|point| point.latency_ns(drawn.statistic)),
+            latency_ns: point
+                .and_then(|point| point.latency_ns(drawn.statistic))
+                .or_else(|| median.filter(|_| drawn.statistic == Statistic::Median)),
             efficiency: point.and_then(|point| point.efficiency(drawn.efficiency)),
             scaling: point.and_then(|point| point.scaling),
             row: row.clone(),
@@ -187,7 +191,7 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("The latency that is drawn: of the median, half of all runs were faster")
     .why(why_no_latency),
-    Of::number("uncertainty", "± 95 %", "%", |line| {
+    Of::number("uncertainty", "± 95 %", "as % of it", |line| {
         let is_median = line.drawn.statistic == Statistic::Median;
         line.uncertainty().filter(|_| is_median)
     })
@@ -195,7 +199,7 @@ pub const COLUMNS: &[Of] = &[
     .why(why_no_interval),
     Of::number("median_ms", "Median", "ms", |line| line.time(|times| Some(times.median)))
         .help("Half of all runs were faster")
-        .why(why_not_measured)
+        .why(why_not_reported)
         .hidden(),
     Of::number("min_ms", "Min", "ms", |line| line.row.min_ns().map(Cell::time))
         .help("The fastest run")
@@ -255,7 +259,7 @@ pub const COLUMNS: &[Of] = &[
         .hidden(),
     Of::number("scaling", "Scaling", "%", |line| line.scaling.map(Cell::share))
         .help("Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured")
-        .why(why_not_measured)
+        .why(why_no_scaling)
         .hidden(),
     Of::number("samples", "Samples", "", |line| Some(Cell::count(line.row.samples)))
         .help("Runs that were timed, over all rounds"),
@@ -334,12 +338,16 @@ pub fn why_not(row: &CaseRow) -> String {
     )
 }
 
-fn why_not_measured(line: &CaseLine) -> String {
-    why_not(&line.row)
+fn why_no_scaling(line: &CaseLine) -> String {
+    if is_measured(line) && !line.row.outcome.is_trouble() {
+        "no smaller batch size was measured".to_owned()
+    } else {
+        why_not(&line.row)
+    }
 }
 
 fn why_not_reported(line: &CaseLine) -> String {
-    if is_measured(line) {
+    if is_measured(line) && !line.row.outcome.is_trouble() {
         "the imported file does not state it".to_owned()
     } else {
         why_not(&line.row)
@@ -372,7 +380,7 @@ fn why_no_percentile(line: &CaseLine, percent: f64) -> String {
 }
 
 fn why_no_efficiency(line: &CaseLine) -> String {
-    if !is_measured(line) {
+    if !is_measured(line) || line.row.outcome.is_trouble() {
         return why_not(&line.row);
     }
     match line.drawn.efficiency {
@@ -384,8 +392,12 @@ fn why_no_efficiency(line: &CaseLine) -> String {
     .to_owned()
 }
 
-fn why_no_reading(_: &CaseLine) -> String {
-    "no device that it ran on reports it".to_owned()
+fn why_no_reading(line: &CaseLine) -> String {
+    if is_measured(line) {
+        "no device that it ran on reports it".to_owned()
+    } else {
+        why_not(&line.row)
+    }
 }
 
 fn why_no_energy(line: &CaseLine) -> String {

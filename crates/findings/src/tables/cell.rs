@@ -27,6 +27,15 @@ pub enum Tone {
     Open,
 }
 
+/// What a cell is sorted by where that is not what it shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rank {
+    /// A number, as the lower end of an interval.
+    Number(f64),
+    /// Words, as a moment in UTC.
+    Words(String),
+}
+
 /// What a window shows beside or in place of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sign {
@@ -45,6 +54,8 @@ pub struct Cell {
     pub number: Option<f64>,
     /// Words as programs read and sort them, where people read others.
     pub plain: Option<String>,
+    /// What rows are sorted by, where it is neither the number nor the text.
+    pub rank: Option<Rank>,
     /// What its colour says.
     pub tone: Tone,
     /// Why the value is missing, or more about one that is there.
@@ -140,7 +151,8 @@ impl Cell {
 
     /// A moment: in local time for people, in UTC for programs.
     pub fn moment(utc: &str) -> Self {
-        Self::words(humanize::moment(utc)).for_programs(utc)
+        let cell = Self::words(humanize::moment(utc)).for_programs(utc);
+        cell.ranked(Rank::Words(utc.to_owned()))
     }
 
     /// A verdict, with its reason.
@@ -183,6 +195,15 @@ impl Cell {
     #[must_use]
     pub fn toned(self, tone: Tone) -> Self {
         Self { tone, ..self }
+    }
+
+    /// The same, sorted by something else.
+    #[must_use]
+    pub fn ranked(self, rank: Rank) -> Self {
+        Self {
+            rank: Some(rank),
+            ..self
+        }
     }
 
     /// The same with other words for programs.

@@ -15,6 +15,14 @@ fn value(value: Option<&String>, metric: &Metric) -> Option<Cell> {
     Some(Cell::words(value?).noted(metric.note.clone().unwrap_or_default()))
 }
 
+fn improvement(metric: &Metric) -> Option<Cell> {
+    let cell = value(metric.change.as_ref(), metric)?;
+    Some(Cell {
+        number: metric.gain,
+        ..cell
+    })
+}
+
 fn why(metric: &Metric, why: &str) -> String {
     metric.note.clone().unwrap_or_else(|| why.to_owned())
 }
@@ -26,7 +34,7 @@ pub const COLUMNS: &[Of] = &[
         .why(|metric| why(metric, "not measured before")),
     Of::number("after", "After", "", |metric| value(metric.after.as_ref(), metric))
         .why(|metric| why(metric, "not measured after")),
-    Of::number("improvement", "Improvement", "×", |metric| value(metric.change.as_ref(), metric))
+    Of::number("improvement", "Improvement", "×", improvement)
         .help("Before and after as a ratio that is above 1 where after is better: for latency the ratio of the medians over all samples, which is not the speed-up above")
         .why(|metric| match (&metric.before, &metric.after) {
             (Some(_), Some(_)) => why(

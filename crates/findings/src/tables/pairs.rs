@@ -1,6 +1,6 @@
 //! Pairs of cases: before and after, how much faster, how sure, and the verdict.
 
-use super::cell::Cell;
+use super::cell::{Cell, Rank};
 use super::{Column, Table};
 use crate::analysis::case_pair::{Pair, Ratio};
 use powerband_core::base::humanize;
@@ -14,16 +14,12 @@ pub fn of_pairs<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Table {
 
 /// The 95 % interval of a ratio as a cell that sorts by its lower end.
 pub(super) fn interval(ratio: &Ratio) -> Option<Cell> {
-    let low = ratio.ci95?.low;
-    let cell = Cell::words(ratio.interval_words()?);
-    let text = cell.shown_text().to_owned();
-    Some(if text == humanize::NOT_KNOWN {
+    let (low, high) = (ratio.ci95?.low, ratio.ci95?.high);
+    let cell = Cell::words(ratio.interval_words()?).ranked(Rank::Number(low));
+    Some(if cell.shown_text() == humanize::NOT_KNOWN {
         cell.noted("the interval reaches beyond 10 × either way")
     } else {
-        Cell {
-            number: None,
-            ..cell.for_programs(format!("{low}..{}", ratio.ci95?.high))
-        }
+        cell.for_programs(format!("{low}..{high}"))
     })
 }
 

@@ -59,7 +59,10 @@ pub const COLUMNS: &[Of] = &[
     Of::number("batch", "Batch", "", |step| Some(Cell::count(step.case.batch as u64))).hidden(),
     Of::number("median_ms", "Median", "ms", |step| {
         let row = step.row.as_ref()?;
-        Some(Cell::time(row.latency_ns.as_ref()?.median).flagged(&row.flags))
+        let uncertainty = row.uncertainty_words();
+        let note = uncertainty.map(|text| format!("± {text}, the 95 % interval"));
+        let cell = Cell::time(row.latency_ns.as_ref()?.median).flagged(&row.flags);
+        Some(cell.noted(note.unwrap_or_default()))
     })
     .help("Median time of a batch: half of the runs were faster")
     .why(why),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::cell::Cell;
+use super::cell::{Cell, Rank};
 use super::{Head, Table};
 use crate::export::csv;
 use crate::report::document;
@@ -19,6 +19,8 @@ pub type Sort = (String, bool);
 #[derive(Clone, Debug)]
 pub struct View {
     table: Arc<Table>,
+    /// Columns that are shown at first.
+    first: Vec<usize>,
     columns: Vec<usize>,
     rows: Vec<usize>,
     /// Letters of the longest words that text and reports show.
@@ -30,8 +32,10 @@ impl View {
     pub fn new(table: Table) -> Self {
         let heads = table.heads().iter().enumerate();
         let shown = heads.filter(|(_, head)| head.is_shown);
+        let first: Vec<usize> = shown.map(|(place, _)| place).collect();
         Self {
-            columns: shown.map(|(place, _)| place).collect(),
+            columns: first.clone(),
+            first,
             rows: (0..table.len()).collect(),
             table: Arc::new(table),
             longest: usize::MAX,
@@ -132,9 +136,9 @@ impl View {
         }
     }
 
-    /// A row of the table, shown or not: each shown column with its cell.
+    /// A row of the table, shown or not: each column that is shown at first, with its cell.
     pub fn row(&self, source: usize) -> Vec<(Head, Cell)> {
-        let columns = self.columns.iter();
+        let columns = self.first.iter();
         columns
             .map(|&place| (self.table.heads()[place], self.table.cell(source, place)))
             .collect()
@@ -265,20 +269,27 @@ impl View {
     }
 }
 
-/// Numbers by size, words by their letters; what is missing last, whichever way.
+/// Numbers by size, then words by their letters; what is missing last, whichever way.
 fn order(a: &Cell, b: &Cell, falls: bool) -> Ordering {
     let is_missing = |cell: &Cell| cell.text.as_ref().is_none_or(String::is_empty);
     let order = match (is_missing(a), is_missing(b)) {
-        (false, false) => match (a.number, b.number) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            _ => a
-                .plain_text()
-                .to_lowercase()
-                .cmp(&b.plain_text().to_lowercase()),
+        (false, false) => match (rank(a), rank(b)) {
+            (Ok(a), Ok(b)) => a.total_cmp(&b),
+            (Err(a), Err(b)) => a.cmp(&b),
+            (a, b) => a.is_err().cmp(&b.is_err()),
         },
         (a, b) => return a.cmp(&b),
     };
     if falls { order.reverse() } else { order }
+}
+
+/// What a cell is sorted by: a number, or else words.
+fn rank(cell: &Cell) -> Result<f64, String> {
+    match &cell.rank {
+        Some(Rank::Number(number)) => Ok(*number),
+        Some(Rank::Words(words)) => Err(words.clone()),
+        None => cell.number.ok_or_else(|| cell.shown_text().to_lowercase()),
+    }
 }
 
 #[cfg(test)]
@@ -344,5 +355,20 @@ mod tests {
         assert_eq!(keys, ["note", "name"]);
         assert_eq!(chosen.without_empty_columns().heads().len(), 1);
         assert_eq!(view().arranged(None, "a").source(0), Some(2));
+    }
+
+    #[test]
+    fn numbers_stand_before_words_and_a_rank_before_both() {
+        let mut cells = [
+            Cell::words("16 → 8"),
+            Cell::count(9),
+            Cell::missing("none"),
+            Cell::words("b").ranked(Rank::Words("2026".to_owned())),
+            Cell::words("2.1 to 3").ranked(Rank::Number(2.1)),
+            Cell::words("a").ranked(Rank::Words("2027".to_owned())),
+        ];
+        cells.sort_by(|a, b| order(a, b, false));
+        let texts: Vec<&str> = cells.iter().map(Cell::shown_text).collect();
+        assert_eq!(texts, ["2.1 to 3", "9", "16 → 8", "b", "a", "–"]);
     }
 }

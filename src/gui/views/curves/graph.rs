@@ -99,8 +99,10 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
         ui,
         |ui| {
             slowest(ui);
-            let runs = humanize::of_many(u64::from(graph.runs), "run");
-            label::faint(ui, &format!("Over {runs}"));
+            if !graph.slowest.is_empty() {
+                let runs = humanize::of_many(u64::from(graph.runs), "run");
+                label::faint(ui, &format!("Over {runs}"));
+            }
         },
         |ui| {
             providers(ui);
