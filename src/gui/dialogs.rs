@@ -161,7 +161,7 @@ fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Reply>> {
             let reply = pick(&ask).or_else(|| {
                 was_closed(since.elapsed(), portal::has_file_dialogs, has_zenity).then(Vec::new)
             });
-            // The window may have closed meanwhile; then the answer is dropped.
+            // The answer is dropped if the window closed before the dialog did.
             if sender.send(reply).is_ok() {
                 ctx.request_repaint();
             }

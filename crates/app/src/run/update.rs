@@ -57,7 +57,7 @@ impl App {
         );
         self.screen = Screen::Plan;
         if matches!(self.planner.facts, ModelFacts::Refused(_)) {
-            // Its file may have been fixed meanwhile.
+            // The file may have been fixed since it was read.
             self.inspect_model();
         }
         true

@@ -53,8 +53,8 @@ pub const ALL: [Kind; 17] = [
         "provider",
         Screen::Curves,
     ),
-    kind("pairs", "Case by case", "pair", Screen::Compare),
     kind("metrics", "All metrics", "metric", Screen::Compare),
+    kind("pairs", "Case by case", "pair", Screen::Compare),
     kind("history", "History", "session", Screen::History),
     kind("steps", "Steps", "step", Screen::Journey),
     kind("kernels", "Kernels", "row", Screen::Kernels),
@@ -165,12 +165,6 @@ impl Tables {
     /// The column that it is sorted by, and whether the largest comes first.
     pub fn sort(&self, id: &str) -> Option<&Sort> {
         self.arrangements.get(id)?.sort.as_ref()
-    }
-
-    /// Whether the user chose or moved columns.
-    pub fn has_own_columns(&self, id: &str) -> bool {
-        let own = self.arrangements.get(id);
-        own.is_some_and(|own| !own.columns.is_empty())
     }
 
     /// Arranges a table otherwise.
@@ -304,10 +298,10 @@ mod tests {
         );
         tables.change("counters", &Change::Column("sum".to_owned(), true));
         assert_eq!(keys(&tables).last(), Some(&"sum"));
-        assert!(tables.has_own_columns("counters"));
+        assert!(tables.arrangements.contains_key("counters"));
         tables.change("counters", &Change::Reset);
         assert_eq!(keys(&tables).len(), 5);
-        assert!(!tables.has_own_columns("counters"));
+        assert!(tables.arrangements.is_empty());
     }
 
     #[test]

@@ -257,7 +257,7 @@ impl App {
             };
             self.act(Action::Kernels(Kernels::Look(pick)));
         }
-        // A user who changed the screen meanwhile stays there.
+        // If the user went to another screen while the file was read, that screen stays.
         if self.screen == Screen::Timeline {
             self.act(Action::Go(screen));
         }

@@ -47,7 +47,7 @@ pub struct Round {
     /// Each run's time, in nanoseconds and in order; nothing is left out.
     #[serde(with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
-    /// What else went on meanwhile, where the system reports it.
+    /// Other load on the machine during the round, where the system reports it.
     #[serde(default)]
     pub company: Option<CpuContention>,
     /// What each run consists of, where the worker reports it.

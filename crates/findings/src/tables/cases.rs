@@ -321,7 +321,7 @@ pub const COLUMNS: &[Of] = &[
 ];
 
 /// Why it ended as it did, and what is suspicious, in sentences.
-pub fn remarks(row: &CaseRow) -> Vec<String> {
+fn remarks(row: &CaseRow) -> Vec<String> {
     let flags = row.flags.iter().map(crate::analysis::flags::Flag::words);
     row.outcome.sentence().into_iter().chain(flags).collect()
 }

@@ -3,7 +3,7 @@
 use super::cell::{Cell, Tone};
 use super::pairs::interval;
 use super::{Column, Table};
-use crate::analysis::case_pair::{Pair, Ratio};
+use crate::analysis::case_pair::Pair;
 use crate::analysis::journey::{Journey, StepResult};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
@@ -72,15 +72,14 @@ pub const COLUMNS: &[Of] = &[
     .help("Items done over time spent")
     .why(why),
     Of::number("vs_previous", "vs. previous", "×", |step| {
-        let pair = step.over_before.as_ref()?;
-        Some(Cell::ratio(pair.ratio?.speed_up).noted(gain_words(pair)))
+        gain(step.over_before.as_ref()?)
     })
     .help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
-    .why(why_no_gain),
+    .why(why_no_previous),
     Of::number("vs_previous_interval", "vs. previous, 95 %", "×", |step| {
-        interval(&ratio(step.over_before.as_ref())?)
+        interval(&step.over_before.as_ref()?.ratio?)
     })
-    .why(why_no_gain)
+    .why(why_no_previous)
     .hidden(),
     Of::words("verdict", "Verdict", |step| {
         Some(match (&step.trouble, &step.over_before) {
@@ -90,17 +89,16 @@ pub const COLUMNS: &[Of] = &[
         })
     })
     .help("Faster or slower than the previous step where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
-    .why(why_no_gain),
+    .why(why_no_previous),
     Of::number("vs_baseline", "vs. baseline", "×", |step| {
-        let pair = step.over_start.as_ref()?;
-        Some(Cell::ratio(pair.ratio?.speed_up).noted(gain_words(pair)))
+        gain(step.over_start.as_ref()?)
     })
     .help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
-    .why(why_no_gain),
+    .why(why_no_baseline),
     Of::number("vs_baseline_interval", "vs. baseline, 95 %", "×", |step| {
-        interval(&ratio(step.over_start.as_ref())?)
+        interval(&step.over_start.as_ref()?.ratio?)
     })
-    .why(why_no_gain)
+    .why(why_no_baseline)
     .hidden(),
     Of::number("setup_time_ms", "Set-up time", "ms", |step| {
         step.cost.preparation_ns.map(Cell::time)
@@ -133,8 +131,9 @@ pub const COLUMNS: &[Of] = &[
     Of::words("problem", "Why not measured", |step| step.trouble.as_ref().map(Cell::words)).hidden(),
 ];
 
-fn ratio(pair: Option<&Pair>) -> Option<Ratio> {
-    pair?.ratio
+/// How many times as fast, with its interval and verdict on hover.
+fn gain(pair: &Pair) -> Option<Cell> {
+    Some(Cell::ratio(pair.ratio?.speed_up).noted(gain_words(pair)))
 }
 
 fn why(step: &StepResult) -> String {
@@ -142,11 +141,27 @@ fn why(step: &StepResult) -> String {
     humanize::shorten(&trouble, 160)
 }
 
-fn why_no_gain(step: &StepResult) -> String {
-    match (&step.row, &step.over_before) {
-        (None, _) => why(step),
-        (Some(_), None) => "there is no step before it".to_owned(),
-        (Some(_), Some(pair)) => pair.verdict.reason.clone().unwrap_or_default(),
+fn why_no_previous(step: &StepResult) -> String {
+    why_no_gain(
+        step,
+        step.over_before.as_ref(),
+        "there is no step before it",
+    )
+}
+
+fn why_no_baseline(step: &StepResult) -> String {
+    let none = "it is the baseline, or the baseline was not measured";
+    why_no_gain(step, step.over_start.as_ref(), none)
+}
+
+fn why_no_gain(step: &StepResult, pair: Option<&Pair>, none: &str) -> String {
+    match pair {
+        _ if step.row.is_none() => why(step),
+        None => none.to_owned(),
+        Some(pair) if pair.ratio.is_some() => {
+            "an interval needs two rounds on either side".to_owned()
+        }
+        Some(pair) => pair.verdict.reason.clone().unwrap_or_default(),
     }
 }
 
@@ -182,4 +197,32 @@ fn why_no_break_even(step: &StepResult) -> String {
         Some(_) => "its set-up takes no longer than that of the previous step, as far as is known",
     };
     why.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows::case_rows;
+    use crate::analysis::journey::compare_steps;
+    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+
+    #[test]
+    fn a_missing_gain_says_which_side_is_missing() {
+        let mut session = session(&["ort:cpu", "tract:cpu", "rten:cpu"], &[1]);
+        end(&mut session, 0, 1, out_of_memory());
+        measure_near(&mut session, 1, 1, 4_000);
+        measure_near(&mut session, 2, 1, 1_000);
+        let table = of_journey(&compare_steps(&session, &case_rows(&session), 1));
+        let cell = |row, key| table.cell(row, table.place(key).unwrap());
+        assert!(cell(0, "vs_previous").note.contains("out of memory"));
+        assert!(cell(1, "vs_previous").note.contains("no step before"));
+        let gain = cell(2, "vs_previous").number.unwrap();
+        assert!((3.5..4.5).contains(&gain), "{gain}");
+        let baseline = cell(2, "vs_baseline");
+        assert_eq!(baseline.number, None);
+        assert!(
+            baseline.note.contains("baseline was not measured"),
+            "{baseline:?}"
+        );
+    }
 }

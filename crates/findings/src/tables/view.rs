@@ -56,13 +56,6 @@ impl View {
         self
     }
 
-    /// Every column.
-    #[must_use]
-    pub fn whole(mut self) -> Self {
-        self.columns = (0..self.table.heads().len()).collect();
-        self
-    }
-
     /// Rows that have all the words in a shown column, sorted; without a column to sort by, in their order.
     #[must_use]
     pub fn arranged(mut self, sort: Option<&Sort>, words: &str) -> Self {

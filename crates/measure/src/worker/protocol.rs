@@ -277,7 +277,7 @@ pub struct Measured {
     /// requests arrive by themselves.
     #[serde(with = "powerband_core::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
-    /// How much other programs used the processor meanwhile, where the system reports it.
+    /// How much other programs used the processor during the round, where the system reports it.
     #[serde(default)]
     pub company: Option<CpuContention>,
     /// What each run consists of, where the worker reports it.
