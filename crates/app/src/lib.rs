@@ -11,6 +11,7 @@ pub mod figures;
 pub mod find;
 pub mod history;
 pub mod inbox;
+pub mod items;
 pub mod jobs;
 pub mod journey;
 pub mod kernels;

@@ -8,10 +8,11 @@ use eframe::egui::{
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
-use crate::gui::widgets::{button, field, label, marker};
+use crate::gui::widgets::{button, field, label, marker, menu};
 use powerband_app::App;
 use powerband_app::action::{Action, Library, Sessions};
-use powerband_app::library::{Entry, SEARCH_BESIDE, Scanned};
+use powerband_app::items::Item;
+use powerband_app::library::{SEARCH_BESIDE, Scanned};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OnDisk, OpenSession};
 use powerband_core::base::humanize;
@@ -158,11 +159,25 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
                     label::faint(ui, &humanize::short_moment(&open.session.created));
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    ui.add(Label::new(&open.session.name).truncate());
+                    open_name(ui, app, open, actions);
                 });
             });
         });
     });
+}
+
+/// The name of an open session; a click shows its curves, its menu has its other screens.
+fn open_name(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Action>) {
+    let name = Label::new(&open.session.name)
+        .truncate()
+        .sense(Sense::click());
+    let response = ui.add(name).on_hover_cursor(egui::CursorIcon::PointingHand);
+    let named = format!("Curves of {}", open.session.name);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &named));
+    if response.clicked() {
+        actions.push(Action::Go(Screen::Curves));
+    }
+    menu::of_item(&response, app, &Item::Session(open.id), actions);
 }
 
 fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
@@ -237,47 +252,7 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, actions: &mut V
             Sessions::Toggle(path.to_path_buf())
         }));
     }
-    menu(&response, path, scanned, actions);
-}
-
-fn menu(response: &egui::Response, path: &Path, scanned: &Scanned, actions: &mut Vec<Action>) {
-    response.context_menu(|ui| {
-        let path = path.to_path_buf();
-        let again = scanned.entry.as_ref();
-        let again = again.map_or(Ok(()), Entry::can_run_again);
-        for (title, allowed, action) in [
-            (
-                "Open alone",
-                Ok(()),
-                Action::Sessions(Sessions::OpenOnly(path.clone())),
-            ),
-            (
-                "Run again…",
-                again,
-                Action::Sessions(Sessions::RunFileAgain(path.clone())),
-            ),
-            (
-                "Duplicate",
-                Ok(()),
-                Action::Library(Library::Duplicate(path.clone())),
-            ),
-            (
-                "Show the file",
-                Ok(()),
-                Action::Library(Library::Reveal(path.clone())),
-            ),
-            (
-                "Move to the trash",
-                Ok(()),
-                Action::Library(Library::Discard(path)),
-            ),
-        ] {
-            if button::plain_if(ui, allowed, None, title).clicked() {
-                actions.push(action);
-                ui.close();
-            }
-        }
-    });
+    menu::of_item(&response, app, &Item::File(path.to_path_buf()), actions);
 }
 
 /// A session's name, what is in it, and when it was measured.

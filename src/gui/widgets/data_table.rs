@@ -5,11 +5,13 @@ use std::cell::RefCell;
 use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
 use super::table::{self, ColumnSpec, Table};
-use super::{button, field, flags, label, verdict};
+use super::{button, field, flags, label, menu, verdict};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
+use powerband_app::items::{self, Item};
+use powerband_app::palette_entries::{Groups, Offered};
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::Head;
@@ -79,14 +81,12 @@ impl DataTable<'_> {
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
         let asked = RefCell::new(Vec::new());
-        let menu = |ui: &mut Ui, row: usize, column: usize| {
-            let offered = offered(app, self.id, view, row, column);
-            for (words, action) in offered {
-                if ui.button(words).clicked() {
-                    asked.borrow_mut().push(action);
-                    ui.close();
-                }
-            }
+        let of_cell = |ui: &mut Ui, row: usize, column: usize| {
+            let mut groups = vec![offered(app, self.id, view, row, column)];
+            let items = view.source(row).map(|row| items::of_row(app, self.id, row));
+            let items = items.unwrap_or_default();
+            groups.extend(of_items(app, &items));
+            menu::entries(ui, &groups, &mut asked.borrow_mut());
         };
         let table = Table {
             id: self.id,
@@ -98,7 +98,7 @@ impl DataTable<'_> {
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
             height: self.height,
-            menu: &menu,
+            menu: &of_cell,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
         let paint = |ui: &mut Ui, row: usize, column: usize| {
@@ -136,39 +136,53 @@ impl DataTable<'_> {
 }
 
 /// Entries of the context menu of a cell.
-fn offered(
-    app: &App,
-    id: &'static str,
-    view: &View,
-    row: usize,
-    column: usize,
-) -> Vec<(String, Action)> {
-    let copy = |text: String| Action::Shell(Shell::Copy(text));
-    let mut offered = vec![("Copy the row".to_owned(), copy(view.row_tsv(row)))];
+fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) -> Vec<Offered> {
+    let entry = |title: String, action| Offered {
+        title,
+        actions: vec![action],
+        why_not: None,
+    };
+    let copy =
+        |title: &str, text: String| entry(title.to_owned(), Action::Shell(Shell::Copy(text)));
+    let mut offered = vec![copy("Copy the row", view.row_tsv(row))];
     let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
         return offered;
     };
     let change = |change| Action::Table(id, change);
     let key = || head.key.to_owned();
     if let Some(text) = view.cell(row, column).text {
-        offered.insert(0, ("Copy the value".to_owned(), copy(text.clone())));
+        offered.insert(0, copy("Copy the value", text.clone()));
         if kind.filters && app.tables.words(id) != text {
             let words = humanize::shorten(&text, LONGEST);
             let filter = change(Change::Filter(text));
-            offered.push((format!("Filter by “{words}”"), filter));
+            offered.push(entry(format!("Filter by “{words}”"), filter));
         }
     }
+    let sort = change(Change::Sort(key()));
+    let hide = change(Change::Column(key(), false));
     offered.extend([
-        (
-            format!("Sort by {}", head.title),
-            change(Change::Sort(key())),
-        ),
-        (
-            format!("Hide {}", head.title),
-            change(Change::Column(key(), false)),
-        ),
+        entry(format!("Sort by {}", head.title), sort),
+        entry(format!("Hide {}", head.title), hide),
     ]);
     offered
+}
+
+/// What can be done with what a row is about; several items are told apart by their names.
+fn of_items(app: &App, items: &[Item]) -> Groups {
+    let several = items.len() > 1;
+    items
+        .iter()
+        .flat_map(|item| {
+            let name = several.then(|| items::name(app, item));
+            let mut groups = items::menu(app, item);
+            for offered in groups.iter_mut().flatten() {
+                if let Some(name) = &name {
+                    offered.title = format!("{}: {name}", offered.title);
+                }
+            }
+            groups
+        })
+        .collect()
 }
 
 /// The tools of a table, at its upper right: filter, columns, copy, export. Where the filter leaves no

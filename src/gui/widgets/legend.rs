@@ -4,11 +4,13 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo, vec2};
 
-use super::marker;
+use super::{marker, menu};
 use crate::gui::theme::{self, space, text};
-use powerband_app::action::Curves;
+use powerband_app::App;
+use powerband_app::action::{Action, Curves};
 use powerband_app::curves::LegendEntry;
 use powerband_app::curves::claims::is_published;
+use powerband_app::items::Item;
 use powerband_core::base::humanize;
 
 /// More entries than this would push the charts down, so a button shows them.
@@ -23,7 +25,13 @@ const NAME: usize = 44;
 const MARKER: f32 = 16.0;
 
 /// Shows it; returns the user's actions.
-pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curves>) {
+pub(crate) fn show(
+    ui: &mut Ui,
+    app: &App,
+    entries: &[LegendEntry],
+    actions: &mut Vec<Curves>,
+    asked: &mut Vec<Action>,
+) {
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let most = if ui.available_width() < NARROW {
@@ -44,6 +52,7 @@ pub(crate) fn show(ui: &mut Ui, entries: &[LegendEntry], actions: &mut Vec<Curve
             if is_meant && item.shown {
                 hovered = Some(item.id);
             }
+            menu::of_item(&response, app, &Item::Series(item.id), asked);
             if response.double_clicked() {
                 actions.push(Curves::OnlySeries(item.id));
             } else if response.clicked() {

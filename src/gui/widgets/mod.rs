@@ -13,6 +13,7 @@ pub(super) mod lanes;
 pub(super) mod legend;
 pub(super) mod marker;
 mod marks;
+pub(super) mod menu;
 pub(super) mod segmented;
 pub(super) mod sheet;
 pub(super) mod table;

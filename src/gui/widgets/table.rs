@@ -9,6 +9,7 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use super::menu;
 use crate::gui::theme::{self, size, text};
 use powerband_core::base::humanize::UNKNOWN;
 
@@ -215,7 +216,7 @@ impl Table<'_> {
         if let Some(column) = asked {
             whole.ctx.data_mut(|data| data.insert_temp(memory, column));
         }
-        whole.context_menu(|ui| {
+        menu::opened_on(whole, |ui| {
             let column: Option<usize> = ui.data(|data| data.get_temp(memory));
             (self.menu)(ui, row, column.unwrap_or(0));
         });

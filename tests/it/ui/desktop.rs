@@ -4,9 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eframe::egui::{
-    DroppedFile, Event, HoveredFile, Modifiers, PointerButton, Rect, Vec2, ViewportId, pos2, vec2,
-};
+use eframe::egui::{DroppedFile, HoveredFile, Rect, Vec2, ViewportId, pos2, vec2};
 use powerband_app::screen::Screen;
 
 use super::Desk;
@@ -124,16 +122,7 @@ fn the_right_button_on_a_cell_offers_what_can_be_done_with_it() {
     let rate = desk.column("cases", "throughput_per_s").swap_remove(0);
     let right_click = |desk: &mut Desk| {
         let at = desk.get("Sort by Throughput").rect().center_bottom() + vec2(0.0, 22.0);
-        desk.harness.hover_at(at);
-        for pressed in [true, false] {
-            desk.harness.event(Event::PointerButton {
-                pos: at,
-                button: PointerButton::Secondary,
-                pressed,
-                modifiers: Modifiers::NONE,
-            });
-        }
-        desk.steps(3);
+        desk.right_click_at(at);
     };
     right_click(&mut desk);
     assert_eq!(copied(&mut desk, "Copy the value"), rate);

@@ -22,6 +22,7 @@ mod journey;
 mod kernels;
 mod library;
 mod machine;
+mod menus;
 mod narrow;
 mod numbers;
 mod offers;
@@ -44,8 +45,8 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    self, Event, Key, Modifiers, OutputCommand, Pos2, Shape, ViewportCommand, ViewportEvent,
-    ViewportId,
+    self, Event, Key, Modifiers, OutputCommand, PointerButton, Pos2, Shape, ViewportCommand,
+    ViewportEvent, ViewportId,
 };
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
@@ -290,6 +291,28 @@ impl Desk {
         self.reach(name);
         self.get(name).click();
         self.steps(2);
+    }
+
+    /// A click with the right button.
+    fn right_click(&mut self, name: &str) {
+        self.reach(name);
+        let at = self.get(name).rect().center();
+        self.right_click_at(at);
+    }
+
+    /// The same at a place.
+    fn right_click_at(&mut self, at: Pos2) {
+        self.harness.hover_at(at);
+        self.steps(2);
+        for pressed in [true, false] {
+            self.harness.event(Event::PointerButton {
+                pos: at,
+                button: PointerButton::Secondary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+        }
+        self.steps(3);
     }
 
     /// A click with Ctrl held.

@@ -6,6 +6,7 @@ pub mod claims;
 pub(crate) mod commands;
 mod drawing;
 pub mod graph;
+pub(crate) mod menu;
 pub(crate) mod palette;
 mod row_refs;
 mod tables;

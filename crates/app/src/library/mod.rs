@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub(crate) mod menu;
 pub(crate) mod palette;
 mod table;
 mod update;

@@ -4,11 +4,11 @@
 
 pub(crate) mod entry;
 
-pub use entry::Offered;
+pub use entry::{Groups, Offered};
 
 use super::{
-    App, compare, curves, history, journey, kernels, library, machine, plan, run, sessions, shell,
-    tables, timeline,
+    App, compare, curves, history, items, journey, kernels, library, machine, plan, run, sessions,
+    shell, tables, timeline,
 };
 
 /// Everything that can be done now.
@@ -27,8 +27,10 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
         timeline::palette::entries,
         library::palette::entries,
         tables::palette::entries,
+        items::palette::entries,
     ]
     .into_iter()
     .flat_map(|entries| entries(app))
+    .filter(|offered| offered.why_not.is_none())
     .collect()
 }

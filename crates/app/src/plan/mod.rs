@@ -6,6 +6,7 @@ mod draft;
 mod edit;
 pub mod fields;
 mod help;
+pub(crate) mod menu;
 pub(crate) mod palette;
 pub(crate) mod past_durations;
 mod planned;

@@ -3,6 +3,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub(crate) mod menu;
 pub(crate) mod palette;
 mod published;
 mod update;

@@ -8,7 +8,7 @@ use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::{button, label, lanes, marker, segmented};
 use powerband_app::App;
-use powerband_app::action::Curves;
+use powerband_app::action::{Action, Curves};
 use powerband_app::curves::Pinned;
 use powerband_app::curves::best::Best;
 use powerband_app::sessions::{LIVE, Pin};
@@ -94,7 +94,13 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
 }
 
 /// Memory of each batch, and the estimate for larger ones.
-pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn memory(
+    ui: &mut Ui,
+    width: f32,
+    app: &App,
+    changes: &mut Vec<Curves>,
+    actions: &mut Vec<Action>,
+) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
@@ -109,7 +115,7 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             );
         }
         let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
-        react(touched, app, &drawn.memory, changes);
+        react(touched, app, &drawn.memory, changes, actions);
         for headroom in drawn.headroom.iter().take(MOST) {
             ui.horizontal(|ui| {
                 ui.set_height(LINE - ui.spacing().item_spacing.y);
@@ -121,7 +127,13 @@ pub(super) fn memory(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
 }
 
 /// Energy of an item.
-pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn energy(
+    ui: &mut Ui,
+    width: f32,
+    app: &App,
+    changes: &mut Vec<Curves>,
+    actions: &mut Vec<Action>,
+) {
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
@@ -148,7 +160,7 @@ pub(super) fn energy(ui: &mut Ui, width: f32, app: &App, changes: &mut Vec<Curve
             &drawn.energy,
             look(app, RESOURCE + LINE * lines_of_headroom(app) as f32),
         );
-        react(touched, app, &drawn.energy, changes);
+        react(touched, app, &drawn.energy, changes, actions);
     });
 }
 

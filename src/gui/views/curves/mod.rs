@@ -15,11 +15,12 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, label, legend, marker, segmented, tip};
+use crate::gui::widgets::{button, label, legend, marker, menu, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::curves::claims::{is_published, pin_details as published_words};
 use powerband_app::curves::{APART, CHARTS};
+use powerband_app::items::Item;
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self};
 use powerband_core::domain::case::CaseKey;
@@ -56,13 +57,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let before = changes.len();
     let drawn = &app.curves.drawn;
     super::scrolled(ui, |ui| {
-        legend::show(ui, &drawn.legend, &mut changes);
+        legend::show(ui, app, &drawn.legend, &mut changes, actions);
         if drawn.apart > 0 {
             label::faint(ui, APART);
         }
         ui.add_space(space::SMALL);
         imported::show(ui, app);
-        charts(ui, app, &mut changes);
+        charts(ui, app, &mut changes, actions);
         ui.add_space(space::MEDIUM);
         cards::best(ui, app, &mut changes);
         cards::pinned(ui, app, &mut changes);
@@ -71,7 +72,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add_space(space::MEDIUM);
         }
         shapes::show(ui, app, &mut changes, actions);
-        resources(ui, app, &mut changes);
+        resources(ui, app, &mut changes, actions);
         trade_off::show(ui, app, &mut changes, actions);
         graph::show(ui, app, &mut changes, actions);
         claims::show(ui, app, actions);
@@ -164,7 +165,7 @@ fn statistic_help(statistic: Statistic) -> &'static str {
     }
 }
 
-fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn;
     if let Some(id) = app.curves.enlarged {
         let spec = match id {
@@ -174,7 +175,7 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         };
         let height = (ui.ctx().content_rect().height() * ENLARGED).max(CHART);
         let size = (ui.available_width(), height);
-        return chart_card(ui, size, id, spec, app, changes);
+        return chart_card(ui, size, id, spec, app, changes, actions);
     }
     let is_wide = ui.available_width() > 880.0;
     let count = if is_wide { 3.0 } else { 2.0 };
@@ -183,21 +184,45 @@ fn charts(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let size = (width, height);
-        chart_card(ui, size, "latency", &drawn.latency, app, changes);
-        chart_card(ui, size, "throughput", &drawn.throughput, app, changes);
+        chart_card(ui, size, "latency", &drawn.latency, app, changes, actions);
+        chart_card(
+            ui,
+            size,
+            "throughput",
+            &drawn.throughput,
+            app,
+            changes,
+            actions,
+        );
         if is_wide {
-            chart_card(ui, size, "efficiency", &drawn.efficiency, app, changes);
+            chart_card(
+                ui,
+                size,
+                "efficiency",
+                &drawn.efficiency,
+                app,
+                changes,
+                actions,
+            );
         }
     });
     if !is_wide {
         ui.add_space(space::MEDIUM);
         let size = (ui.available_width(), CHART * 0.75);
-        chart_card(ui, size, "efficiency", &drawn.efficiency, app, changes);
+        chart_card(
+            ui,
+            size,
+            "efficiency",
+            &drawn.efficiency,
+            app,
+            changes,
+            actions,
+        );
     }
 }
 
 /// Memory and energy, where they were reported.
-fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn;
     let is_known = !drawn.memory.is_empty() || !drawn.energy.is_empty();
     if !is_known && app.curves.options.energy == EnergyKind::default() {
@@ -206,8 +231,8 @@ fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let width = (ui.available_width() - space::MEDIUM) / 2.0;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        cards::memory(ui, width, app, changes);
-        cards::energy(ui, width, app, changes);
+        cards::memory(ui, width, app, changes, actions);
+        cards::energy(ui, width, app, changes, actions);
     });
     ui.add_space(space::MEDIUM);
 }
@@ -219,6 +244,7 @@ fn chart_card(
     spec: &ChartSpec,
     app: &App,
     changes: &mut Vec<Curves>,
+    actions: &mut Vec<Action>,
 ) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
@@ -252,7 +278,7 @@ fn chart_card(
                 // The axis stayed fixed during the drag, and may now make room for the limit.
                 changes.push(Curves::Limit(app.curves.options.limit_ns));
             }
-            react(touched, app, spec, changes);
+            react(touched, app, spec, changes, actions);
         });
     });
 }
@@ -394,6 +420,7 @@ pub(super) fn react(
     app: &App,
     spec: &ChartSpec,
     changes: &mut Vec<Curves>,
+    actions: &mut Vec<Action>,
 ) {
     let pin_of = |(series, tag): (SeriesId, u64)| {
         let (session, setup) = sessions::of_series(series);
@@ -405,8 +432,19 @@ pub(super) fn react(
             },
         }
     };
+    let item = touched.hovered.map(|point| {
+        if is_published(point.0) {
+            Item::Series(point.0)
+        } else {
+            Item::Case(pin_of(point))
+        }
+    });
+    menu::of_hovered(&touched.response, app, item, actions);
     if let Some(point) = touched.hovered {
         changes.push(Curves::Highlight(Some(point.0)));
+        if menu::is_open(&touched.response) {
+            return;
+        }
         let pin = pin_of(point);
         let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
         tip::show(&touched.response, |ui| {

@@ -1,0 +1,191 @@
+//! What can be done with a series, and with a case.
+
+use crate::App;
+use crate::action::{Action, Compare, Curves, History, Kernels, Sessions, Shell};
+use crate::compare::{self, is_comparable};
+use crate::history::Following;
+use crate::kernels;
+use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
+use crate::screen::Screen;
+use crate::sessions::{self, LIVE, OpenSession, Pin};
+use crate::tables::action::Change;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_findings::chart::spec::SeriesId;
+
+/// What can be done with a series: a setup of an open session, or a published curve.
+pub(crate) fn of_series(app: &App, id: SeriesId) -> Groups {
+    let (session, setup) = sessions::of_series(id);
+    let Some(open) = app.sessions.get(session) else {
+        return Vec::new();
+    };
+    let mut groups = vec![seen(app, id)];
+    if setup < open.session.plan.setups.len() {
+        groups.push(sides(open, setup, None));
+        groups.push(ways(app, open, setup, None));
+    }
+    groups.push(copies(app, id));
+    groups
+}
+
+/// What can be done with a case.
+pub(crate) fn of_case(app: &App, pin: Pin) -> Groups {
+    let Some(open) = app.sessions.get(pin.session) else {
+        return Vec::new();
+    };
+    let CaseKey { setup, batch } = pin.case;
+    let id = sessions::series(pin.session, setup);
+    vec![
+        pinning(app, pin),
+        sides(open, setup, Some(batch)),
+        ways(app, open, setup, Some(batch)),
+        seen(app, id),
+        copies(app, id),
+    ]
+}
+
+fn curves(title: &str, change: Curves) -> Offered {
+    seen_on(Screen::Curves, title, Action::Curves(change))
+}
+
+fn pinning(app: &App, pin: Pin) -> Vec<Offered> {
+    if app.curves.pin == Some(pin) {
+        return vec![curves("Unpin", Curves::Pin(None))];
+    }
+    vec![curves("Pin: show its samples", Curves::Pin(Some(pin)))]
+}
+
+/// What is drawn of it.
+fn seen(app: &App, id: SeriesId) -> Vec<Offered> {
+    let legend = &app.curves.drawn.legend;
+    let Some(entry) = legend.iter().find(|entry| entry.id == id) else {
+        return Vec::new();
+    };
+    let mut offered = Vec::new();
+    if !entry.is_apart {
+        let doing = if entry.shown {
+            "Hide this series"
+        } else {
+            "Show this series"
+        };
+        offered.push(curves(doing, Curves::ToggleSeries(id)));
+    }
+    let others = legend.iter().filter(|other| other.id != id && other.shown);
+    if others.count() > 0 {
+        offered.push(curves("Show this series only", Curves::OnlySeries(id)));
+    }
+    if !app.curves.hidden.is_empty() {
+        offered.push(curves("Show every series", Curves::ShowAll));
+    }
+    offered
+}
+
+/// One side of a comparison.
+fn sides(open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered> {
+    let pick = compare::Pick {
+        session: open.id,
+        setup,
+        batch: None,
+        whole: false,
+    };
+    if !is_comparable(open) {
+        return Vec::new();
+    }
+    let offer = |title: &str, request| seen_on(Screen::Compare, title, Action::Compare(request));
+    let mut offered = vec![
+        offer("Set as before", Compare::Before(pick)),
+        offer("Set as after", Compare::After(pick)),
+    ];
+    if let Some(batch) = batch {
+        let pick = compare::Pick {
+            batch: Some(batch),
+            ..pick
+        };
+        let batch = humanize::count(batch as u64);
+        offered.push(offer(
+            &format!("Set batch {batch} alone as before"),
+            Compare::Before(pick),
+        ));
+        offered.push(offer(
+            &format!("Set batch {batch} alone as after"),
+            Compare::After(pick),
+        ));
+    }
+    offered
+}
+
+/// Other screens that show it.
+fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered> {
+    let mut offered = Vec::new();
+    if open.id != LIVE {
+        let first = open.session.plan.batches.first().copied();
+        if let Some(batch) = batch.or(first) {
+            let following = Following {
+                session: open.id,
+                setup,
+                batch,
+            };
+            let follow = Action::History(History::Follow(following));
+            offered.push(seen_on(
+                Screen::History,
+                "Follow it through the library",
+                follow,
+            ));
+        }
+    }
+    if let Some(pick) = profile_of(open, setup, batch) {
+        let look = Action::Kernels(Kernels::Look(pick));
+        let timeline = kernels::trace_path(&app.sessions, pick).map(|_| ());
+        offered.push(seen_on(Screen::Kernels, "Open in Kernels", look.clone()));
+        let mut shown = seen_on(Screen::Kernels, "Show on the timeline", look);
+        shown.actions.push(Action::Kernels(Kernels::Timeline));
+        offered.push(shown.only_if(timeline));
+    }
+    let id = sessions::series(open.id, setup);
+    if app
+        .curves
+        .drawn
+        .graph
+        .choices
+        .iter()
+        .any(|one| one.id == id)
+    {
+        let graph = Curves::Examined(id);
+        offered.push(curves("Show the engine's graph", graph));
+    }
+    let again = Action::Sessions(Sessions::RunAgain(open.id));
+    let can_run = open.session.plan.can_run().then_some(());
+    let can_run = can_run.ok_or("the session was not measured here");
+    offered.push(anywhere("Reuse the plan", again).only_if(can_run));
+    offered
+}
+
+/// The profile of a setup: of this case where there is one, else of any.
+pub(crate) fn profile_of(
+    open: &OpenSession,
+    setup: usize,
+    batch: Option<usize>,
+) -> Option<kernels::Pick> {
+    let profiles = || open.session.profiles.iter().map(|profile| profile.case);
+    let exact = batch.and_then(|batch| {
+        let key = CaseKey { setup, batch };
+        profiles().position(|case| case == Some(key))
+    });
+    let any = || profiles().position(|case| case.is_some_and(|case| case.setup == setup));
+    let profile = exact.or_else(any)?;
+    Some(kernels::Pick {
+        session: open.id,
+        profile,
+    })
+}
+
+fn copies(app: &App, id: SeriesId) -> Vec<Offered> {
+    let (session, setup) = sessions::of_series(id);
+    let name = app.sessions.series_name(session, setup);
+    let copy = Action::Shell(Shell::Copy(name.clone()));
+    let filter = Action::Table("cases", Change::Filter(name));
+    vec![
+        anywhere("Copy the name", copy),
+        seen_on(Screen::Curves, "List all its cases", filter),
+    ]
+}

@@ -1,0 +1,128 @@
+//! What on a screen has a menu of its own, and what can be done with it: the same entries under the right
+//! button, under the menu key, and in the palette for what is selected.
+//!
+//! To add a kind: a variant of [`Item`], a line in [`menu`], and a `menu.rs` in the folder that it is about.
+
+pub(crate) mod palette;
+
+use std::path::PathBuf;
+
+use crate::App;
+use crate::palette_entries::entry::Groups;
+use crate::sessions::{self, Pin, SessionId};
+use crate::{curves, library, plan, screen::Screen};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
+use powerband_findings::chart::spec::SeriesId;
+
+/// Something that has a menu.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A setup of an open session, or a published curve.
+    Series(SeriesId),
+    /// A case of an open session.
+    Case(Pin),
+    /// An open session.
+    Session(SessionId),
+    /// A session of the library, by its file.
+    File(PathBuf),
+    /// A setup of the plan, by its place.
+    Setup(usize),
+}
+
+/// What can be done with an item, in groups.
+pub fn menu(app: &App, item: &Item) -> Groups {
+    match item {
+        Item::Series(id) => curves::menu::of_series(app, *id),
+        Item::Case(pin) => curves::menu::of_case(app, *pin),
+        Item::Session(id) => sessions::menu::of_session(app, *id),
+        Item::File(path) => library::menu::of_file(app, path),
+        Item::Setup(place) => plan::menu::of_setup(app, *place),
+    }
+}
+
+/// What an item is called.
+pub fn name(app: &App, item: &Item) -> String {
+    match item {
+        Item::Series(id) => {
+            let (session, setup) = sessions::of_series(*id);
+            app.sessions.series_name(session, setup)
+        }
+        Item::Case(pin) => {
+            let name = app.sessions.series_name(pin.session, pin.case.setup);
+            format!("{name}, batch {}", humanize::count(pin.case.batch as u64))
+        }
+        Item::Session(id) => app
+            .sessions
+            .get(*id)
+            .map_or_else(String::new, |open| app.sessions.name(open)),
+        Item::File(path) => {
+            let entry = app.library.entry(path).map(|entry| entry.name.clone());
+            let file = || {
+                path.file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned()
+            };
+            entry.unwrap_or_else(file)
+        }
+        Item::Setup(place) => format!("setup {}", place + 1),
+    }
+}
+
+/// The items that a row of a table is about, by its place in the whole table.
+pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
+    let drawn = &app.curves.drawn;
+    match table {
+        "cases" => drawn
+            .cases
+            .get(row)
+            .map(|case| Item::Case(case.pin))
+            .into_iter()
+            .collect(),
+        "shapes" => drawn
+            .shapes
+            .get(row)
+            .map(|shape| Item::Series(shape.id))
+            .into_iter()
+            .collect(),
+        "pairs" => pair(app, row).into_iter().map(Item::Case).collect(),
+        "sessions" => {
+            let listed = app.library.listed_at(row);
+            let path = listed.map(|(path, _)| path.clone());
+            path.map(Item::File).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Both cases of a pair that is compared.
+pub fn pair(app: &App, row: usize) -> Vec<Pin> {
+    let Some((before, after, comparison)) = &app.compare.result else {
+        return Vec::new();
+    };
+    let pairs = comparison.pairs.get(row).into_iter();
+    pairs
+        .flat_map(|pair| {
+            [
+                (before.session, pair.before.setup, pair.before_batch),
+                (after.session, pair.after.setup, pair.after_batch),
+            ]
+        })
+        .map(|(session, setup, batch)| Pin {
+            session,
+            case: CaseKey { setup, batch },
+        })
+        .collect()
+}
+
+/// What is selected on the screen that is shown.
+pub fn selected(app: &App) -> Vec<Item> {
+    let case = || app.curves.pin.map(Item::Case);
+    let item = match app.screen {
+        Screen::Curves | Screen::Compare | Screen::Kernels => case(),
+        Screen::Library => app.library.selected.clone().map(Item::File),
+        _ => None,
+    };
+    item.into_iter().collect()
+}

@@ -1,0 +1,32 @@
+//! What can be done with a setup of the plan.
+
+use super::PlanEdit;
+use crate::App;
+use crate::action::{Action, Shell};
+use crate::palette_entries::entry::{Groups, anywhere, seen_on};
+use crate::screen::Screen;
+
+/// What can be done with a setup of the plan, by its place.
+pub(crate) fn of_setup(app: &App, place: usize) -> Groups {
+    let setups = &app.planner.draft.setups;
+    let Some(setup) = setups.get(place) else {
+        return Vec::new();
+    };
+    let plan = |title: &str, edit| seen_on(Screen::Plan, title, Action::Plan(edit));
+    let mut moves = Vec::new();
+    if place > 0 {
+        moves.push(plan("Move up", PlanEdit::Move(place, place - 1)));
+    }
+    if place + 1 < setups.len() {
+        moves.push(plan("Move down", PlanEdit::Move(place, place + 1)));
+    }
+    let copy = Action::Shell(Shell::Copy(setup.spec.clone()));
+    vec![
+        vec![
+            plan("Duplicate", PlanEdit::Duplicate(place)),
+            anywhere("Copy as text", copy),
+        ],
+        moves,
+        vec![plan("Remove", PlanEdit::Remove(place))],
+    ]
+}

@@ -1,0 +1,137 @@
+//! The menus of series, points, rows and sessions: by the right button, by the menu key, and the same in the
+//! palette for what is selected.
+
+use eframe::egui::{Pos2, vec2};
+use powerband_app::App;
+use powerband_app::items::{self, Item};
+use powerband_app::palette_entries;
+use powerband_app::screen::Screen;
+
+use super::Desk;
+use super::pictures::{State, desk};
+
+fn titles(app: &App, item: &Item) -> Vec<String> {
+    let groups = items::menu(app, item).into_iter().flatten();
+    groups.map(|offered| offered.title).collect()
+}
+
+/// A place of the throughput chart where a point is.
+fn some_point(desk: &mut Desk) -> Pos2 {
+    desk.press("Ctrl+4");
+    desk.reach("Throughput");
+    let corner = desk.get("Throughput").rect().left_bottom();
+    for down in 1..12 {
+        for along in 1..16 {
+            let at = corner + vec2(along as f32 * 18.0, down as f32 * 18.0);
+            desk.harness.hover_at(at);
+            desk.steps(1);
+            if desk.sees("Beside it at batch") {
+                return at;
+            }
+        }
+    }
+    panic!("no point of the chart is under the pointer anywhere");
+}
+
+#[test]
+fn a_series_is_hidden_shown_alone_and_compared_from_its_menu() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+4");
+    let entry = desk.app().curves.drawn.legend[1].clone();
+    let name = format!("Series {}", entry.name);
+    desk.right_click(&name);
+    desk.click("Show this series only");
+    let shown = desk.app().curves.drawn.legend.iter();
+    let shown: Vec<_> = shown.filter(|one| one.shown).map(|one| one.id).collect();
+    assert_eq!(shown, [entry.id]);
+    desk.right_click(&name);
+    desk.click("Show every series");
+    assert!(desk.app().curves.hidden.is_empty());
+    desk.right_click(&name);
+    desk.click("Set as after");
+    assert_eq!(desk.app().screen, Screen::Compare);
+    let after = desk.app().compare.after.expect("a side");
+    let side = powerband_app::sessions::series(after.session, after.setup);
+    assert_eq!(side, entry.id);
+}
+
+#[test]
+fn a_point_has_the_menu_of_its_case() {
+    let mut desk = desk(State::Full, 1.0);
+    let at = some_point(&mut desk);
+    desk.right_click_at(at);
+    desk.see("Set as before");
+    // The pointer goes to an entry, and so over other points.
+    desk.click("Pin: show its samples");
+    let pin = desk.app().curves.pin.expect("it is pinned");
+    let entries = titles(desk.app(), &Item::Case(pin));
+    assert!(entries.contains(&"Unpin".to_owned()), "{entries:?}");
+}
+
+#[test]
+fn the_menu_key_opens_the_menu_of_a_row_and_enter_takes_its_first_entry() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+4");
+    desk.reach("Copy Cases");
+    let rows = desk.names().into_iter();
+    let row = rows.filter(|name| name.starts_with("Case of ")).nth(1);
+    let row = row.expect("a row");
+    desk.reach(&row);
+    desk.get(&row).focus();
+    desk.steps(2);
+    desk.press("Shift+F10");
+    desk.steps(2);
+    desk.see("Set as before");
+    desk.press("Enter");
+    desk.steps(2);
+    desk.hear("Copied to the clipboard");
+    assert!(desk.find("Set as before").is_none(), "the menu is closed");
+}
+
+#[test]
+fn the_palette_offers_what_the_menu_of_the_pinned_case_offers() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+4");
+    desk.press("Ctrl+ArrowRight");
+    let item = Item::Case(desk.app().curves.pin.expect("a case is pinned"));
+    let name = items::name(desk.app(), &item);
+    let offered: Vec<String> = palette_entries::all_entries(desk.app())
+        .into_iter()
+        .map(|offered| offered.title)
+        .collect();
+    for group in items::menu(desk.app(), &item) {
+        for entry in group.iter().filter(|entry| entry.why_not.is_none()) {
+            let title = format!("{name}: {}", entry.title);
+            assert!(offered.contains(&title), "{title}");
+        }
+    }
+}
+
+#[test]
+fn an_open_session_and_a_file_have_menus() {
+    let mut desk = desk(State::Full, 1.0);
+    let open = desk.app().sessions.iter().next().expect("a session");
+    let (id, name) = (open.id, open.session.name.clone());
+    let only = titles(desk.app(), &Item::Session(id));
+    assert!(only.contains(&"Save as…".to_owned()), "{only:?}");
+    desk.right_click(&format!("Curves of {name}"));
+    desk.see("Write a report…");
+    desk.click("Close");
+    assert!(desk.app().sessions.get(id).is_none());
+    assert!(desk.harness.unnamed_widgets().is_empty());
+}
+
+#[test]
+fn a_pair_has_the_menus_of_both_its_cases() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+5");
+    desk.until("a comparison is there", |app| app.compare.result.is_some());
+    let items = items::of_row(desk.app(), "pairs", 0);
+    let [Item::Case(before), Item::Case(after)] = items[..] else {
+        panic!("{items:?}");
+    };
+    assert_ne!(before, after);
+    let sides = desk.app().compare.result.as_ref().expect("compared");
+    assert_eq!(before.session, sides.0.session);
+    assert_eq!(after.session, sides.1.session);
+}
