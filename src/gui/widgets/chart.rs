@@ -6,20 +6,21 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Align2, Color32, CursorIcon, Galley, Id, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke,
-    Ui, UiBuilder, Vec2b, pos2, vec2,
+    Align2, Color32, CursorIcon, Galley, Id, Mesh, Pos2, Rangef, Rect, Response, Sense, Shape,
+    Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
 };
-use egui_plot::{
-    Bar, BarChart, FilledArea, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi,
-};
+use egui_plot::{Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use super::chart_canvas::{Canvas, REACH, faded, pos};
 use super::{figure, marker, marks};
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::axis;
 use powerband_findings::chart::figure::Drawing as Figure;
+use powerband_findings::chart::layout::bands::{self, BAND, Slice};
+use powerband_findings::chart::layout::labels::{LeftOut, labels, limit_line};
 use powerband_findings::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
-use powerband_findings::chart::layout::{Font, Plot as _, notes, ticks};
+use powerband_findings::chart::layout::words::Words;
+use powerband_findings::chart::layout::{Font, Plot as _, ticks};
 use powerband_findings::chart::palette;
 use powerband_findings::chart::spec::{
     Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing, Tick,
@@ -92,6 +93,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
         };
     }
     let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
+    let behind = child.painter().add(Shape::Noop);
     let (transform, plot) = plot(&mut child, id, spec, look, roles);
     let canvas = Canvas {
         spec,
@@ -101,13 +103,16 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
         roles,
         highlighted: look.highlighted,
     };
+    ui.painter_at(inner).set(behind, canvas.bands());
     canvas.axes(outer, title);
     marks::behind(&canvas);
     for series in &spec.series {
         canvas.markers(series);
     }
-    marks::show(&canvas);
-    let grip = canvas.limit(ui, id);
+    let labels = labels(&canvas);
+    marks::show(&canvas, &labels);
+    leave_out(ui, id, labels.left_out);
+    let grip = canvas.limit(ui, id, labels.limit.as_ref());
     let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));
     let hand = plot.hover_pos().filter(|_| limit.is_none());
     let nearest = hand.and_then(|hand| canvas.nearest(hand));
@@ -130,6 +135,24 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
         let_go: grip.is_some_and(|grip| grip.drag_stopped()),
         moved,
     }
+}
+
+/// What a chart had no room for when it was shown last, for its legend.
+pub(crate) fn left_out(ui: &Ui, id: &str) -> Vec<LeftOut> {
+    let known = ui.data(|data| data.get_temp(left_out_id(id)));
+    known.unwrap_or_default()
+}
+
+fn leave_out(ui: &Ui, id: &str, left_out: Vec<LeftOut>) {
+    let before: Option<Vec<LeftOut>> = ui.data(|data| data.get_temp(left_out_id(id)));
+    if before.unwrap_or_default() != left_out {
+        ui.data_mut(|data| data.insert_temp(left_out_id(id), left_out));
+        ui.ctx().request_repaint();
+    }
+}
+
+fn left_out_id(id: &str) -> Id {
+    Id::unique("left out").with(id)
 }
 
 fn label_width(ui: &Ui, axis: &Axis) -> f32 {
@@ -226,7 +249,6 @@ fn draw(
     }
     // Dots have their intervals as bars of their own.
     for run in series.runs().filter(|_| series.stroke != Drawing::Dots) {
-        band(plot, run, color);
         let points: Vec<[f64; 2]> = run.iter().map(|point| [point.x, point.y]).collect();
         let is_thin = matches!(series.stroke, Drawing::Thin | Drawing::Published);
         let width = if is_thin { 1.0 } else { 2.0 };
@@ -249,21 +271,23 @@ fn bar(point: &Point, width: f64, color: Color32) -> Bar {
         .stroke(Stroke::NONE)
 }
 
-fn band(plot: &mut PlotUi<'_>, run: &[Point], color: Color32) {
-    let with_band: Vec<(f64, f64, f64)> = run
-        .iter()
-        .filter_map(|point| point.band.map(|(low, high)| (point.x, low, high)))
-        .collect();
-    if with_band.len() < 2 {
-        return;
+/// A band as triangles whose strength falls to nothing where it fades.
+fn band(slices: &[Slice], color: Color32) -> Mesh {
+    let mut mesh = Mesh::default();
+    for slice in slices {
+        let ends = [slice.low, slice.high];
+        let [low, high] = ends.map(|end| (end.at, if end.is_inside { BAND } else { 0.0 }));
+        for (at, strength) in [low, (slice.middle, BAND), high] {
+            mesh.colored_vertex(pos(at), color.gamma_multiply(strength as f32));
+        }
     }
-    let xs: Vec<f64> = with_band.iter().map(|(x, ..)| *x).collect();
-    let lows: Vec<f64> = with_band.iter().map(|(_, low, _)| *low).collect();
-    let highs: Vec<f64> = with_band.iter().map(|(.., high)| *high).collect();
-    let area = FilledArea::new("", &xs, &lows, &highs)
-        .fill_color(color.gamma_multiply(0.14))
-        .allow_hover(false);
-    plot.add(area);
+    for first in (3..).step_by(3).take(slices.len().saturating_sub(1)) {
+        for side in [first, first + 1] {
+            mesh.add_triangle(side - 3, side - 2, side);
+            mesh.add_triangle(side - 2, side, side + 1);
+        }
+    }
+    mesh
 }
 
 impl Canvas<'_> {
@@ -311,6 +335,19 @@ impl Canvas<'_> {
         axis::moved(x, bounds.min()[0], bounds.max()[0])
     }
 
+    /// The interval bands of curves, which lie behind everything.
+    fn bands(&self) -> Shape {
+        let is_curve = |series: &&Series| !matches!(series.stroke, Drawing::Bars | Drawing::Dots);
+        let curves = self.spec.series.iter().filter(is_curve);
+        let bands = curves.flat_map(|series| {
+            let color = self.faded(self.roles.series(series.colour), series.id);
+            let runs = series.runs().map(|run| bands::band(self, run));
+            runs.filter(|slices| !slices.is_empty())
+                .map(move |slices| Shape::mesh(band(&slices, color)))
+        });
+        Shape::Vec(bands.collect())
+    }
+
     /// Markers and intervals.
     fn markers(&self, series: &Series) {
         let stroke = Stroke::new(1.5, self.faded(self.roles.text, series.id));
@@ -337,10 +374,9 @@ impl Canvas<'_> {
     }
 
     /// The line to drag, where there is one. The cursor changes over it.
-    fn limit(&self, ui: &Ui, id: &str) -> Option<Response> {
+    fn limit(&self, ui: &Ui, id: &str, words: Option<&Words>) -> Option<Response> {
         let limit = self.spec.limit.as_ref()?;
-        let (y, words) = notes::limit(self, limit, &format!("{}, drag", limit.text));
-        let y = y as f32;
+        let y = limit_line(self)? as f32;
         let above = Rect::from_min_max(self.inner.min, pos2(self.inner.right(), y));
         self.painter
             .rect_filled(above, 0.0, self.roles.bad.gamma_multiply(0.05));
@@ -354,7 +390,9 @@ impl Canvas<'_> {
         let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
         self.painter
             .extend(Shape::dashed_line(&ends, stroke, 5.0, 4.0));
-        self.words(&words, self.roles.accent);
+        if let Some(words) = words {
+            self.words(words, self.roles.accent);
+        }
         Some(hand)
     }
 

@@ -47,6 +47,10 @@ impl Plot for Canvas<'_> {
         let size = self.galley(text, font).size();
         (size.x.into(), size.y.into())
     }
+
+    fn limit_text(&self, text: &str) -> String {
+        format!("{text}, drag")
+    }
 }
 
 impl Canvas<'_> {

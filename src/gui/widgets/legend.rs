@@ -2,7 +2,7 @@
 //! With very many series a button shows those beyond the first.
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Button, CursorIcon, Response, RichText, Sense, Ui, WidgetInfo, vec2};
+use eframe::egui::{Button, CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, vec2};
 
 use super::{marker, menu};
 use crate::gui::theme::{self, space, text};
@@ -12,6 +12,7 @@ use powerband_app::curves::LegendEntry;
 use powerband_app::curves::claims::is_published;
 use powerband_app::items::Item;
 use powerband_core::base::humanize;
+use powerband_findings::chart::layout::labels::LeftOut;
 
 /// More entries than this would push the charts down, so a button shows them.
 const MOST: usize = 24;
@@ -21,17 +22,20 @@ const FEW: usize = 6;
 const NARROW: f32 = 640.0;
 /// Letters of a name; all of them on hover.
 const NAME: usize = 44;
+/// Why the legend says it.
+const NO_ROOM: &str = "There is no room for these words on the chart";
 /// Room for a marker.
 const MARKER: f32 = 16.0;
 
-/// Shows it; returns the user's actions.
+/// Shows it, with what the charts below have no room for; returns the user's actions.
 pub(crate) fn show(
     ui: &mut Ui,
     app: &App,
-    entries: &[LegendEntry],
+    left_out: &[LeftOut],
     actions: &mut Vec<Curves>,
     asked: &mut Vec<Action>,
 ) {
+    let entries = &app.curves.drawn.legend;
     let id = ui.scope_id().with("legend");
     let has_all = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let most = if ui.available_width() < NARROW {
@@ -57,6 +61,12 @@ pub(crate) fn show(
                 actions.push(Curves::OnlySeries(item.id));
             } else if response.clicked() {
                 actions.push(Curves::ToggleSeries(item.id));
+            }
+            for note in left_out.iter().filter(|one| one.series == Some(item.id)) {
+                ui.add_space(-space::SMALL);
+                let words = RichText::new(&note.text).size(text::CAPTION);
+                let words = words.color(theme::roles(ui).quiet);
+                ui.add(Label::new(words).extend()).on_hover_text(NO_ROOM);
             }
         }
         if entries.len() > most && rest(ui, entries.len() - most, has_all) {

@@ -5,8 +5,8 @@ use eframe::egui::{Pos2, Shape as Painted, Stroke};
 use super::chart_canvas::{Canvas, REACH, pos};
 use powerband_findings::chart::area::At;
 use powerband_findings::chart::layout::failures::{self, Failed};
+use powerband_findings::chart::layout::labels::Labels;
 use powerband_findings::chart::layout::marks::{Shape, shapes};
-use powerband_findings::chart::layout::notes;
 use powerband_findings::chart::layout::words::What;
 use powerband_findings::chart::spec::Mark;
 
@@ -18,20 +18,20 @@ pub(super) fn behind(canvas: &Canvas<'_>) {
 }
 
 /// Everything else, and all words over it.
-pub(super) fn show(canvas: &Canvas<'_>) {
+pub(super) fn show(canvas: &Canvas<'_>, labels: &Labels) {
     for failed in failures::failed(canvas) {
         failure(canvas, failed);
     }
     for shape in shapes(canvas).iter().filter(|shape| !shape.is_behind()) {
         paint(canvas, shape);
     }
-    for words in notes::words(canvas) {
+    for words in &labels.words {
         let color = match words.what {
             What::Value => canvas.roles.text,
             _ => canvas.roles.quiet,
         };
         let color = words.series.map_or(color, |id| canvas.faded(color, id));
-        canvas.words(&words, color);
+        canvas.words(words, color);
     }
 }
 

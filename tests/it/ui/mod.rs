@@ -9,6 +9,7 @@ mod claims;
 mod commands;
 mod compare_by_hand;
 mod curves_by_hand;
+mod curves_charts;
 mod curves_under_hand;
 mod data;
 mod desktop;

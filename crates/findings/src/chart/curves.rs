@@ -9,7 +9,7 @@ use powerband_core::stats::bootstrap::Interval;
 
 /// Letters of a setup's name at its knee.
 const KNEE_NAME: usize = 24;
-/// More knees than these have no words: they would cover the curves, and the table of shapes has them all.
+/// More knees than these have no words on the chart: they would cover the curves, and the legend has them all.
 const NAMED_KNEES: usize = 3;
 
 /// One curve among several.
@@ -129,6 +129,7 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
                 String::new()
             },
             name: have_names.then(|| humanize::shorten_middle(&drawn.overlay.name, KNEE_NAME)),
+            legend: Some(format!("knee {batch}")),
         })
     });
     let knees: Vec<Mark> = knees.collect();

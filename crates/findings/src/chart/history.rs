@@ -47,6 +47,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
                 series: SeriesId(0),
                 text: call.name().to_owned(),
                 name: None,
+                legend: None,
             });
         }
     }

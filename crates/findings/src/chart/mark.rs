@@ -28,6 +28,8 @@ pub enum Mark {
         text: String,
         /// A name to go before the words where there is room for both.
         name: Option<String>,
+        /// What the legend says where the words have no room.
+        legend: Option<String>,
     },
     /// A ring in the accent colour around a point: the best one within a limit.
     Ring {

@@ -57,7 +57,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let before = changes.len();
     let drawn = &app.curves.drawn;
     super::scrolled(ui, |ui| {
-        legend::show(ui, app, &drawn.legend, &mut changes, actions);
+        let left_out = chart::left_out(ui, "throughput");
+        legend::show(ui, app, &left_out, &mut changes, actions);
         if drawn.apart > 0 {
             label::faint(ui, APART);
         }

@@ -16,7 +16,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Run, Sessions};
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
-use powerband_app::sessions::SessionId;
+use powerband_app::sessions::{self, LIVE, SessionId};
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
@@ -306,10 +306,14 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         return;
     };
     let setups = 0..session.plan.setups.len();
-    marker::named_few(
-        ui,
-        setups.map(|setup| (run.colour(setup), session.setup_label(setup))),
-    );
+    let left_out = chart::left_out(ui, "live-throughput");
+    let name = |setup: usize| {
+        let own = Some(sessions::series(LIVE, setup));
+        let notes = left_out.iter().filter(|one| one.series == own);
+        let notes = notes.map(|one| format!(", {}", one.text));
+        session.setup_label(setup) + &notes.collect::<String>()
+    };
+    marker::named_few(ui, setups.map(|setup| (run.colour(setup), name(setup))));
     if run.throughput.is_empty() {
         ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
             ui.centered_and_justified(|ui| {

@@ -3,14 +3,19 @@
 //! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from [`Plot`].
 
 mod anchor;
+pub mod bands;
 pub mod bars;
 pub mod failures;
+pub mod labels;
 pub mod lanes;
 pub mod marks;
-pub mod names;
-pub mod notes;
+mod names;
+mod notes;
 pub mod outline;
+mod room;
 pub mod series;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod ticks;
 pub mod tiles;
 pub mod words;
@@ -40,4 +45,8 @@ pub trait Plot {
     fn place(&self, x: f64, y: f64) -> At;
     /// How large words are.
     fn size(&self, text: &str, font: Font) -> Size;
+    /// The words of the limit: where a hand can drag it, they say so.
+    fn limit_text(&self, text: &str) -> String {
+        text.to_owned()
+    }
 }

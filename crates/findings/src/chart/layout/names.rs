@@ -1,6 +1,7 @@
 //! Where the names of points and curves stand: beside them, where they cover nothing and name no other one.
 
-use super::words::{OVER_SIDE, Text, What, Words};
+use super::room::Room;
+use super::words::{Text, What, Words};
 use super::{Height, Plot, Side};
 use crate::chart::area::{Area, At};
 use crate::chart::spec::{ChartSpec, Mark, Scale, Series, SeriesId, Stroke};
@@ -43,7 +44,7 @@ const BESIDE_POINT: [(f64, f64, Side, Height); 6] = [
 ];
 
 /// Adds the names of points: each where it covers nothing, or not at all.
-pub(super) fn of_points(plot: &dyn Plot, placed: &mut Vec<Words>) {
+pub(super) fn of_points(plot: &dyn Plot, room: &mut Room) {
     let spec = plot.spec();
     let names = spec.marks.iter().filter_map(|mark| match mark {
         Mark::Name { at, series, text } => Some((*at, *series, text)),
@@ -52,7 +53,7 @@ pub(super) fn of_points(plot: &dyn Plot, placed: &mut Vec<Words>) {
     if names.clone().next().is_none() {
         return;
     }
-    let mut taken: Vec<Area> = placed.iter().map(|words| words.area).collect();
+    let mut taken = room.areas();
     taken.extend(beside_names(plot));
     for (at, series, text) in names {
         let text = Text::new(plot, text, What::Name, Some(series));
@@ -92,12 +93,11 @@ pub(super) fn of_points(plot: &dyn Plot, placed: &mut Vec<Words>) {
             places.extend(ends.into_iter().filter(is_clear));
         }
         let is_free = |words: &Words| {
-            plot.inner().grown(OVER_SIDE).holds(words.area)
-                && !taken.iter().any(|other| other.touches(words.area))
+            room.is_free(words) && !taken.iter().any(|other| other.touches(words.area))
         };
         if let Some(words) = places.into_iter().find(is_free) {
             taken.push(words.area);
-            placed.push(words);
+            room.put(words);
         }
     }
 }
@@ -121,20 +121,22 @@ fn beside_names(plot: &dyn Plot) -> Vec<Area> {
 }
 
 /// Adds the names of a few curves, where they run.
-pub(super) fn of_curves(plot: &dyn Plot, placed: &mut Vec<Words>) {
+pub(super) fn of_curves(plot: &dyn Plot, room: &mut Room) {
     let names = named(plot.spec()).into_iter();
     let names: Vec<(SeriesId, Text)> = names
         .map(|(id, name)| (id, Text::new(plot, &name, What::Name, Some(id))))
         .collect();
     let sizes: Vec<_> = names.iter().map(|(id, text)| (*id, text.size)).collect();
-    let taken: Vec<Area> = placed.iter().map(|words| words.area).collect();
+    let taken = room.areas();
     let place = |x, y| plot.place(x, y);
     let areas = places(plot.spec(), &sizes, plot.inner(), &taken, place);
     let found = names.iter().zip(areas).filter_map(|((_, text), area)| {
         let area = area?;
         Some(text.at((area.left, area.top), Side::Start, Height::Top))
     });
-    placed.extend(found);
+    for words in found {
+        room.put(words);
+    }
 }
 
 /// The curves over batch sizes that are named where they run: several, and few enough.

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::words::{OVER_SIDE, Text, What, Words};
-use super::{Height, Plot, Side, names, series};
+use super::labels::LeftOut;
+use super::room::Room;
+use super::words::{Text, What, Words};
+use super::{Height, Plot, Side, series};
 use crate::chart::area::{Area, At};
 use crate::chart::mark::drop_words;
 use crate::chart::spec::{Limit, Mark, Stroke};
@@ -22,33 +24,48 @@ const PLACES_ALONG: usize = 8;
 /// Room for the limit's words over its line, in heights of words.
 const OVER_LIMIT: f64 = 1.3;
 
-/// All words on a chart but the limit's.
-pub fn words(plot: &dyn Plot) -> Vec<Words> {
+/// Puts the words of knees and levels, and numbers, where there is room.
+pub(super) fn of_marks(plot: &dyn Plot, room: &mut Room, left_out: &mut Vec<LeftOut>) {
     let seeks_room = |mark: &Mark| matches!(mark, Mark::Drop { .. } | Mark::Level { .. });
     let drawn = if plot.spec().marks.iter().any(seeks_room) {
         drawn(plot)
     } else {
         Vec::new()
     };
-    let mut placed = Vec::new();
     for mark in &plot.spec().marks {
-        let words = match mark {
-            Mark::Drop { at, text, name, .. } => {
+        let (words, series, legend) = match mark {
+            Mark::Drop {
+                at,
+                text,
+                name,
+                series,
+                legend,
+            } => {
                 let foot = (plot.place(at.0, at.1).0, plot.inner().bottom);
                 let texts = drop_words(name.as_deref(), text);
-                knee(plot, foot, texts, &drawn, &placed)
+                let words = knee(plot, foot, texts, &drawn, room);
+                (words, Some(*series), legend.clone())
             }
-            Mark::Level { y, text } => level(plot, *y, text, &drawn, &placed),
-            Mark::Value { at, text } => {
-                Some(value(plot, *at, text)).filter(|w| !w.touches(&placed))
-            }
-            _ => None,
+            Mark::Level { y, text } if is_seen(plot, *y) => (
+                level(plot, *y, text, &drawn, room),
+                None,
+                Some(text.clone()),
+            ),
+            Mark::Value { at, text } => (value(plot, *at, text, room), None, None),
+            _ => continue,
         };
-        placed.extend(words);
+        let has_room = words.is_some_and(|words| room.put(words));
+        if let Some(text) = legend.filter(|_| !has_room) {
+            left_out.push(LeftOut { series, text });
+        }
     }
-    names::of_points(plot, &mut placed);
-    names::of_curves(plot, &mut placed);
-    placed
+}
+
+/// Whether a level is on the chart.
+fn is_seen(plot: &dyn Plot, y: f64) -> bool {
+    let inner = plot.inner();
+    let y = plot.place(plot.spec().x.low, y).1;
+    inner.grown(0.5).has((inner.left, y))
 }
 
 /// The first of these texts that has room at the foot of a line or above, where it covers nothing. Where all
@@ -58,43 +75,35 @@ fn knee<'t>(
     foot: At,
     texts: impl Iterator<Item = Cow<'t, str>>,
     drawn: &[Area],
-    placed: &[Words],
+    room: &Room,
 ) -> Option<Words> {
     let mut covering = None;
     for text in texts.filter(|text| !text.is_empty()) {
-        let free = at_foot(plot, &text, foot, placed);
+        let free = at_foot(plot, &text, foot, room);
         let covers_nothing = |words: &&Words| !drawn.iter().any(|one| one.touches(words.area));
         if let Some(words) = free.iter().find(covers_nothing) {
             return Some(words.clone());
         }
         covering = free.into_iter().next().or(covering);
     }
-    covering.filter(|_| placed.is_empty())
+    covering.filter(|_| room.is_empty())
 }
 
 /// Places for words beside the foot of a line or above, the best first, where they lie over no other words.
-fn at_foot(plot: &dyn Plot, text: &str, foot: At, placed: &[Words]) -> Vec<Words> {
+fn at_foot(plot: &dyn Plot, text: &str, foot: At, room: &Room) -> Vec<Words> {
     let text = Text::new(plot, text, What::Note, None);
     let sides = [(FROM_LINE, Side::Start), (-FROM_LINE, Side::End)];
     let lifts = (0..MOST_LIFTED).map(|lift| f64::from(lift) * text.size.1 * LIFT + FROM_AXIS);
     let places = lifts.flat_map(|lift| {
         sides.map(|(aside, side)| text.at((foot.0 + aside, foot.1 - lift), side, Height::Bottom))
     });
-    let inner = plot.inner();
-    let (left, right) = (inner.left - OVER_SIDE, inner.right + OVER_SIDE);
-    places
-        .filter(|words| words.area.left >= left && words.area.right <= right)
-        .filter(|words| !words.touches(placed))
-        .collect()
+    places.filter(|words| room.is_free(words)).collect()
 }
 
 /// Over a level at the left, or where they cover nothing: at the right, below the line, and then along it.
-fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], placed: &[Words]) -> Option<Words> {
+fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], room: &Room) -> Option<Words> {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, y).1;
-    if !inner.grown(0.5).has((inner.left, y)) {
-        return None;
-    }
     let text = Text::new(plot, text, What::Note, None);
     let (left, right) = (inner.left + 4.0, inner.right - 4.0);
     let (over, under) = (y - ABOVE, y + ABOVE);
@@ -109,35 +118,47 @@ fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], placed: &[Words]) 
         let over = text.at((x, over), Side::Start, Height::Bottom);
         [over, text.at((x, under), Side::Start, Height::Top)]
     });
-    let places: Vec<Words> = ends.into_iter().chain(along).collect();
     // At the top of the chart stands the unit.
     let is_inside =
-        |words: &&Words| inner.top <= words.area.top && words.area.bottom <= inner.bottom;
-    let is_free = |words: &&Words| {
-        !words.touches(placed) && !drawn.iter().any(|other| other.touches(words.area))
-    };
-    let mut inside = places.iter().filter(is_inside);
-    let best = inside.clone().find(is_free).or_else(|| inside.next());
-    best.or_else(|| places.first()).cloned()
+        |words: &Words| inner.top <= words.area.top && words.area.bottom <= inner.bottom;
+    let places = ends.into_iter().chain(along);
+    let free = places.filter(|words| room.is_free(words));
+    let (inside, others): (Vec<Words>, Vec<Words>) = free.partition(is_inside);
+    let covers_nothing = |words: &&Words| !drawn.iter().any(|other| other.touches(words.area));
+    let best = inside.iter().find(covers_nothing);
+    best.or_else(|| inside.first())
+        .or_else(|| others.first())
+        .cloned()
 }
 
-/// A number above a point; beside it where that is above the chart.
-fn value(plot: &dyn Plot, at: At, text: &str) -> Words {
+/// A number above a point; beside it where that is above the chart. At the ends of the chart it moves inwards.
+fn value(plot: &dyn Plot, at: At, text: &str, room: &Room) -> Option<Words> {
     let (x, y) = plot.place(at.0, at.1);
-    let text = Text::new(plot, text, What::Value, None);
-    let top = plot.inner().top;
-    if y - text.size.1 - ABOVE < top {
-        text.at((x + 5.0, y.max(top)), Side::Start, Height::Top)
-    } else {
-        text.at((x, y - ABOVE), Side::Middle, Height::Bottom)
+    let inner = plot.inner();
+    if !inner.grown(0.5).has((x, y)) {
+        return None;
     }
+    let text = Text::new(plot, text, What::Value, None);
+    let above = text.at((x, y - ABOVE), Side::Middle, Height::Bottom);
+    let beside = [(5.0, Side::Start), (-5.0, Side::End)]
+        .map(|(aside, side)| text.at((x + aside, y), side, Height::Top));
+    let is_over_top = y - text.size.1 - ABOVE < inner.top;
+    let above = (!is_over_top).then_some(above);
+    let mut places = above.into_iter().chain(beside);
+    places.find(|words| room.is_free(words))
 }
 
-/// The height of the limit's line, and its words: over the line at the right, or below it at the top of a chart.
-pub fn limit(plot: &dyn Plot, limit: &Limit, text: &str) -> (f64, Words) {
+/// The height of the limit's line.
+pub(super) fn line_of_limit(plot: &dyn Plot, limit: &Limit) -> f64 {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, limit.y).1;
-    let y = y.clamp(inner.top, inner.bottom);
+    y.clamp(inner.top, inner.bottom)
+}
+
+/// The words of the limit: over its line at the right, or below it at the top of a chart.
+pub(super) fn limit(plot: &dyn Plot, limit: &Limit, text: &str) -> Words {
+    let inner = plot.inner();
+    let y = line_of_limit(plot, limit);
     let text = Text::new(plot, text, What::Limit, None);
     let (shift, height) = if y - inner.top > text.size.1 * OVER_LIMIT {
         (-ABOVE, Height::Bottom)
@@ -145,7 +166,7 @@ pub fn limit(plot: &dyn Plot, limit: &Limit, text: &str) -> (f64, Words) {
         (ABOVE, Height::Top)
     };
     let at = (inner.right - 2.0, y + shift);
-    (y, text.at(at, Side::End, height))
+    text.at(at, Side::End, height)
 }
 
 /// The places of columns, of points with their intervals, and of the lines of knees.
@@ -173,32 +194,12 @@ fn drawn(plot: &dyn Plot) -> Vec<Area> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::layout::{Font, Size};
+    use crate::chart::layout::labels::labels;
+    use crate::chart::layout::testing::Sheet;
     use crate::chart::spec::{ChartSpec, Point, Series, SeriesId};
 
-    /// A chart of 400 by 200, with words of 6 by 12 for each letter.
-    struct Sheet(ChartSpec);
-
-    impl Plot for Sheet {
-        fn spec(&self) -> &ChartSpec {
-            &self.0
-        }
-
-        fn inner(&self) -> Area {
-            Area::new(0.0, 0.0, 400.0, 200.0)
-        }
-
-        fn marker(&self) -> f64 {
-            3.0
-        }
-
-        fn place(&self, x: f64, y: f64) -> At {
-            (x * 400.0, 200.0 - y * 200.0)
-        }
-
-        fn size(&self, text: &str, _: Font) -> Size {
-            (6.0 * text.chars().count() as f64, 12.0)
-        }
+    fn words(sheet: &Sheet) -> Vec<Words> {
+        labels(sheet).words
     }
 
     fn sheet(points: &[(f64, f64)], marks: Vec<Mark>) -> Sheet {
@@ -228,6 +229,7 @@ mod tests {
             series: SeriesId(0),
             text: "knee".to_owned(),
             name: Some("one".to_owned()),
+            legend: None,
         }
     }
 

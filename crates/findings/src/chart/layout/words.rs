@@ -7,7 +7,7 @@ use powerband_core::base::humanize;
 
 /// Characters of words on a chart at most.
 const LONGEST: usize = 60;
-/// How far words of knees and names may reach over the side of a chart.
+/// How far words may reach over the side of a chart.
 pub(super) const OVER_SIDE: f64 = 6.0;
 
 /// What words are.
@@ -56,11 +56,6 @@ impl Words {
             What::Note | What::Name => Some(self.area),
             What::Limit => Some(self.area.grown(2.0)),
         }
-    }
-
-    /// Whether they lie over others.
-    pub(super) fn touches(&self, others: &[Self]) -> bool {
-        others.iter().any(|other| other.area.touches(self.area))
     }
 }
 

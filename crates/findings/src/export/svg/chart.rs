@@ -6,6 +6,8 @@ use super::{legend, marks};
 use crate::chart::area::{Area, At};
 use crate::chart::colours::Fill;
 use crate::chart::layout::Plot as _;
+use crate::chart::layout::bands;
+use crate::chart::layout::labels::{Labels, LeftOut, labels};
 use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
 use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
 use powerband_core::base::humanize;
@@ -15,7 +17,8 @@ const MOST_TOLD: usize = 3_000;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
-    let below = legend::draw(canvas, &legend::items(spec), area);
+    let (names, labels) = labels_beside_legend(canvas, spec, area);
+    let below = legend::draw(canvas, &names.items(), area);
     let plot = Plot::new(canvas, spec, below);
     plot.hairlines(canvas);
     canvas.clipped(plot.inner.grown(canvas.measures.line), |canvas| {
@@ -29,7 +32,31 @@ pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
     for series in &spec.series {
         markers(canvas, &plot, series, is_told);
     }
-    marks::draw(canvas, &plot);
+    marks::draw(canvas, &plot, &labels);
+}
+
+/// The entries of the legend, which also says what has no room on the chart, and the words that have room below
+/// a legend of that height.
+fn labels_beside_legend<'s>(
+    canvas: &Canvas,
+    spec: &'s ChartSpec,
+    area: Area,
+) -> (legend::Names<'s>, Labels) {
+    let mut left_out = Vec::new();
+    loop {
+        let names = legend::Names::new(spec, &left_out);
+        let below = legend::below(canvas, &names.items(), area);
+        let labels = labels(&Plot::new(canvas, spec, below));
+        let news = labels
+            .left_out
+            .iter()
+            .filter(|one| !left_out.contains(*one));
+        let news: Vec<LeftOut> = news.cloned().collect();
+        if news.is_empty() {
+            return (names, labels);
+        }
+        left_out.extend(news);
+    }
 }
 
 /// The dashes of a published curve.
@@ -50,12 +77,13 @@ fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
 }
 
 fn band(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
-    let with_band = || run.iter().filter_map(|point| Some((point.x, point.band?)));
-    let low = with_band().map(|(x, band)| plot.place(x, band.0));
-    let high = with_band().map(|(x, band)| plot.place(x, band.1));
-    let around: Vec<At> = low.chain(high.rev()).collect();
-    if around.len() > 2 {
-        canvas.area(&around, canvas.colours.series(series.colour), 0.14);
+    let slices = bands::band(plot, run);
+    if slices.is_empty() {
+        return;
+    }
+    let (outlines, strength) = bands::outlines(&slices);
+    for outline in outlines {
+        canvas.area(&outline, canvas.colours.series(series.colour), strength);
     }
 }
 

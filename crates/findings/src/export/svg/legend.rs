@@ -2,6 +2,7 @@
 
 use super::canvas::{Canvas, Height, Pen, Side, dashes};
 use crate::chart::area::Area;
+use crate::chart::layout::labels::LeftOut;
 use crate::chart::layout::series::HOLLOW;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
 use crate::export::text_metrics;
@@ -23,16 +24,46 @@ pub(super) struct Item<'a> {
     is_hollow: bool,
 }
 
-impl<'a> Item<'a> {
-    fn of(series: &'a Series) -> Self {
+/// The names of a chart's series, with the words that have no room on the chart itself.
+pub(super) struct Names<'a> {
+    of_series: Vec<(&'a Series, String)>,
+    others: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(spec: &'a ChartSpec, left_out: &[LeftOut]) -> Self {
+        let series = spec.series.iter().filter(|_| is_needed(spec));
+        let name = |series: &'a Series| {
+            let own = left_out.iter().filter(|one| one.series == Some(series.id));
+            let words = own.map(|one| one.text.as_str());
+            let name: Vec<&str> = std::iter::once(series.name.as_str()).chain(words).collect();
+            (series, name.join(", "))
+        };
+        let of_series: Vec<(&Series, String)> = series.map(name).collect();
+        let has_name = |one: &&LeftOut| of_series.iter().any(|(own, _)| Some(own.id) == one.series);
+        let others = left_out.iter().filter(|one| !has_name(one));
         Self {
-            colour: Some(series.colour),
-            name: &series.name,
-            is_block: false,
-            is_hollow: series.stroke == Stroke::Published,
+            others: others.map(|one| one.text.clone()).collect(),
+            of_series,
         }
     }
 
+    /// The entries of the legend.
+    pub(super) fn items(&self) -> Vec<Item<'_>> {
+        let series = self.of_series.iter().map(|(series, name)| Item {
+            colour: Some(series.colour),
+            name,
+            is_block: false,
+            is_hollow: series.stroke == Stroke::Published,
+        });
+        let others = self.others.iter();
+        series
+            .chain(others.map(|text| Item::shade(None, text)))
+            .collect()
+    }
+}
+
+impl<'a> Item<'a> {
     fn marker(&self, canvas: &mut Canvas, at: (f64, f64)) {
         let radius = canvas.measures.marker * 1.1;
         canvas.marker(at, self.colour.unwrap_or_default(), radius);
@@ -73,12 +104,6 @@ fn is_needed(spec: &ChartSpec) -> bool {
     let is_of_one = spec.series.len() == 1;
     !strokes.clone().all(|stroke| stroke == Stroke::Bars)
         && (!is_of_one || strokes.any(|stroke| matches!(stroke, Stroke::Curve | Stroke::Published)))
-}
-
-/// The entries of a chart.
-pub(super) fn items(spec: &ChartSpec) -> Vec<Item<'_>> {
-    let series = spec.series.iter().filter(|_| is_needed(spec));
-    series.map(Item::of).collect()
 }
 
 /// How high a legend is.
@@ -178,6 +203,11 @@ pub(super) fn draw(canvas: &mut Canvas, items: &[Item<'_>], area: Area) -> Area 
         words.colour = canvas.colours.quiet;
         canvas.text((area.left + x, y), &text, words);
     }
+    below(canvas, items, area)
+}
+
+/// What is left of an area below a legend.
+pub(super) fn below(canvas: &Canvas, items: &[Item<'_>], area: Area) -> Area {
     Area {
         top: area.top + height(canvas, items, area.width()),
         ..area

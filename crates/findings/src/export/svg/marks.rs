@@ -4,10 +4,10 @@ use super::axes::Plot;
 use super::canvas::{Canvas, Pen};
 use crate::chart::area::Area;
 use crate::chart::layout::failures::{self, Failed};
+use crate::chart::layout::labels::{Labels, limit_line};
 use crate::chart::layout::marks::{Shape, shapes};
-use crate::chart::layout::notes;
 use crate::chart::layout::words::{What, Words};
-use crate::chart::spec::{Limit, Mark};
+use crate::chart::spec::Mark;
 
 /// Dashes of lines that only help.
 const DASHES: &str = "3 3";
@@ -20,18 +20,18 @@ pub(super) fn behind(canvas: &mut Canvas, plot: &Plot<'_>) {
 }
 
 /// Everything else, on top, and all words over it.
-pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>) {
+pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>, labels: &Labels) {
     for failed in failures::failed(plot) {
         failure(canvas, failed);
     }
     for shape in shapes(plot).iter().filter(|shape| !shape.is_behind()) {
         draw_shape(canvas, shape);
     }
-    for words in notes::words(plot) {
-        draw_words(canvas, &words);
+    for words in &labels.words {
+        draw_words(canvas, words);
     }
-    if let Some(limit) = &plot.spec.limit {
-        draw_limit(canvas, plot, limit);
+    if let Some(y) = limit_line(plot) {
+        draw_limit(canvas, plot, y, labels.limit.as_ref());
     }
 }
 
@@ -91,13 +91,14 @@ fn draw_words(canvas: &mut Canvas, words: &Words) {
 }
 
 /// The limit with its words, and what is beyond it.
-fn draw_limit(canvas: &mut Canvas, plot: &Plot<'_>, limit: &Limit) {
+fn draw_limit(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, words: Option<&Words>) {
     let inner = plot.inner;
-    let (y, words) = notes::limit(plot, limit, &limit.text);
     let above = Area { bottom: y, ..inner };
     canvas.rect(above, canvas.colours.bad, 0.05, 0.0);
     let pen = Pen::new(canvas.colours.accent, canvas.measures.hair * 1.2);
     let pen = pen.dashed("5 4").class("limit");
     canvas.line((inner.left, y), (inner.right, y), pen);
-    draw_words(canvas, &words);
+    if let Some(words) = words {
+        draw_words(canvas, words);
+    }
 }

@@ -77,7 +77,12 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Preset::Page => 0.4,
     };
     match drawing {
-        Drawing::Chart(spec) => room * share + legend::height(canvas, &legend::items(spec), room),
+        Drawing::Chart(spec) => {
+            room * share + {
+                let names = legend::Names::new(spec, &[]);
+                legend::height(canvas, &names.items(), room)
+            }
+        }
         Drawing::Lanes(shown) => lanes::height(canvas, shown, room),
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
