@@ -13,7 +13,6 @@ use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::{conditions, remarks};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
-use powerband_findings::chart::palette::colour;
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -80,7 +79,7 @@ impl CompareState {
             self.drawn = Drawn::default();
             return;
         };
-        let colour = |pick, setup| self.colour(open, pick, setup);
+        let colour = |pick: Pick, setup| open.colour(pick.session, setup);
         let overlays: Vec<Overlay<'_>> = [*before, *after]
             .into_iter()
             .filter_map(|pick| Some((pick, open.get(pick.session)?)))
@@ -106,19 +105,6 @@ impl CompareState {
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
             flags: raised(&comparison.pairs),
         };
-    }
-
-    /// The palette index of a side's setup: its own, or the next where that would be the colour of the
-    /// other side's.
-    pub fn colour(&self, open: &OpenSessions, pick: Pick, setup: usize) -> usize {
-        let own = open.colour(pick.session, setup);
-        let before = self.before.filter(|before| *before != pick && !pick.whole);
-        let taken = before.map(|before| open.colour(before.session, before.setup));
-        if taken.map(colour) == Some(colour(own)) && self.after == Some(pick) {
-            own + 1
-        } else {
-            own
-        }
     }
 
     /// The session whose rounds would settle what is open, and how many: both sides must be of one file.
@@ -310,38 +296,11 @@ fn whole(session: SessionId, setup: usize) -> Pick {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::plan::Look;
     use powerband_core::domain::session::Session;
     use powerband_findings::analysis::testing::session;
 
     fn opened(id: u64, session: &Session) -> OpenSession {
         OpenSession::of(SessionId(id), session.clone())
-    }
-
-    #[test]
-    fn the_sides_differ_in_colour() {
-        let mut open = OpenSessions::default();
-        let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
-        session.plan.looks = vec![Look::default(), Look::default()];
-        for id in [1, 2] {
-            open.put(opened(id, &session));
-        }
-        let (before, after) = (whole(SessionId(1), 0), whole(SessionId(2), 1));
-        let mut state = CompareState {
-            before: Some(before),
-            after: Some(after),
-            ..CompareState::default()
-        };
-        let colours = |state: &CompareState, open: &OpenSessions| {
-            [before, after].map(|pick| colour(state.colour(open, pick, pick.setup)))
-        };
-        assert_eq!(colours(&state, &open), [0, 3]);
-        // The user gave both the same.
-        session.plan.looks[1].colour = Some(5);
-        open.put(opened(2, &session));
-        assert_eq!(colours(&state, &open), [0, 1]);
-        state.after = None;
-        assert_eq!(colours(&state, &open), [0, 0]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::sessions::{Findings, LIVE, SessionId, series};
+use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
@@ -111,6 +111,8 @@ pub struct LiveRun {
     pub became: Option<SessionId>,
     /// Whether the program ends once the run is over.
     pub close_after: bool,
+    /// The palette index of each setup, which is that of its curve on every screen.
+    pub(crate) colours: Vec<usize>,
     /// Activity outside rounds: comparing outputs, profiling.
     pub aside: Option<String>,
     /// Start of the current step, in nanoseconds since the run began; `None` in a round.
@@ -138,6 +140,7 @@ impl LiveRun {
             progress: None,
             became: None,
             close_after: false,
+            colours: Vec::new(),
             aside: None,
             waits_since_ns: None,
             meter: Meter::default(),
@@ -329,10 +332,14 @@ impl LiveRun {
 
     /// The palette index of a setup.
     pub fn colour(&self, setup: usize) -> usize {
-        let looks = self.session.as_ref().map(|session| &session.plan.looks);
-        looks
-            .and_then(|looks| looks.get(setup)?.colour)
-            .unwrap_or(setup)
+        self.colours.get(setup).copied().unwrap_or(setup)
+    }
+
+    /// Takes the colours that its setups have beside the open sessions.
+    pub(crate) fn colours_from(&mut self, open: &mut OpenSessions) {
+        if let Some(session) = &self.session {
+            self.colours = open.colours_of_run(session);
+        }
     }
 
     /// The current case or its activity changed.

@@ -170,9 +170,13 @@ impl App {
             return;
         };
         match message {
-            RunMessage::Began(beginning) => run.begin(*beginning, clock::monotonic_ns()),
+            RunMessage::Began(beginning) => {
+                run.begin(*beginning, clock::monotonic_ns());
+                run.colours_from(&mut self.sessions);
+            }
             RunMessage::WentOn(session, rounds) => {
                 run.go_on(*session, rounds, clock::monotonic_ns());
+                run.colours_from(&mut self.sessions);
             }
             RunMessage::Refused(reason) => {
                 run.stage = Stage::Refused(reason.clone());
@@ -223,7 +227,6 @@ impl App {
         let Some(run) = &mut self.run else {
             return;
         };
-        run.find(over.findings.clone());
         run.session = Some(Arc::clone(&over.session));
         run.current = None;
         let close = run.close_after;
@@ -236,15 +239,17 @@ impl App {
             Ok((path, _)) => Stage::Saved(path),
             Err(reason) => Stage::NotSaved(reason),
         };
-        run.redraw_lanes();
         let stage = run.stage.clone();
-        self.sessions.close(LIVE);
         self.curves.forget(LIVE);
         // A session that got more rounds stays the one that it was.
         let grown = path.as_deref().and_then(|path| self.sessions.by_path(path));
         let grown = grown.map(|open| open.id);
         let id = grown.unwrap_or_else(|| self.sessions.new_id());
         run.became = Some(id);
+        self.sessions.run_became(id);
+        run.colours = self.sessions.colours_of(id, &over.session);
+        run.find(over.findings.clone());
+        run.redraw_lanes();
         self.compare.result = None;
         self.journey.run_is_over(id);
         self.sessions.put(OpenSession {

@@ -2,6 +2,7 @@
 //! in place, so that a view may hold it while the next version is being made.
 
 pub(crate) mod action;
+mod colours;
 pub(crate) mod commands;
 pub(crate) mod menu;
 pub(crate) mod palette;
@@ -12,6 +13,7 @@ mod work;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use colours::{Colours, Wanted};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
@@ -127,11 +129,24 @@ impl OpenSession {
         Self::unsaved(id, Arc::new(session), findings)
     }
 
-    /// How many palette indices it takes: one for each curve, and one for its place in a list where it has
-    /// none.
-    fn colours(&self) -> usize {
+    /// The colour that its plan has for each series: one for each curve, and one for its place in a list where
+    /// it has none.
+    fn saved_colours(&self) -> Vec<Option<usize>> {
         let published = self.findings.claims.curves.len();
-        (self.session.plan.setups.len() + published).max(1)
+        let setups = self.session.plan.setups.len();
+        let looks = &self.session.plan.looks;
+        let saved = (0..setups).map(|setup| looks.get(setup)?.colour);
+        let mut saved: Vec<Option<usize>> = saved.collect();
+        saved.resize((setups + published).max(1), None);
+        saved
+    }
+
+    /// By what it is known again when it is closed and opened.
+    fn key(&self) -> String {
+        let session = &self.session;
+        let unsaved = || format!("{}, {}", session.created, session.name);
+        let path = self.path.as_ref();
+        path.map_or_else(unsaved, |path| path.display().to_string())
     }
 
     /// Whether the first series, by which it is known in lists, is published and not measured.
@@ -156,6 +171,7 @@ pub enum OnDisk {
 pub struct OpenSessions {
     list: Vec<OpenSession>,
     next: u64,
+    colours: Colours,
 }
 
 impl OpenSessions {
@@ -199,6 +215,7 @@ impl OpenSessions {
 
     /// Adds one, or puts it where the one of its number was.
     pub fn put(&mut self, open: OpenSession) {
+        self.assign(&open);
         if let Some(old) = self.get_mut(open.id) {
             *old = open;
             return;
@@ -214,27 +231,47 @@ impl OpenSessions {
     /// Closes one.
     pub fn close(&mut self, id: SessionId) {
         self.list.retain(|open| open.id != id);
+        self.colours.close(id);
     }
 
-    /// The palette index of a setup: what the user chose, else the next one in turn over all that is open.
-    /// The first one is also the session's own, which one has that measured nothing.
+    /// The run in progress is over, and what was measured is this session from now on: it keeps the colours of
+    /// the run unless it was open before.
+    pub(crate) fn run_became(&mut self, id: SessionId) {
+        self.list.retain(|open| open.id != LIVE);
+        self.colours.hand_over(LIVE, id);
+    }
+
+    /// The palette index of a setup: the colour saved in the plan where no other open series has it, else a free
+    /// one. It stays while the session is open. The first one is also the session's own, which one has that
+    /// measured nothing.
     pub fn colour(&self, id: SessionId, setup: usize) -> usize {
-        let chosen = self
-            .get(id)
-            .and_then(|open| open.session.plan.looks.get(setup))
-            .and_then(|look| look.colour);
-        chosen.unwrap_or_else(|| self.before(id) + setup)
+        self.colours.of(id, setup).unwrap_or(setup)
     }
 
-    /// The palette index of a published curve, which is counted on from the session's measured ones.
+    /// The palette index of a published curve; they are counted on from the session's measured ones.
     pub(crate) fn colour_of_published(&self, open: &OpenSession, curve: usize) -> usize {
-        self.before(open.id) + open.session.plan.setups.len() + curve
+        self.colour(open.id, open.session.plan.setups.len() + curve)
     }
 
-    /// How many palette indices are taken by what was opened before a session.
-    fn before(&self, id: SessionId) -> usize {
-        let earlier = self.list.iter().take_while(|open| open.id != id);
-        earlier.map(OpenSession::colours).sum()
+    /// The palette indices of a run that begins, in the order of its setups.
+    pub(crate) fn colours_of_run(&mut self, session: &Arc<Session>) -> Vec<usize> {
+        let open = OpenSession::unsaved(LIVE, Arc::clone(session), Findings::default());
+        self.assign(&open);
+        self.colours_of(LIVE, session)
+    }
+
+    /// The palette indices of a session's setups.
+    pub(crate) fn colours_of(&self, id: SessionId, session: &Session) -> Vec<usize> {
+        let setups = 0..session.plan.setups.len();
+        setups.map(|setup| self.colour(id, setup)).collect()
+    }
+
+    fn assign(&mut self, open: &OpenSession) {
+        let wanted = Wanted {
+            key: open.key(),
+            saved: &open.saved_colours(),
+        };
+        self.colours.assign(open.id, &wanted);
     }
 
     /// What an open session is called: its name, with its time where another one is called the same.

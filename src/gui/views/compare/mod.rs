@@ -140,7 +140,7 @@ fn side(
         return;
     };
     ui.horizontal(|ui| {
-        let colour = app.compare.colour(&app.sessions, pick, pick.setup);
+        let colour = app.sessions.colour(pick.session, pick.setup);
         marker::inline(ui, colour);
         let room = (ui.available_width() - BATCH).max(60.0);
         let shown = if pick.whole {
