@@ -29,8 +29,6 @@ pub(super) mod space {
 pub(super) mod size {
     /// Width of the rail.
     pub(crate) const RAIL: f32 = 56.0;
-    /// Width of the library.
-    pub(crate) const LIBRARY: f32 = 248.0;
     /// Height of the strip at the foot.
     pub(crate) const STRIP: f32 = 32.0;
     /// Height of a control.

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{
-    self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
+    self, CentralPanel, Context, Frame, Margin, Panel, Rect, Stroke, Ui, ViewportCommand,
 };
 
 use super::dialogs::Dialogs;
 use super::repaint_throttle::{Calm, Pace};
 use super::theme::{self, size, space};
+use super::widgets::handle::{self, Grows};
 use super::widgets::{field, figure, focus};
 use super::{keyboard, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
+use powerband_app::screen::Screen;
+use powerband_app::shell::layout;
 use powerband_app::shell::settings::{self, Placement, Theme};
 use powerband_app::{App, Installation, Output};
 use powerband_core::base::clock;
@@ -26,6 +29,9 @@ const DRAIN: Duration = Duration::from_millis(10);
 const ACTIONS_KEPT: usize = 16;
 /// Size of the first window of a new user.
 const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
+
+/// The least width of one of two screens.
+const LEAST_SCREEN: f32 = 560.0;
 
 /// How the window is started.
 #[derive(Clone, Debug)]
@@ -266,7 +272,9 @@ impl Window {
             }
         }
         self.end_where_asked();
-        self.app.fit(ctx.content_rect().width() < size::NARROW);
+        let width = ctx.content_rect().width();
+        self.app.fit(width < size::NARROW);
+        self.app.fit_two(width - beside_screens(&self.app));
         self.note_placement(ctx);
         self.app.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
@@ -369,29 +377,45 @@ impl Window {
             .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 0)))
             .show(ui, |ui| shell::strip::show(ui, app, actions));
         Panel::left("rail")
-            .exact_size(size::RAIL)
+            .exact_size(shell::rail::width(app))
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, actions));
-        if app.shows_library() && app.screen != powerband_app::screen::Screen::Library {
-            Panel::left("library")
-                .exact_size(size::LIBRARY)
+        if stands_beside(app) {
+            let shown = Panel::left("library")
+                .exact_size(app.size_of(&layout::LIBRARY))
                 .resizable(false)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
                 .show(ui, |ui| shell::library::show(ui, app, actions));
+            let at = shown.response.rect;
+            handle::of_part(ui, app, &layout::LIBRARY, Grows::Right, at, actions);
         }
         if app.log_open {
-            Panel::bottom("log")
-                .default_size(220.0)
-                .resizable(true)
+            let shown = Panel::bottom("log")
+                .exact_size(app.size_of(&layout::LOG))
+                .resizable(false)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
                 .show(ui, |ui| shell::log::show(ui, app, actions));
+            let at = shown.response.rect;
+            handle::of_part(ui, app, &layout::LOG, Grows::Up, at, actions);
         }
         shell::notices::show(ui, app, actions);
         let margin = Margin::symmetric(space::LARGE as i8, 18);
+        let frame = edge(roles.ground).inner_margin(margin);
+        if let Some(right) = app.right_screen() {
+            let room = ui.available_width();
+            let share = app.size_of(&layout::RIGHT) / 1_000.0;
+            let width = (room * share).clamp(LEAST_SCREEN, room - LEAST_SCREEN);
+            let shown = Panel::right("right-screen")
+                .exact_size(width)
+                .resizable(false)
+                .frame(frame)
+                .show(ui, |ui| views::show(ui, app, right, actions));
+            between_screens(ui, shown.response.rect, room, actions);
+        }
         CentralPanel::no_frame()
-            .frame(edge(roles.ground).inner_margin(margin))
-            .show(ui, |ui| views::show(ui, app, actions));
+            .frame(frame)
+            .show(ui, |ui| views::show(ui, app, app.screen, actions));
     }
 }
 
@@ -413,6 +437,34 @@ impl eframe::App for Window {
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
         self.remember();
+    }
+}
+
+/// What stands beside the screens.
+fn beside_screens(app: &App) -> f32 {
+    let library = if stands_beside(app) {
+        app.size_of(&layout::LIBRARY)
+    } else {
+        0.0
+    };
+    shell::rail::width(app) + library
+}
+
+/// Whether the library stands beside the screen.
+fn stands_beside(app: &App) -> bool {
+    app.shows_library() && app.screen != Screen::Library
+}
+
+/// The edge between two screens, which keeps their shares when the window is resized.
+fn between_screens(ui: &Ui, right: Rect, room: f32, actions: &mut Vec<Action>) {
+    let part = &layout::RIGHT;
+    let name = format!("Size of {}", part.title);
+    let stroke = Stroke::new(1.0, theme::roles(ui).line);
+    ui.painter().vline(right.left(), right.y_range(), stroke);
+    let sized = handle::show(ui, part.id, &name, Grows::Left, right, right.width());
+    if let Some(size) = sized {
+        let share = size.chosen().map(|width| width / room * 1_000.0);
+        actions.push(Action::Shell(Shell::Resize(part.id.to_owned(), share)));
     }
 }
 

@@ -33,7 +33,7 @@ pub mod timeline;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use action::{Action, Sessions};
+use action::{Action, Sessions, Shell};
 use compare::CompareState;
 use curves::CurvesState;
 use figures::Picture;
@@ -53,6 +53,7 @@ use run::LiveRun;
 use screen::Screen;
 use sessions::{OpenSessions, SessionId};
 use shell::settings::{self, Remembered};
+use shell::trail::Trail;
 use tables::Tables;
 use timeline::TimelineState;
 
@@ -122,6 +123,10 @@ pub struct App {
     /// Whether the library is shown beside the screen all the same where the window has no room for both;
     /// nothing where it has.
     library_in_narrow: Option<bool>,
+    /// Whether the window has room for two screens.
+    has_room_for_two: bool,
+    /// Where the user has been.
+    pub trail: Trail,
     /// Whether the window asks what happens to the run.
     pub closing: bool,
     /// This machine.
@@ -182,6 +187,8 @@ impl App {
             palette_open: false,
             log_open: false,
             library_in_narrow: None,
+            has_room_for_two: false,
+            trail: Trail::default(),
             closing: false,
             machine: MachineState::default(),
             planner: Planner::new(remembered.draft.clone()),
@@ -248,6 +255,14 @@ impl App {
     /// Applies an action.
     pub fn act(&mut self, action: Action) {
         match action {
+            Action::Shell(Shell::Earlier) => self.go_back(),
+            Action::Shell(Shell::Later) => self.go_forward(),
+            _ => self.on_the_trail(|app| app.apply(action)),
+        }
+    }
+
+    fn apply(&mut self, action: Action) {
+        match action {
             Action::Go(screen) => self.go(screen),
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
@@ -289,6 +304,17 @@ impl App {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// After another screen came into sight: what is found only for a screen that is shown.
+    fn refresh_shown(&mut self) {
+        if self.shows(Screen::History) {
+            // The library may have other sessions by now.
+            self.history.is_stale = true;
+            self.follow_if_wanted();
+        }
+        self.compare_steps_if_wanted();
+        self.add_up_if_wanted();
     }
 
     fn say(&mut self, weight: Weight, text: impl Into<String>) {

@@ -12,7 +12,7 @@ impl App {
     pub fn receive(&mut self, budget: Duration) -> bool {
         let begun = Instant::now();
         while let Some(message) = self.jobs.next() {
-            self.take(message);
+            self.on_the_trail(|app| app.take(message));
             if begun.elapsed() >= budget {
                 return true;
             }

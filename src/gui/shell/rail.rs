@@ -1,16 +1,17 @@
 //! The rail at the left: one icon for each screen.
 
 use eframe::egui::{
-    self, Align2, CornerRadius, FontId, Rect, Response, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
+    self, Align2, CornerRadius, FontId, Response, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
 };
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
 use crate::gui::views;
-use crate::gui::widgets::tip;
+use crate::gui::widgets::{menu, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::command;
+use powerband_app::items::Item;
 use powerband_app::screen::Screen;
 
 /// Height of an entry: the least, and where there is room.
@@ -22,18 +23,32 @@ const BESIDE: f32 = 13.0;
 /// Height of the program's sign with what is around it, and of what is below the last entry.
 const AROUND: f32 = 60.0;
 
+/// From the left of an entry to the middle of its icon, where its name stands beside it.
+const GLYPH: f32 = 18.0;
+/// Width of the rail with the names of the screens.
+const WITH_NAMES: f32 = 148.0;
+
+/// How wide it is.
+pub(crate) fn width(app: &App) -> f32 {
+    if app.remembered.rail_labels {
+        WITH_NAMES
+    } else {
+        size::RAIL
+    }
+}
+
 /// Shows it. In a low window its entries come closer and shrink; where even that is not enough the screens
 /// are scrolled, and the two entries at the foot stay.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
-    // Every screen, and the switch of the library.
-    let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 1);
+    // Every screen, the switch of the library and that of the names.
+    let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 2);
     ui.vertical_centered(|ui| {
         ui.spacing_mut().item_spacing.y = apart;
         ui.add_space(space::SMALL);
         mark(ui);
         ui.add_space(space::SMALL);
-        let foot = 2.0 * (height + apart) + space::SMALL;
+        let foot = 3.0 * (height + apart) + space::SMALL;
         ScrollArea::vertical()
             .id_salt("rail")
             .auto_shrink([false, false])
@@ -41,18 +56,23 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .show(ui, |ui| screens(ui, app, height, actions));
         ui.with_layout(egui::Layout::bottom_up(egui::Align::Center), |ui| {
             ui.add_space(space::SMALL);
-            if entry(ui, app, Screen::Settings, icon::SETTINGS, height) {
-                actions.push(Action::Go(Screen::Settings));
-            }
+            entry(ui, app, Screen::Settings, icon::SETTINGS, height, actions);
             let name = if app.shows_library() {
                 "Hide the library"
             } else {
                 "Show the library"
             };
-            let switch = square(ui, icon::PANEL, roles.faint, name, "", false, height);
-            if switch.clicked() {
+            let has_names = app.remembered.rail_labels;
+            let short = has_names.then_some("Library");
+            let words = Words {
+                name,
+                help: "",
+                short,
+            };
+            if square(ui, icon::PANEL, roles.faint, &words, false, height).clicked() {
                 actions.push(Action::Shell(Shell::ToggleLibrary));
             }
+            names_switch(ui, has_names, height, actions);
         });
     });
 }
@@ -73,9 +93,7 @@ fn screens(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
             .iter()
             .filter(|view| view.screen != Screen::Settings)
         {
-            if entry(ui, app, view.screen, view.icon, height) {
-                actions.push(Action::Go(view.screen));
-            }
+            entry(ui, app, view.screen, view.icon, height, actions);
         }
     });
 }
@@ -106,10 +124,43 @@ fn mark(ui: &mut Ui) {
     );
 }
 
-fn entry(ui: &mut Ui, app: &App, screen: Screen, glyph: icon::Icon, height: f32) -> bool {
+/// Shows the names of the screens, or icons alone.
+fn names_switch(ui: &mut Ui, has_names: bool, height: f32, actions: &mut Vec<Action>) {
+    let (glyph, name, short) = if has_names {
+        (
+            icon::LEFT,
+            "Hide the names of the screens",
+            Some("Icons only"),
+        )
+    } else {
+        (icon::RIGHT, "Show the names of the screens", None)
+    };
+    let words = Words {
+        name,
+        help: "",
+        short,
+    };
+    let faint = theme::roles(ui).faint;
+    if square(ui, glyph, faint, &words, false, height).clicked() {
+        actions.push(Action::Shell(Shell::RailLabels(!has_names)));
+    }
+}
+
+fn entry(
+    ui: &mut Ui,
+    app: &App,
+    screen: Screen,
+    glyph: icon::Icon,
+    height: f32,
+    actions: &mut Vec<Action>,
+) {
     let roles = theme::roles(ui);
     let is_on = app.screen == screen;
-    let color = if is_on { roles.accent } else { roles.quiet };
+    let color = if app.shows(screen) {
+        roles.accent
+    } else {
+        roles.quiet
+    };
     let keys = command::ALL
         .iter()
         .find(|command| command.title.strip_prefix("Go to ") == Some(screen.title()))
@@ -117,28 +168,48 @@ fn entry(ui: &mut Ui, app: &App, screen: Screen, glyph: icon::Icon, height: f32)
         .unwrap_or_default();
     let named = format!("{}  {keys}", screen.title());
     let help = format!("{}\n{}", named.trim_end(), screen.purpose());
-    let response = square(ui, glyph, color, screen.title(), &help, is_on, height);
+    let words = Words {
+        name: screen.title(),
+        help: &help,
+        short: app.remembered.rail_labels.then(|| screen.title()),
+    };
+    let response = square(ui, glyph, color, &words, is_on, height);
     if screen == Screen::Run && app.is_running() {
         let at = response.rect.center_top() + vec2(12.0, 6.0);
         ui.painter().circle_filled(at, 3.5, roles.accent);
     }
-    response.clicked()
+    menu::of_item(&response, app, &Item::Screen(screen), actions);
+    if response.clicked() {
+        actions.push(Action::Go(screen));
+    }
+}
+
+/// What an entry says: to screen readers, on hover, and beside its icon where there is room.
+struct Words<'a> {
+    name: &'a str,
+    help: &'a str,
+    short: Option<&'a str>,
 }
 
 fn square(
     ui: &mut Ui,
     glyph: icon::Icon,
     color: egui::Color32,
-    name: &str,
-    help: &str,
+    words: &Words<'_>,
     is_on: bool,
     height: f32,
 ) -> Response {
+    let Words { name, help, short } = words;
     let roles = theme::roles(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(size::RAIL - 18.0, height), Sense::click());
-    let response = response.accessible_name(name);
+    let width = if short.is_some() {
+        WITH_NAMES
+    } else {
+        size::RAIL
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(width - 18.0, height), Sense::click());
+    let response = response.accessible_name(*name);
     response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::accesskit::Role::Button, true, is_on, name)
+        egui::WidgetInfo::selected(egui::accesskit::Role::Button, true, is_on, *name)
     });
     if is_on || response.hovered() {
         ui.painter()
@@ -150,13 +221,18 @@ fn square(
         color
     };
     let font = FontId::new(18.0, theme::icons());
-    ui.painter().text(
-        Rect::center(&rect),
-        Align2::CENTER_CENTER,
-        glyph,
-        font,
-        color,
-    );
+    let at = match short {
+        Some(_) => pos2(rect.left() + GLYPH, rect.center().y),
+        None => rect.center(),
+    };
+    ui.painter()
+        .text(at, Align2::CENTER_CENTER, glyph, font, color);
+    if let Some(short) = short {
+        let at = pos2(rect.left() + 2.0 * GLYPH, rect.center().y);
+        let font = theme::words(theme::text::BODY);
+        ui.painter()
+            .text(at, Align2::LEFT_CENTER, short, font, color);
+    }
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
     tip::at_the_right(response, if help.is_empty() { name } else { help }, BESIDE)
 }

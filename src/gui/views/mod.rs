@@ -16,10 +16,12 @@ use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 
 use super::icon::{self, Icon};
 use super::theme::{self, space};
+use super::widgets::handle::{self, Grows};
 use super::widgets::label;
 use powerband_app::App;
 use powerband_app::action::Action;
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout;
 
 /// A screen of the window.
 pub(crate) struct View {
@@ -89,10 +91,10 @@ pub(super) const ALL: &[View] = &[
     },
 ];
 
-/// Shows the screen that the application is at.
-pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(view) = ALL.iter().find(|view| view.screen == app.screen) {
-        ui.push_id(app.screen.title(), |ui| (view.show)(ui, app, actions));
+/// Shows a screen.
+pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
+    if let Some(view) = ALL.iter().find(|view| view.screen == screen) {
+        ui.push_id(screen.title(), |ui| (view.show)(ui, app, actions));
     }
 }
 
@@ -135,23 +137,33 @@ fn in_order(ui: &mut Ui, count: usize, mut add: impl FnMut(&mut Ui, usize)) {
     }
 }
 
-/// A main column, and at its right one of a fixed width; `add` fills either.
-fn columns(ui: &mut Ui, side: f32, mut add: impl FnMut(&mut Ui, bool)) {
-    ui.horizontal_top(|ui| {
+/// A main column, and at its right one whose width the user chooses; `add` fills either.
+fn columns(
+    ui: &mut Ui,
+    app: &App,
+    actions: &mut Vec<Action>,
+    mut add: impl FnMut(&mut Ui, bool, &mut Vec<Action>),
+) {
+    let side = app.size_of(&layout::SIDE);
+    let side = side.min(ui.available_width() / 2.0);
+    let shown = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let width = ui.available_width() - side - space::MEDIUM;
         ui.allocate_ui(vec2(width, 0.0), |ui| {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                add(ui, false);
+                add(ui, false, actions);
             });
         });
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = space::MEDIUM;
             ui.set_width(side);
-            add(ui, true);
+            add(ui, true, actions);
         });
     });
+    let whole = shown.response.rect;
+    let side = whole.with_min_x(whole.right() - side - space::MEDIUM / 2.0);
+    handle::of_part(ui, app, &layout::SIDE, Grows::Left, side, actions);
 }
 
 /// The scrolling part of a screen. It stays clear of its own edge, which would cut cards.

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 
 use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
 
+use super::handle::{self, Grows};
 use super::table::{self, ColumnSpec, Table};
 use super::{button, field, flags, label, menu, verdict};
 use crate::gui::icon;
-use crate::gui::theme::{self, space};
+use crate::gui::theme::{self, size, space};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::items::{self, Item};
@@ -18,6 +19,8 @@ use powerband_findings::tables::Head;
 use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::View;
 
+/// The least height of a table that was made lower.
+const LEAST_HEIGHT: f32 = 96.0;
 /// Most letters of a value in a menu.
 const LONGEST: usize = 32;
 /// Rows that the widths of words are measured by.
@@ -76,7 +79,14 @@ impl DataTable<'_> {
             return Touched::default();
         };
         let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
+        let widths = app.tables.widths(self.id);
         let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
+        for (column, head) in columns.iter_mut().zip(view.heads()) {
+            if let Some(width) = widths.and_then(|widths| widths.get(head.key)) {
+                column.width = *width;
+                column.grows = false;
+            }
+        }
         columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
@@ -97,7 +107,7 @@ impl DataTable<'_> {
             }),
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
-            height: self.height,
+            height: self.height(app),
             menu: &of_cell,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
@@ -124,6 +134,13 @@ impl DataTable<'_> {
             None => table.show(ui, paint),
         };
         actions.append(&mut asked.borrow_mut());
+        self.edge(ui, app, view.len(), actions);
+        if let Some((place, width)) = touched.resized
+            && let Some(key) = keys.get(place)
+        {
+            let width = Change::Width((*key).to_owned(), width);
+            actions.push(Action::Table(self.id, width));
+        }
         if let Some(key) = touched.sorted.and_then(|place| keys.get(place)) {
             let sort = Change::Sort((*key).to_owned());
             actions.push(Action::Table(self.id, sort));
@@ -131,6 +148,36 @@ impl DataTable<'_> {
         Touched {
             clicked: touched.clicked.and_then(|row| view.source(row)),
             hovered: touched.hovered.and_then(|row| view.source(row)),
+        }
+    }
+}
+
+impl DataTable<'_> {
+    /// Its most height: what the user chose, else the usual one.
+    fn height(&self, app: &App) -> f32 {
+        let chosen = app.remembered.sizes.get(&self.part());
+        chosen.map_or(self.height, |height| height.max(LEAST_HEIGHT))
+    }
+
+    /// Names its height in the settings.
+    fn part(&self) -> String {
+        format!("table {}", self.id)
+    }
+
+    /// The lower edge, where more rows than fit make a height worth changing.
+    fn edge(&self, ui: &Ui, app: &App, rows: usize, actions: &mut Vec<Action>) {
+        let now = self.height(app);
+        let all = rows as f32 * size::ROW;
+        if all <= now && now <= self.height {
+            return;
+        }
+        let shown = ui.min_rect();
+        let title = tables::find(self.id).map_or("the table", |kind| kind.title);
+        let name = format!("Height of {title}");
+        let part = self.part();
+        if let Some(height) = handle::show(ui, &part, &name, Grows::Down, shown, now) {
+            let height = height.chosen().map(|height| height.max(LEAST_HEIGHT));
+            actions.push(Action::Shell(Shell::Resize(part, height)));
         }
     }
 }

@@ -9,7 +9,7 @@ use eframe::egui::{
 };
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use super::menu;
+use super::{handle, menu};
 use crate::gui::theme::{self, size, text};
 use powerband_core::base::humanize::UNKNOWN;
 
@@ -46,6 +46,8 @@ impl ColumnSpec {
 pub(crate) struct Touched {
     /// The column whose header was clicked.
     pub sorted: Option<usize>,
+    /// The column whose edge was dragged, and its new width; nothing for the one that suits it.
+    pub resized: Option<(usize, Option<f32>)>,
     /// The row that was clicked.
     pub clicked: Option<usize>,
     /// The row under the pointer.
@@ -142,7 +144,7 @@ impl Table<'_> {
                 builder = builder.column(kind.at_least(column.width).clip(true));
             }
             builder
-                .header(size::ROW, |header| touched.sorted = self.header(header))
+                .header(size::ROW, |header| self.header(header, &mut touched))
                 .body(|mut body| {
                     let rows = Rows {
                         name,
@@ -157,17 +159,23 @@ impl Table<'_> {
         touched
     }
 
-    /// The titles; the answer is the one that was clicked.
-    fn header(&self, mut header: TableRow<'_, '_>) -> Option<usize> {
-        let mut clicked = None;
+    /// The titles, and between them the edges to drag.
+    fn header(&self, mut header: TableRow<'_, '_>, touched: &mut Touched) {
         for (index, column) in self.columns.iter().enumerate() {
             header.col(|ui| {
                 if self.head(ui, index, column).clicked() {
-                    clicked = Some(index);
+                    touched.sorted = Some(index);
+                }
+                if column.title.is_empty() {
+                    return;
+                }
+                let id = Id::unique(("column", self.id, index));
+                let cell = ui.max_rect();
+                if let Some(width) = handle::of_column(ui, id, cell, cell.width()) {
+                    touched.resized = Some((index, width.chosen()));
                 }
             });
         }
-        clicked
     }
 
     fn row(

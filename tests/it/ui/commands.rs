@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers};
 use egui_kittest::kittest::NodeT as _;
-use powerband_app::action::{Action, Curves, Library};
+use powerband_app::action::{Action, Curves, Library, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::shell::settings::Theme;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -64,6 +65,20 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     if ["pause", "skip", "stop"].contains(&id) {
         app.run = Some(live());
     }
+    if ["earlier", "later"].contains(&id) {
+        for action in [
+            Action::Go(Screen::Home),
+            Action::Go(Screen::Curves),
+            Action::Shell(Shell::Earlier),
+        ] {
+            app.act(action);
+        }
+        if id == "earlier" {
+            app.act(Action::Shell(Shell::Later));
+        }
+    }
+    let right = ["swap-screens", "one-screen"].contains(&id);
+    app.remembered.right_screen = right.then_some(Screen::Compare);
     if ["undo", "redo"].contains(&id) {
         app.screen = Screen::Plan;
     }
@@ -76,6 +91,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
         desk.act(Action::Curves(Curves::PinStep(1)));
     }
     desk.steps(2);
+    // Until the next frame takes in how wide the window is.
+    desk.app_mut()
+        .fit_two(if right { ROOM_FOR_TWO } else { 0.0 });
 }
 
 pub(super) fn live() -> powerband_app::run::LiveRun {

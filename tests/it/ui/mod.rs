@@ -21,6 +21,7 @@ mod hanging;
 mod imported;
 mod journey;
 mod kernels;
+mod layout;
 mod library;
 mod machine;
 mod menus;

@@ -15,6 +15,7 @@ use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
 use powerband_app::plan::{PlanEdit, Requests};
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::tables::action::Change;
 use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
@@ -62,6 +63,12 @@ ways! {
     Action::Shell(Shell::Palette(_)) => Palette,
     Action::Shell(Shell::Log(_)) => Palette,
     Action::Shell(Shell::ToggleLibrary) => Palette,
+    Action::Shell(Shell::Earlier) => Palette,
+    Action::Shell(Shell::Later) => Palette,
+    Action::Shell(Shell::Divide(_)) => Palette,
+    Action::Shell(Shell::SwapScreens) => Palette,
+    Action::Shell(Shell::Resize(_, _)) => Palette,
+    Action::Shell(Shell::RailLabels(_)) => Palette,
     Action::Shell(Shell::Theme(_)) => Palette,
     Action::Shell(Shell::NextTheme) => Palette,
     Action::Shell(Shell::Zoom(_)) => Palette,
@@ -207,6 +214,7 @@ ways! {
     Action::Table(_, Change::Sort(_)) => Palette,
     Action::Table(_, Change::Column(_, _)) => Palette,
     Action::Table(_, Change::Move(_, _)) => Palette,
+    Action::Table(_, Change::Width(_, _)) => Palette,
     Action::Table(_, Change::Reset) => Palette,
     Action::Table(_, Change::Filter(_)) => Field("Filter Cases"),
     Action::Table(_, Change::Copy) => Palette,
@@ -346,6 +354,14 @@ fn every_action_is_reached_without_a_mouse() {
     look(&mut desk, WITH_COUNTERS);
     collect(desk.app(), &mut arms, &mut fields);
     look(&mut desk, 0);
+    desk.act(Action::Go(Screen::Home));
+    desk.act(Action::Go(Screen::Plan));
+    desk.act(Action::Shell(Shell::Earlier));
+    desk.act(Action::Shell(Shell::Divide(Some(Screen::Curves))));
+    // Until the next frame takes in how wide the window is.
+    desk.app_mut().fit_two(ROOM_FOR_TWO);
+    collect(desk.app(), &mut arms, &mut fields);
+    desk.act(Action::Shell(Shell::Divide(None)));
     for screen in Screen::ALL {
         desk.app_mut().screen = screen;
         collect(desk.app(), &mut arms, &mut fields);

@@ -118,7 +118,7 @@ impl App {
     /// The same while a run goes on: its tables are made once the screen is shown, so that they take no time
     /// from what is measured.
     pub(crate) fn redraw_curves_of_run(&mut self) {
-        if self.screen == Screen::Curves {
+        if self.shows(Screen::Curves) {
             return self.redraw_all_curves();
         }
         self.curves.redraw(&self.sessions);
@@ -127,7 +127,7 @@ impl App {
 
     /// Makes the tables that are stale and shown.
     pub(crate) fn refresh_curves(&mut self) {
-        if self.curves.is_stale && self.screen == Screen::Curves {
+        if self.curves.is_stale && self.shows(Screen::Curves) {
             self.redraw_all_curves();
         }
     }

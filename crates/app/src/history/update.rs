@@ -23,7 +23,7 @@ impl App {
     pub(crate) fn follow_if_wanted(&mut self) {
         self.history.settle(&self.sessions);
         self.history_table();
-        if self.screen != Screen::History {
+        if !self.shows(Screen::History) {
             return;
         }
         let Some(following) = self.history.wanted() else {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::App;
 use crate::palette_entries::entry::Groups;
 use crate::sessions::{self, Pin, SessionId};
-use crate::{curves, library, plan, screen::Screen};
+use crate::{curves, library, plan, screen::Screen, shell};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::chart::spec::SeriesId;
@@ -28,6 +28,8 @@ pub enum Item {
     File(PathBuf),
     /// A setup of the plan, by its place.
     Setup(usize),
+    /// A screen, on the rail.
+    Screen(Screen),
 }
 
 /// What can be done with an item, in groups.
@@ -37,6 +39,7 @@ pub fn menu(app: &App, item: &Item) -> Groups {
         Item::Case(pin) => curves::menu::of_case(app, *pin),
         Item::Session(id) => sessions::menu::of_session(app, *id),
         Item::File(path) => library::menu::of_file(app, path),
+        Item::Screen(screen) => shell::menu::of_screen(app, *screen),
         Item::Setup(place) => plan::menu::of_setup(app, *place),
     }
 }
@@ -66,6 +69,7 @@ pub fn name(app: &App, item: &Item) -> String {
             };
             entry.unwrap_or_else(file)
         }
+        Item::Screen(screen) => screen.title().to_owned(),
         Item::Setup(place) => format!("setup {}", place + 1),
     }
 }

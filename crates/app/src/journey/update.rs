@@ -27,7 +27,7 @@ impl App {
     pub(crate) fn compare_steps_if_wanted(&mut self) {
         self.journey.settle(&self.sessions);
         let wanted = self.journey.wanted(&self.sessions);
-        let wanted = wanted.filter(|_| self.screen == Screen::Journey);
+        let wanted = wanted.filter(|_| self.shows(Screen::Journey));
         if let Some((looking, open)) = wanted.and_then(|l| Some((l, self.sessions.get(l.session)?)))
         {
             let (session, rows) = (Arc::clone(&open.session), Arc::clone(&open.findings.rows));

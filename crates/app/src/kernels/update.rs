@@ -74,7 +74,7 @@ impl App {
     pub(crate) fn add_up_if_wanted(&mut self) {
         self.kernels.settle(&self.sessions);
         let wanted = self.kernels.wanted(&self.sessions);
-        if let Some(wanted) = wanted.filter(|_| self.screen == Screen::Kernels) {
+        if let Some(wanted) = wanted.filter(|_| self.shows(Screen::Kernels)) {
             let session = |id| self.sessions.get(id).map(|open| Arc::clone(&open.session));
             let after = session(wanted.after.session);
             let before = wanted.before.and_then(|pick| session(pick.session));

@@ -2,6 +2,7 @@
 
 use super::settings::{Theme, Watching};
 use crate::keys::Shortcut;
+use crate::screen::Screen;
 
 /// Actions on the window itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,18 @@ pub enum Shell {
     Log(bool),
     /// Shows or hides the library beside the rail.
     ToggleLibrary,
+    /// To the place before.
+    Earlier,
+    /// To the place after, where one went back.
+    Later,
+    /// Shows this screen at the right of the other; nothing for one screen alone.
+    Divide(Option<Screen>),
+    /// Changes the two screens of a divided window.
+    SwapScreens,
+    /// The size of a part of the window, by its id; nothing for the usual one.
+    Resize(String, Option<f32>),
+    /// Shows the names of the screens beside their icons.
+    RailLabels(bool),
     /// Light, dark, or as the system has it.
     Theme(Theme),
     /// The next theme in turn.

@@ -4,12 +4,37 @@ use super::settings::Theme;
 use crate::action::{Action, Shell};
 use crate::command::entry::{Command, command};
 
+/// Why nothing can be done with two screens.
+const ONE_SCREEN: &str = "the window shows one screen";
+
 /// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("palette", "Find a command", "Ctrl+K", |app| {
         Ok(shell(Shell::Palette(!app.palette_open)))
     }),
     command("back", "Back out", "Escape", |_| Ok(Action::Back)),
+    command("earlier", "Go back", "Alt+ArrowLeft", |app| {
+        let can = app.trail.has_past().then(|| shell(Shell::Earlier));
+        can.ok_or("there is no place before this one")
+    }),
+    command("later", "Go forward", "Alt+ArrowRight", |app| {
+        let can = app.trail.has_future().then(|| shell(Shell::Later));
+        can.ok_or("there is no place after this one")
+    }),
+    command("swap-screens", "Swap the two screens", "", |app| {
+        let can = app.right_screen().map(|_| shell(Shell::SwapScreens));
+        can.ok_or(ONE_SCREEN)
+    }),
+    command("one-screen", "Show one screen alone", "", |app| {
+        let can = app.remembered.right_screen;
+        can.map(|_| shell(Shell::Divide(None))).ok_or(ONE_SCREEN)
+    }),
+    command(
+        "rail-labels",
+        "Show or hide the names of the screens",
+        "Ctrl+Shift+B",
+        |app| Ok(shell(Shell::RailLabels(!app.remembered.rail_labels))),
+    ),
     command("log", "Show the log", "Ctrl+L", |app| {
         Ok(shell(Shell::Log(!app.log_open)))
     }),

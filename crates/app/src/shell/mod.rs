@@ -2,6 +2,9 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub mod layout;
+pub(crate) mod menu;
 pub(crate) mod palette;
 pub mod settings;
+pub mod trail;
 mod update;

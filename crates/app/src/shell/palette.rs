@@ -1,5 +1,6 @@
 //! In the command palette: notices, and how the window behaves.
 
+use super::layout;
 use super::settings::Watching;
 use crate::App;
 use crate::action::{Action, Shell};
@@ -22,6 +23,8 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     notices
         .chain(watching(app))
         .chain(keys(app))
+        .chain(divided(app))
+        .chain(sizes(app))
         .chain([find])
         .collect()
 }
@@ -53,6 +56,32 @@ fn watching(app: &App) -> impl Iterator<Item = Offered> {
         };
         let change = Action::Shell(Shell::Watching(watching));
         seen_on(Screen::Settings, format!("Settings: {title}"), change)
+    })
+}
+
+/// Screens that can be shown at the right.
+fn divided(app: &App) -> impl Iterator<Item = Offered> {
+    let others = Screen::ALL.into_iter().filter(|other| !app.shows(*other));
+    others.map(|screen| {
+        let title = format!("Show {} at the right", screen.title());
+        anywhere(title, Action::Shell(Shell::Divide(Some(screen))))
+    })
+}
+
+/// The sizes of the parts of the window.
+fn sizes(app: &App) -> impl Iterator<Item = Offered> {
+    const STEP: f32 = 40.0;
+    layout::ALL.iter().flat_map(|part| {
+        let now = app.size_of(part);
+        let offer = |what: &str, size| {
+            let resize = Shell::Resize(part.id.to_owned(), size);
+            anywhere(format!("{what}: {}", part.title), Action::Shell(resize))
+        };
+        [
+            offer("Larger", Some(now + STEP)),
+            offer("Smaller", Some(now - STEP)),
+            offer("Usual size", None),
+        ]
     })
 }
 

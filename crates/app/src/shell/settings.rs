@@ -117,8 +117,14 @@ pub struct Remembered {
     pub watching: Watching,
     /// Whether the library is folded away.
     pub library_folded: bool,
+    /// Whether the rail shows the names of the screens.
+    pub rail_labels: bool,
     /// The screen.
     pub screen: Screen,
+    /// The screen at the right of it, where the window is divided.
+    pub right_screen: Option<Screen>,
+    /// Sizes that the user chose, by part of the window.
+    pub sizes: BTreeMap<String, f32>,
     /// Files of the open sessions.
     pub open: Vec<PathBuf>,
     /// Files of the built-in examples that are open.

@@ -10,13 +10,7 @@ use crate::{App, Output};
 impl App {
     pub(crate) fn go(&mut self, screen: Screen) {
         self.screen = screen;
-        if screen == Screen::History {
-            // The library may have other sessions by now.
-            self.history.is_stale = true;
-            self.follow_if_wanted();
-        }
-        self.compare_steps_if_wanted();
-        self.add_up_if_wanted();
+        self.refresh_shown();
     }
 
     /// Closes the innermost thing that is open.
@@ -58,6 +52,12 @@ impl App {
             Shell::Theme(theme) => self.remembered.theme = theme,
             Shell::NextTheme => self.remembered.theme = self.remembered.theme.next(),
             Shell::Watching(watching) => self.remembered.watching = watching,
+            Shell::Earlier => self.go_back(),
+            Shell::Later => self.go_forward(),
+            Shell::Divide(right) => self.divide(right),
+            Shell::SwapScreens => self.swap_screens(),
+            Shell::Resize(id, size) => self.resize(&id, size),
+            Shell::RailLabels(shown) => self.remembered.rail_labels = shown,
             Shell::Zoom(0) => self.remembered.zoom_steps = 0,
             Shell::Zoom(by) => {
                 let steps = self.remembered.zoom_steps.saturating_add(by);

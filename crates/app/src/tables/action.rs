@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// A change of a table, or a copy of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Sorts by a column; the same again turns it round.
     Sort(String),
@@ -11,6 +11,8 @@ pub enum Change {
     Column(String, bool),
     /// Moves a column to the left (below 0) or to the right.
     Move(String, i8),
+    /// The width of a column; nothing for the one that suits it.
+    Width(String, Option<f32>),
     /// Columns and rows as they are at first.
     Reset,
     /// Shows rows with these words only.

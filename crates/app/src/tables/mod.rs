@@ -71,13 +71,15 @@ pub fn find(id: &str) -> Option<&'static Kind> {
 }
 
 /// How the user arranged a table. Kept in the settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Arrangement {
     /// Keys of the shown columns, in order; empty for those that are shown at first.
     pub columns: Vec<String>,
     /// The column that rows are sorted by, and whether the largest comes first.
     pub sort: Option<Sort>,
+    /// Widths that the user chose, by the keys of their columns.
+    pub widths: BTreeMap<String, f32>,
 }
 
 /// A table as it is shown.
@@ -167,6 +169,11 @@ impl Tables {
         self.arrangements.get(id)?.sort.as_ref()
     }
 
+    /// Widths of its columns that the user chose, by their keys.
+    pub fn widths(&self, id: &str) -> Option<&BTreeMap<String, f32>> {
+        Some(&self.arrangements.get(id)?.widths)
+    }
+
     /// Arranges a table otherwise.
     pub(crate) fn change(&mut self, id: &'static str, change: &Change) {
         let Some(shown) = self.shown.get(id) else {
@@ -198,6 +205,12 @@ impl Tables {
                     arrangement.columns = columns;
                 }
             }
+            Change::Width(key, width) => {
+                match width.filter(|width| width.is_finite()) {
+                    Some(width) => arrangement.widths.insert(key.clone(), fitted(width)),
+                    None => arrangement.widths.remove(key),
+                };
+            }
             Change::Reset => {
                 *arrangement = Arrangement::default();
                 self.words.remove(id);
@@ -223,6 +236,13 @@ impl Tables {
             shown.version = self.versions;
         }
     }
+}
+
+/// A width that a column can have.
+fn fitted(width: f32) -> f32 {
+    const LEAST: f32 = 36.0;
+    const MOST: f32 = 1_200.0;
+    width.clamp(LEAST, MOST)
 }
 
 /// Numbers from the largest, words from A; the same column again turns it round, and a third time gives the

@@ -7,14 +7,20 @@ use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use powerband_findings::tables::view::View;
 
+/// What a step makes a column wider.
+const STEP: f32 = 24.0;
+/// The width that the first step of a column begins with.
+const USUAL: f32 = 120.0;
+
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let here = ALL.iter().filter(|kind| kind.screen == app.screen);
+    let here = ALL.iter().filter(|kind| app.shows(kind.screen));
     here.filter_map(|kind| Some((kind, app.tables.view(kind.id)?)))
-        .flat_map(|(kind, view)| of_table(kind, view))
+        .flat_map(|(kind, view)| of_table(app, kind, view))
         .collect()
 }
 
-fn of_table(kind: &Kind, view: &View) -> Vec<Offered> {
+fn of_table(app: &App, kind: &Kind, view: &View) -> Vec<Offered> {
+    let widths = app.tables.widths(kind.id);
     let offer = |what: &str, change: Change| {
         let title = format!("{}: {what}", kind.title);
         seen_on(kind.screen, title, Action::Table(kind.id, change))
@@ -31,6 +37,8 @@ fn of_table(kind: &Kind, view: &View) -> Vec<Offered> {
     for head in view.all_heads() {
         let (title, key) = (head.title, head.key.to_owned());
         let is_shown = shown.contains(&head.key);
+        let width = widths.and_then(|widths| widths.get(&key));
+        let width = width.copied().unwrap_or(USUAL);
         if is_shown {
             offers.extend([
                 offer(&format!("sort by {title}"), Change::Sort(key.clone())),
@@ -41,6 +49,14 @@ fn of_table(kind: &Kind, view: &View) -> Vec<Offered> {
                 offer(
                     &format!("move {title} to the right"),
                     Change::Move(key.clone(), 1),
+                ),
+                offer(
+                    &format!("{title} wider"),
+                    Change::Width(key.clone(), Some(width + STEP)),
+                ),
+                offer(
+                    &format!("{title} narrower"),
+                    Change::Width(key.clone(), Some(width - STEP)),
                 ),
             ]);
         }

@@ -22,8 +22,6 @@ use powerband_findings::chart::spec::ChartSpec;
 const REASONS: usize = 3;
 /// Width of the choice of a batch.
 const BATCH: f32 = 130.0;
-/// Width of the cards at the side.
-const SIDE: f32 = 320.0;
 /// Up to this width those cards stand in the one column.
 const NARROW: f32 = 860.0;
 /// Below this width cards stand below each other. It is less than the charts have beside the side
@@ -228,7 +226,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     if is_narrow {
         return one_column(ui, app, comparison, actions);
     }
-    super::columns(ui, SIDE, |ui, is_side| {
+    super::columns(ui, app, actions, |ui, is_side, actions| {
         if !is_side {
             overlaid(ui, app);
             return numbers(ui, app, comparison, actions);

@@ -35,7 +35,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
-            two_columns(ui, app, &faults, &mut edits);
+            two_columns(ui, app, &faults, &mut edits, actions);
         } else {
             one_column(ui, app, &faults, &mut edits);
         }
@@ -43,8 +43,14 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::each(edits, Action::Plan, actions);
 }
 
-fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
-    super::columns(ui, SIDE, |ui, is_side| {
+fn two_columns(
+    ui: &mut Ui,
+    app: &App,
+    faults: &[Fault],
+    edits: &mut Vec<PlanEdit>,
+    actions: &mut Vec<Action>,
+) {
+    super::columns(ui, app, actions, |ui, is_side, _| {
         if is_side {
             card(ui, |ui| cost(ui, app, faults));
             card(ui, |ui| care::show(ui, app, faults, edits));

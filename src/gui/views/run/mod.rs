@@ -60,24 +60,16 @@ fn body(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
 }
 
 fn two_columns(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = ui.available_width() - SIDE - space::MEDIUM;
-        ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| {
-                ui.spacing_mut().item_spacing.y = space::MEDIUM;
-                super::card(ui, |ui| curve(ui, run));
-                over_time(ui, run);
-                super::card(ui, |ui| cases(ui, app, run, actions));
-            });
-        });
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            ui.set_width(SIDE);
+    super::columns(ui, app, actions, |ui, is_side, actions| {
+        if is_side {
             visit(ui, run, actions);
             super::card(ui, |ui| devices::tiles(ui, run));
             super::card(ui, |ui| events(ui, run, EVENTS_LEAST));
-        });
+        } else {
+            super::card(ui, |ui| curve(ui, run));
+            over_time(ui, run);
+            super::card(ui, |ui| cases(ui, app, run, actions));
+        }
     });
 }
 

@@ -1,0 +1,163 @@
+//! How the window is divided, and the way back: two screens, sizes, and the places where one was.
+
+use eframe::egui::accesskit::Role;
+use powerband_app::action::{Action, Compare, Shell};
+use powerband_app::screen::Screen;
+use powerband_app::shell::layout;
+
+use super::narrow::resize;
+use super::pictures::{State, desk};
+use super::{Desk, name_of};
+
+/// A window with room for two screens.
+const WIDE: (f32, f32) = (1_920.0, 1_000.0);
+
+#[test]
+fn back_and_forward_go_through_where_one_was() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+1");
+    desk.press("Ctrl+5");
+    desk.press("Alt+ArrowLeft");
+    assert_eq!(desk.app().screen, Screen::Home);
+    desk.press("Alt+ArrowRight");
+    assert_eq!(desk.app().screen, Screen::Compare);
+    desk.press("Alt+ArrowLeft");
+    desk.press("Ctrl+9");
+    assert!(!desk.app().trail.has_future(), "a new way begins");
+    desk.press("Alt+ArrowLeft");
+    assert_eq!(desk.app().screen, Screen::Home);
+}
+
+#[test]
+fn a_screen_shows_what_it_showed_when_it_was_left() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+5");
+    let (before, after) = (desk.app().compare.before, desk.app().compare.after);
+    assert!(before.is_some() && before != after);
+    desk.press("Ctrl+4");
+    desk.act(Action::Compare(Compare::Swap));
+    assert_eq!(desk.app().compare.before, after);
+    desk.press("Alt+ArrowLeft");
+    assert_eq!(desk.app().screen, Screen::Compare);
+    assert_eq!(desk.app().compare.before, before);
+    let closed = before.expect("a side").session;
+    desk.press("Ctrl+4");
+    desk.act(Action::Sessions(powerband_app::action::Sessions::Close(
+        closed,
+    )));
+    desk.press("Alt+ArrowLeft");
+    assert_eq!(desk.app().screen, Screen::Compare, "and nothing is missed");
+}
+
+#[test]
+fn two_screens_stand_side_by_side_and_are_swapped() {
+    let mut desk = desk(State::Full, 1.0);
+    resize(&mut desk, WIDE);
+    desk.press("Ctrl+4");
+    desk.right_click("Compare");
+    desk.click("Show at the right");
+    assert_eq!(desk.app().right_screen(), Some(Screen::Compare));
+    desk.until("it is compared", |app| app.compare.result.is_some());
+    desk.steps(2);
+    let left = desk.get("Throughput").rect();
+    desk.reach("Case by case");
+    let right = desk.get("Case by case").rect();
+    assert!(left.right() < right.left(), "{left:?} {right:?}");
+    desk.act(Action::Shell(Shell::SwapScreens));
+    desk.steps(2);
+    assert_eq!(desk.app().screen, Screen::Compare);
+    assert_eq!(desk.app().right_screen(), Some(Screen::Curves));
+    assert!(desk.harness.unnamed_widgets().is_empty());
+    resize(&mut desk, (1_280.0, 800.0));
+    assert_eq!(desk.app().right_screen(), None, "there is no room for two");
+    resize(&mut desk, WIDE);
+    assert_eq!(desk.app().right_screen(), Some(Screen::Curves));
+    desk.act(Action::Shell(Shell::Divide(None)));
+    assert_eq!(desk.app().right_screen(), None);
+}
+
+#[test]
+fn every_pair_of_screens_has_room() {
+    let mut desk = desk(State::Full, 1.0);
+    resize(&mut desk, WIDE);
+    for screen in Screen::ALL {
+        desk.act(Action::Go(Screen::Curves));
+        if screen == Screen::Curves {
+            continue;
+        }
+        desk.act(Action::Shell(Shell::Divide(Some(screen))));
+        desk.steps(4);
+        for node in desk.nodes() {
+            let is_control = matches!(node.role(), Role::Button | Role::TextInput);
+            let Some(name) = name_of(&node).filter(|_| is_control) else {
+                continue;
+            };
+            let bounds = node.bounding_box();
+            let right = bounds.map_or(0.0, |bounds| bounds.x1);
+            assert!(right <= f64::from(WIDE.0), "{name} on {screen:?}: {right}");
+        }
+    }
+}
+
+#[test]
+fn the_edge_of_the_library_is_dragged_and_moved_by_keys() {
+    let mut desk = desk(State::Full, 1.0);
+    let usual = desk.app().size_of(&layout::LIBRARY);
+    let name = "Size of the library";
+    let at = desk.get(name).rect().center();
+    desk.get(name).focus();
+    desk.steps(2);
+    desk.press("ArrowRight");
+    assert_eq!(desk.app().size_of(&layout::LIBRARY), usual + 16.0);
+    let moved = desk.get(name).rect().center();
+    assert!((moved.x - at.x - 16.0).abs() < 0.5, "{at:?} {moved:?}");
+    desk.harness.drag_at(moved);
+    desk.step();
+    desk.harness.hover_at(moved + eframe::egui::vec2(60.0, 0.0));
+    desk.step();
+    desk.harness.drop_at(moved + eframe::egui::vec2(60.0, 0.0));
+    desk.step();
+    let dragged = desk.app().size_of(&layout::LIBRARY);
+    assert!((dragged - usual - 76.0).abs() < 1.0, "{dragged}");
+    let kept = desk.app().to_remember().sizes;
+    assert_eq!(kept.get("library"), Some(&dragged));
+    desk.act(Action::Shell(Shell::Resize("library".to_owned(), None)));
+    assert_eq!(desk.app().size_of(&layout::LIBRARY), usual);
+}
+
+fn head_width(desk: &Desk, title: &str, next: &str) -> f32 {
+    let left = |title: &str| desk.get(&format!("Sort by {title}")).rect().right();
+    left(next) - left(title)
+}
+
+#[test]
+fn a_column_is_as_wide_as_it_is_made() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+4");
+    desk.reach("Sort by Throughput");
+    let before = head_width(&desk, "Latency", "Throughput");
+    desk.press("Ctrl+K");
+    desk.steps(2);
+    desk.type_text("Cases: Throughput wider");
+    desk.press("Enter");
+    desk.press("Ctrl+K");
+    desk.steps(2);
+    desk.type_text("Cases: Throughput wider");
+    desk.press("Enter");
+    desk.steps(3);
+    let after = head_width(&desk, "Latency", "Throughput");
+    assert!(after > before + 20.0, "{before} {after}");
+    let kept = desk.app().to_remember().tables;
+    assert!(kept["cases"].widths.contains_key("throughput_per_s"));
+}
+
+#[test]
+fn the_rail_has_names_where_one_wants_them() {
+    let mut desk = desk(State::Small, 1.0);
+    let narrow = desk.get("Home").rect().width();
+    desk.click("Show the names of the screens");
+    assert!(desk.get("Home").rect().width() > narrow + 60.0);
+    assert!(desk.app().to_remember().rail_labels);
+    desk.click("Hide the names of the screens");
+    assert!((desk.get("Home").rect().width() - narrow).abs() < 0.5);
+}
