@@ -85,7 +85,9 @@ impl Progress {
             )),
             RunEvent::RoundFinished { case, round } => self.round_done(session, *case, round.round),
             RunEvent::CaseEnded { case, outcome } => self.case_done(session, *case, outcome),
-            RunEvent::Warned { text } => self.line(&format!("Note: {text}")),
+            RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => {
+                self.line(&format!("Note: {text}"));
+            }
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
             | RunEvent::WorkerStarted { .. }
@@ -98,6 +100,7 @@ impl Progress {
             | RunEvent::Idled { .. }
             | RunEvent::Read { .. }
             | RunEvent::DeviceLost { .. }
+            | RunEvent::TakenBack { .. }
             | RunEvent::Paused
             | RunEvent::Resumed
             | RunEvent::Ended { .. } => {}

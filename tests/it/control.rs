@@ -193,6 +193,44 @@ fn a_case_that_is_left_out_keeps_its_rounds() {
 }
 
 #[test]
+fn a_case_that_is_taken_back_gets_all_its_rounds() {
+    let running = Running::start(&[SLOW], 3, &Control::default());
+    let left_out = CaseKey { setup: 0, batch: 1 };
+    running.until(
+        "its round is over",
+        |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == left_out),
+    );
+    running.control.skip(left_out);
+    running.until(
+        "it is left out",
+        |event| matches!(event, RunEvent::CaseEnded { case, outcome: Outcome::Cancelled } if *case == left_out),
+    );
+    // It misses a round, or the rounds are over before long.
+    let other = CaseKey { setup: 0, batch: 2 };
+    running.until(
+        "the other case is measured",
+        |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == other),
+    );
+    assert!(running.control.take_back(left_out));
+    running.until(
+        "it is open again",
+        |event| matches!(event, RunEvent::TakenBack { case } if *case == left_out),
+    );
+    let control = running.control.clone();
+    let (session, rest) = running.end();
+    assert_eq!(outcomes(&session), [Outcome::Finished, Outcome::Finished]);
+    assert!(
+        session.cases.iter().all(|case| case.rounds.len() == 3),
+        "{session:?}"
+    );
+    let again = rest
+        .iter()
+        .any(|event| matches!(event, RunEvent::CaseOpened { case, .. } if *case == left_out));
+    assert!(again, "it was closed, and is opened again");
+    assert!(!control.take_back(left_out), "the rounds are over");
+}
+
+#[test]
 fn a_case_that_hangs_is_left_out_at_once_and_the_rest_is_measured() {
     let setups = ["fake,at=2,fail=run-hang", "fake"];
     let running = Running::start(&setups, 2, &Control::default());

@@ -123,7 +123,7 @@ fn a_worker_that_dies_between_visits_is_told_and_started_again() {
     });
     assert_eq!(outcomes(&session), [Outcome::Finished, Outcome::Finished]);
     assert!(session.cases.iter().all(|case| case.rounds.len() == 3));
-    let told = warning(&session, "the worker died");
+    let told = warning(&session, "the worker was killed");
     assert!(
         told.starts_with("fake:cpu: ") || told.starts_with("fake: "),
         "{told}"
@@ -132,6 +132,9 @@ fn a_worker_that_dies_between_visits_is_told_and_started_again() {
         told.contains("waited for its next visit") && told.contains("signal 9"),
         "{told}"
     );
+    assert!(told.contains("probably out of memory"), "{told}");
+    let is_death = |event: &RunEvent| matches!(event, RunEvent::WorkerDied { setup: 0, .. });
+    assert!(events.iter().any(is_death), "{events:#?}");
     let is_start = |event: &&RunEvent| matches!(event, RunEvent::WorkerStarted { setup: 0, .. });
     assert_eq!(events.iter().filter(is_start).count(), 2);
 }

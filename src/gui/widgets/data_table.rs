@@ -70,11 +70,24 @@ pub(crate) struct Touched {
     pub clicked: Option<usize>,
     /// The row under the pointer.
     pub hovered: Option<usize>,
+    /// Whether the user scrolled the rows.
+    pub is_scrolled: bool,
 }
 
 impl DataTable<'_> {
     /// Shows its rows.
     pub(crate) fn show(&self, ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> Touched {
+        self.show_with(ui, app, None, actions)
+    }
+
+    /// The same with a row that is scrolled into view, by its place in the whole table.
+    pub(crate) fn show_with(
+        &self,
+        ui: &mut Ui,
+        app: &App,
+        in_view: Option<usize>,
+        actions: &mut Vec<Action>,
+    ) -> Touched {
         let Some(view) = app.tables.view(self.id) else {
             return Touched::default();
         };
@@ -108,6 +121,7 @@ impl DataTable<'_> {
             rows: view.len(),
             selected: self.selected.and_then(|row| view.shown(row)),
             height: self.height(app),
+            in_view: in_view.and_then(|row| view.shown(row)),
             menu: &of_cell,
         };
         let first_words = columns.iter().position(|column| !column.is_number);
@@ -148,6 +162,7 @@ impl DataTable<'_> {
         Touched {
             clicked: touched.clicked.and_then(|row| view.source(row)),
             hovered: touched.hovered.and_then(|row| view.source(row)),
+            is_scrolled: touched.is_scrolled,
         }
     }
 }

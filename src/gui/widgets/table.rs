@@ -3,6 +3,7 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::emath::GuiRounding as _;
+use eframe::egui::scroll_area::ScrollAreaOutput;
 use eframe::egui::{
     Align, Align2, CursorIcon, Id, Label, Layout, Pos2, Rect, Response, RichText, ScrollArea,
     Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
@@ -52,6 +53,8 @@ pub(crate) struct Touched {
     pub clicked: Option<usize>,
     /// The row under the pointer.
     pub hovered: Option<usize>,
+    /// Whether the user scrolled its rows.
+    pub is_scrolled: bool,
 }
 
 /// Common to all rows of a table while they are made.
@@ -78,6 +81,8 @@ pub(crate) struct Table<'a> {
     pub selected: Option<usize>,
     /// Most height that it takes; more is scrolled.
     pub height: f32,
+    /// A row that is scrolled into view.
+    pub in_view: Option<usize>,
     /// What the right button offers on a cell, by its row and column.
     pub menu: Menu<'a>,
 }
@@ -126,6 +131,8 @@ impl Table<'_> {
     ) -> Touched {
         let mut touched = Touched::default();
         let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
+        // The scrolled rows take the wheel's movement, so it is read before.
+        let wheel = ui.input(|input| input.smooth_scroll_delta().y);
         ui.push_id(self.id, |ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
             ui.visuals_mut().selection.bg_fill = theme::roles(ui).raised;
@@ -135,6 +142,9 @@ impl Table<'_> {
                 .max_scroll_height(height)
                 .min_scrolled_height(height)
                 .cell_layout(Layout::left_to_right(Align::Center));
+            if let Some(row) = self.in_view.filter(|row| *row < self.rows) {
+                builder = builder.scroll_to_row(row, None);
+            }
             for column in self.columns {
                 let kind = if column.grows {
                     Column::remainder()
@@ -143,7 +153,7 @@ impl Table<'_> {
                 };
                 builder = builder.column(kind.at_least(column.width).clip(true));
             }
-            builder
+            let shown = builder
                 .header(size::ROW, |header| self.header(header, &mut touched))
                 .body(|mut body| {
                     let rows = Rows {
@@ -155,8 +165,21 @@ impl Table<'_> {
                         self.row(row, &rows, &mut cell, &mut touched);
                     });
                 });
+            let has_more = shown.content_size.y > shown.inner_rect.height() + 1.0;
+            touched.is_scrolled = has_more && self.is_scrolled_by_hand(ui, wheel, &shown);
         });
         touched
+    }
+
+    /// Whether the wheel or the scroll bar moved the rows in this frame.
+    fn is_scrolled_by_hand(&self, ui: &Ui, wheel: f32, shown: &ScrollAreaOutput<()>) -> bool {
+        let memory = Id::unique(("table-offset", self.id));
+        let offset = shown.state.clamped_offset().y;
+        let before: Option<f32> = ui.data(|data| data.get_temp(memory));
+        ui.data_mut(|data| data.insert_temp(memory, offset));
+        let is_over = ui.rect_contains_pointer(shown.inner_rect);
+        let is_dragged = ui.input(|input| input.pointer.any_down());
+        (is_over && wheel != 0.0) || (is_dragged && before.is_some_and(|before| before != offset))
     }
 
     /// The titles, and between them the edges to drag.

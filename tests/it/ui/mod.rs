@@ -33,6 +33,7 @@ mod pictures;
 mod plan_by_hand;
 mod reach;
 mod reports;
+mod run_screen;
 mod scaled;
 mod searching;
 mod timeline;

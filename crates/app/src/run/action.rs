@@ -1,5 +1,6 @@
 //! Actions on the run.
 
+use super::states::CaseFilter;
 use crate::sessions::SessionId;
 use powerband_core::domain::case::CaseKey;
 
@@ -20,6 +21,12 @@ pub enum Run {
     Stop,
     /// Skips a case; a second time ends its worker at once.
     Skip(CaseKey),
+    /// Takes a case back that was left out: it is measured in the rounds that are left.
+    Unskip(CaseKey),
+    /// Whether the table follows the active case.
+    Follow(bool),
+    /// Lists the cases of this state alone.
+    List(CaseFilter),
     /// Skips the current case.
     SkipCurrent,
     /// Recovers interrupted runs.

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 mod concurrent_runs;
 pub(crate) mod palette;
+pub mod states;
 mod table;
 mod update;
 mod work;
@@ -12,6 +13,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::states::CaseFilter;
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -99,6 +101,12 @@ pub struct LiveRun {
     pub current: Option<(CaseKey, String)>,
     /// Cases that the user left out.
     pub skipped: Vec<CaseKey>,
+    /// Cases that the user took back and the run has not opened again yet.
+    pub taken_back: Vec<CaseKey>,
+    /// Whether the table follows the active case.
+    pub follows: bool,
+    /// Which cases the table lists.
+    pub filter: CaseFilter,
     /// The log, oldest first.
     pub log: VecDeque<LogLine>,
     /// The newest samples of the current case.
@@ -115,6 +123,10 @@ pub struct LiveRun {
     pub(crate) colours: Vec<usize>,
     /// Activity outside rounds: comparing outputs, profiling.
     pub aside: Option<String>,
+    /// The places of the cases that the table lists.
+    listed: Vec<usize>,
+    /// What the run does now.
+    doing: Option<Doing>,
     /// Start of the current step, in nanoseconds since the run began; `None` in a round.
     waits_since_ns: Option<u64>,
     meter: Meter,
@@ -134,6 +146,11 @@ impl LiveRun {
             began_ns: 0,
             current: None,
             skipped: Vec::new(),
+            taken_back: Vec::new(),
+            follows: true,
+            filter: CaseFilter::All,
+            listed: Vec::new(),
+            doing: None,
             log: VecDeque::new(),
             strip: ChartSpec::default(),
             lanes: Lanes::default(),
@@ -261,7 +278,11 @@ impl LiveRun {
             let is_round = |step: &Step| matches!(step.doing, Doing::Round(_));
             self.waits_since_ns = step.filter(|step| !is_round(step)).map(|_| at_ns);
         }
+        if Visits::is_pause(event) {
+            self.doing = None;
+        }
         if let Some(step) = step {
+            self.doing = Some(step.doing);
             let doing = self.words(step.doing);
             match step.case {
                 Some(case) => self.attend(case, doing),
@@ -277,6 +298,7 @@ impl LiveRun {
             {
                 self.current = None;
             }
+            RunEvent::TakenBack { case } => self.taken_back.retain(|back| back != case),
             RunEvent::Paused => self.stage = Stage::Paused,
             RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
             RunEvent::Turned { .. } if self.aside.is_some() => self.current = None,
@@ -424,7 +446,8 @@ impl LiveRun {
                 },
                 outcome.is_trouble(),
             ),
-            RunEvent::Warned { text } => (text.clone(), true),
+            RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => (text.clone(), true),
+            RunEvent::TakenBack { case } => (format!("{}: taken back", name(case)), false),
             RunEvent::DeviceLost { device, lost } => (loss(session, *device, lost), true),
             RunEvent::Paused => ("Paused".to_owned(), false),
             RunEvent::Resumed => ("Resumed".to_owned(), false),

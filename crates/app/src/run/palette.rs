@@ -1,9 +1,11 @@
-//! In the command palette: cases of the run that can be left out.
+//! In the command palette: cases of the run that can be left out or taken back, and which of them are listed.
 
 use crate::App;
 use crate::action::{Action, Run};
 use crate::palette_entries::entry::{Offered, seen_on};
+use crate::run::states::CaseFilter;
 use crate::screen::Screen;
+use powerband_core::domain::case::Case;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
@@ -12,15 +14,32 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let Some(session) = &run.session else {
         return Vec::new();
     };
-    let waiting = session
-        .cases
-        .iter()
-        .filter(|case| !case.outcome.is_final() && !run.skipped.contains(&case.key()));
-    waiting
-        .map(|case| {
-            let setup = session.setup_label(case.setup);
-            let title = format!("Run: skip batch {} of {setup}", case.batch);
-            seen_on(Screen::Run, title, Action::Run(Run::Skip(case.key())))
-        })
+    let named = |case: &Case| {
+        let setup = session.setup_label(case.setup);
+        format!("batch {} of {setup}", case.batch)
+    };
+    let cases = session.cases.iter().filter_map(|case| {
+        if run.can_skip(case) {
+            let skip = Run::Skip(case.key());
+            Some((format!("skip {}", named(case)), skip))
+        } else if run.can_take_back(case) {
+            let unskip = Run::Unskip(case.key());
+            Some((format!("take {} back", named(case)), unskip))
+        } else {
+            None
+        }
+    });
+    let follow = if run.follows {
+        ("stop following the active case", Run::Follow(false))
+    } else {
+        ("follow the active case", Run::Follow(true))
+    };
+    let lists = CaseFilter::ALL.into_iter().filter(|one| *one != run.filter);
+    let lists = lists.map(|one| (format!("list {one} cases"), Run::List(one)));
+    let follow = std::iter::once((follow.0.to_owned(), follow.1));
+    cases
+        .chain(follow)
+        .chain(lists)
+        .map(|(title, act)| seen_on(Screen::Run, format!("Run: {title}"), Action::Run(act)))
         .collect()
 }

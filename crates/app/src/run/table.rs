@@ -3,10 +3,9 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::{LiveRun, Stage};
+use super::LiveRun;
 use crate::App;
-use powerband_core::domain::case::{Case, CaseKey};
-use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::flags::Flag;
@@ -22,7 +21,7 @@ struct Line {
     planned: u32,
     median_ns: Option<f64>,
     per_s: Option<f64>,
-    state: (&'static str, Tone),
+    state: (String, Tone),
     outcome: Option<String>,
     flags: Vec<Flag>,
 }
@@ -47,9 +46,9 @@ const COLUMNS: &[Of] = &[
         .help("Items done over time spent, so far")
         .why(not_yet),
     Of::words("outcome", "Outcome", |line| {
-        let (words, tone) = line.state;
+        let (words, tone) = &line.state;
         let note = line.outcome.clone().unwrap_or_default();
-        Some(Cell::words(words).toned(tone).noted(note).flagged(&line.flags))
+        Some(Cell::words(words).toned(*tone).noted(note).flagged(&line.flags))
     })
     .help("Progress or end of the case, and its flags"),
 ];
@@ -69,36 +68,19 @@ fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) ->
         planned: session.plan.measure.rounds,
         median_ns: row.and_then(|row| Some(row.latency_ns.as_ref()?.median)),
         per_s: row.and_then(|row| row.throughput_per_s),
-        state: state(run, case),
+        state: run.state(case),
         outcome: case.outcome.sentence(),
         flags: flags.to_vec(),
     }
 }
 
-/// How far a case is, or how it ended.
-fn state(run: &LiveRun, case: &Case) -> (&'static str, Tone) {
-    let is_now = run.current_case() == Some(case.key());
-    match &case.outcome {
-        Outcome::Pending if is_now && run.stage == Stage::Paused => ("paused", Tone::Open),
-        Outcome::Pending if is_now => ("measuring", Tone::Plain),
-        Outcome::Pending if run.skipped.contains(&case.key()) => ("skipped", Tone::Plain),
-        Outcome::Pending if case.rounds.is_empty() => ("waiting", Tone::Plain),
-        Outcome::Pending => ("in progress", Tone::Plain),
-        Outcome::Finished => ("finished", Tone::Good),
-        Outcome::Cancelled => ("cancelled", Tone::Plain),
-        other => (other.name(), Tone::Bad),
-    }
-}
-
 impl LiveRun {
-    fn current_case(&self) -> Option<CaseKey> {
-        self.current.as_ref().map(|(case, _)| *case)
-    }
-
-    /// The cases in the order of the session.
+    /// The cases that the filter lists, in the order of the session.
     fn table(&self, session: &Session) -> Table {
         let rows = &self.findings.rows;
-        let lines = session.cases.iter().enumerate().map(|(place, case)| {
+        let listed = self.listed.iter();
+        let cases = listed.filter_map(|&place| Some((place, session.cases.get(place)?)));
+        let lines = cases.map(|(place, case)| {
             // Rows are made in the order of the cases.
             let row = rows.get(place);
             let row = row.filter(|row| (row.setup, row.batch) == (case.setup, case.batch));
@@ -113,8 +95,8 @@ impl LiveRun {
         (Arc::as_ptr(session) as usize).hash(&mut hasher);
         (Arc::as_ptr(&self.findings.rows) as usize).hash(&mut hasher);
         let current = self.current_case().map(|case| (case.setup, case.batch));
-        (current, self.skipped.len()).hash(&mut hasher);
-        (self.stage == Stage::Paused).hash(&mut hasher);
+        (current, self.skipped.len(), self.taken_back.len()).hash(&mut hasher);
+        (self.state_words(), self.filter).hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -122,16 +104,14 @@ impl LiveRun {
 impl App {
     /// Makes the table of the run anew where anything changed.
     pub(crate) fn run_table(&mut self) {
-        let Some((run, session)) = self
-            .run
-            .as_ref()
-            .and_then(|run| Some((run, run.session.as_ref()?)))
-        else {
+        let found = self.run.as_mut().map(|run| (run.session.clone(), run));
+        let Some((Some(session), run)) = found else {
             return self.tables.remove("run");
         };
-        let mark = run.mark(session);
+        let mark = run.mark(&session);
         if self.tables.mark("run") != mark {
-            let table = run.table(session);
+            run.listed = run.places(run.filter);
+            let table = run.table(&session);
             self.tables.put_marked("run", table, mark);
         }
     }

@@ -42,6 +42,16 @@ impl App {
                 self.jobs
                     .spawn("recover", move |outlet| work::recover(&paths, outlet));
             }
+            Run::Follow(follows) => {
+                if let Some(run) = &mut self.run {
+                    run.follows = *follows;
+                }
+            }
+            Run::List(filter) => {
+                if let Some(run) = &mut self.run {
+                    run.filter = *filter;
+                }
+            }
             run => self.steer(run),
         }
     }
@@ -153,15 +163,31 @@ impl App {
             }
             Run::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
             Run::Skip(case) => {
+                run.taken_back.retain(|back| back != case);
                 run.skipped.push(*case);
                 run.control.skip(*case);
+            }
+            Run::Unskip(case) => {
+                if run.control.take_back(*case) {
+                    run.skipped.retain(|skipped| skipped != case);
+                    run.taken_back.push(*case);
+                } else {
+                    let text = "All rounds are measured, so the case is not taken back.";
+                    self.say(Weight::Info, text);
+                }
             }
             Run::SkipCurrent => {
                 if let Some((case, _)) = run.current {
                     self.steer(&Run::Skip(case));
                 }
             }
-            Run::Start | Run::StartFirst | Run::More(..) | Run::Recover | Run::Anyway(_) => {}
+            Run::Start
+            | Run::StartFirst
+            | Run::More(..)
+            | Run::Recover
+            | Run::Anyway(_)
+            | Run::Follow(_)
+            | Run::List(_) => {}
         }
     }
 
@@ -207,7 +233,14 @@ impl App {
         };
         let has_news = findings.is_some();
         let is_measured = matches!(stamped.event, RunEvent::RoundFinished { .. });
+        let died = run.death_words(&stamped.event);
         run.take(stamped, findings);
+        if let Some(died) = died {
+            self.say(Weight::Trouble, died);
+        }
+        let Some(run) = &mut self.run else {
+            return;
+        };
         let Some(session) = run.session.as_ref().filter(|_| has_news) else {
             return;
         };

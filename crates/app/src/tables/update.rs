@@ -17,7 +17,13 @@ impl App {
         match change {
             Change::Copy => self.copy_table(id),
             Change::Export(path) => self.export_table(id, path),
-            change => self.tables.change(id, &change),
+            change => {
+                // Rows in another order are read one by one, and not left by themselves.
+                if let (Change::Sort(_), "run", Some(run)) = (&change, id, &mut self.run) {
+                    run.follows = false;
+                }
+                self.tables.change(id, &change);
+            }
         }
     }
 

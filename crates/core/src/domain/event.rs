@@ -202,6 +202,18 @@ pub enum RunEvent {
         /// What, in a sentence.
         text: String,
     },
+    /// A worker died while nothing was asked of it. It is started again when it is needed.
+    WorkerDied {
+        /// Which setup it ran.
+        setup: usize,
+        /// When and how, in a sentence.
+        text: String,
+    },
+    /// A case that the user had left out is measured again.
+    TakenBack {
+        /// Which case.
+        case: CaseKey,
+    },
     /// The user asked for a rest; nothing is measured until `Resumed`.
     Paused,
     /// The rest is over.

@@ -107,6 +107,15 @@ impl Outcome {
         !matches!(self, Self::Pending | Self::Finished | Self::Cancelled)
     }
 
+    /// The outcome with the cause of a death: `killed by signal 9 (SIGKILL)`, `crashed: exit status 3`.
+    pub fn short_cause(&self) -> String {
+        match self {
+            Self::Crashed { how, .. } if is_kill(how) => format!("killed by {how}"),
+            Self::Crashed { how, .. } => format!("crashed: {how}"),
+            other => other.name().to_owned(),
+        }
+    }
+
     /// What happened, in a sentence; nothing for an outcome that needs no words.
     pub fn sentence(&self) -> Option<String> {
         Some(match self {
@@ -122,14 +131,61 @@ impl Outcome {
                 *limit_ms as f64 / 1e3
             ),
             Self::Crashed { phase, how, stderr } if stderr.is_empty() => {
-                format!("the worker died while {phase}: {how}")
+                death_sentence(how, &format!("while {phase}"))
             }
-            Self::Crashed { phase, how, stderr } => {
-                format!("the worker died while {phase}: {how}. Its last words: {stderr}")
-            }
+            Self::Crashed { phase, how, stderr } => format!(
+                "{}. Its last words: {stderr}",
+                death_sentence(how, &format!("while {phase}"))
+            ),
             Self::Garbled { reason } => format!("the worker does not speak the protocol: {reason}"),
             Self::Failed { phase, reason } => format!("{phase} failed: {reason}"),
             Self::Cancelled => "cancelled before it was measured in full".to_owned(),
         })
+    }
+}
+
+/// How a worker died, in a sentence, from its exit status or signal: `signal 9 (SIGKILL)`.
+///
+/// The kernel's own OOM killer is counted by the kernel, and then the outcome is out of memory. A memory limit
+/// of a container, systemd-oomd and earlyoom are not, and send the same signal.
+pub fn death_sentence(how: &str, when: &str) -> String {
+    if is_kill(how) {
+        return format!(
+            "the worker was killed by {how} {when}, probably out of memory: a memory limit or an \
+             out-of-memory service such as earlyoom sends this signal; try a smaller batch"
+        );
+    }
+    format!("the worker died {when}: {how}")
+}
+
+fn is_kill(how: &str) -> bool {
+    how.starts_with("signal 9 ") || how == "signal 9"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_is_said_with_its_signal_and_its_probable_cause() {
+        let crashed = |how: &str| Outcome::Crashed {
+            phase: Phase::Measure,
+            how: how.to_owned(),
+            stderr: String::new(),
+        };
+        let killed = crashed("signal 9 (SIGKILL)");
+        assert_eq!(killed.short_cause(), "killed by signal 9 (SIGKILL)");
+        let sentence = killed.sentence().unwrap();
+        let begin =
+            "the worker was killed by signal 9 (SIGKILL) while measuring, probably out of memory";
+        assert!(sentence.starts_with(begin), "{sentence}");
+        let fault = crashed("signal 11 (SIGSEGV)");
+        assert_eq!(fault.short_cause(), "crashed: signal 11 (SIGSEGV)");
+        let sentence = fault.sentence().unwrap();
+        assert_eq!(
+            sentence,
+            "the worker died while measuring: signal 11 (SIGSEGV)"
+        );
+        assert_eq!(Outcome::Finished.short_cause(), "finished");
     }
 }

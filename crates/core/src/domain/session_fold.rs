@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::case::{Case, CaseKey};
 use super::device::Gpu;
 use super::event::{Beginning, RunEvent, Stamped};
+use super::outcome::Outcome;
 use super::session::{Completion, Session};
 use super::telemetry::{Telemetry, WatchedDevice};
 
@@ -112,7 +113,14 @@ impl Session {
                 self.accuracies.insert(setup, *accuracy);
             }
             RunEvent::Profiled { profile } => self.profiles.push(*profile),
-            RunEvent::Warned { text } => self.warnings.push(text),
+            RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => {
+                self.warnings.push(text);
+            }
+            RunEvent::TakenBack { case } => self.with_case(case, |case| {
+                if case.outcome == Outcome::Cancelled {
+                    case.outcome = Outcome::Pending;
+                }
+            }),
             RunEvent::Ended { cancelled } => {
                 self.completion = if cancelled {
                     Completion::Cancelled

@@ -1,4 +1,4 @@
-//! What may be asked of a run while it goes on: a rest, leaving a case out, stopping.
+//! What may be asked of a run while it goes on: a rest, leaving a case out and taking it back, stopping.
 //!
 //! Copies share one state: the run has one, the window or the command line the others. The run looks at it
 //! between visits; only leaving a case out and a cancelled token reach into a visit.
@@ -31,6 +31,10 @@ struct State {
     paused: bool,
     /// Cases that are not wanted any more, until the run has taken note.
     unwanted: BTreeSet<CaseKey>,
+    /// Cases that were left out and are wanted again, until the run has taken note.
+    wanted_again: BTreeSet<CaseKey>,
+    /// Whether every round is measured, so that no case is taken back any more.
+    rounds_are_over: bool,
     visit: Option<Visit>,
 }
 
@@ -97,9 +101,38 @@ impl Control {
         self.leave_out(case, |_visit| true);
     }
 
+    /// Takes a case back that was left out: it is measured in the rounds that are left, and its missed rounds
+    /// follow. False where every round is measured already.
+    pub fn take_back(&self, case: CaseKey) -> bool {
+        let mut state = self.state();
+        if state.rounds_are_over {
+            return false;
+        }
+        // A wish that the run has not heard yet is withdrawn.
+        if !state.unwanted.remove(&case) {
+            state.wanted_again.insert(case);
+        }
+        drop(state);
+        self.shared.changed.notify_all();
+        true
+    }
+
+    /// Takes the cases that are wanted again; each is given once.
+    pub(super) fn take_wanted_again(&self) -> BTreeSet<CaseKey> {
+        std::mem::take(&mut self.state().wanted_again)
+    }
+
+    /// Ends the rounds, unless a case was taken back that the run has not heard of.
+    pub(super) fn ends_rounds(&self) -> bool {
+        let mut state = self.state();
+        state.rounds_are_over = state.wanted_again.is_empty();
+        state.rounds_are_over
+    }
+
     fn leave_out(&self, case: CaseKey, ends: impl Fn(&Visit) -> bool) {
         let mut state = self.state();
         state.unwanted.insert(case);
+        state.wanted_again.remove(&case);
         if let Some(visit) = &state.visit
             && visit.case == case
             && ends(visit)
@@ -160,7 +193,11 @@ impl Control {
     /// Waits until a resting run has something to do: going on, stopping, or leaving a case out.
     pub(super) fn rest(&self) {
         let mut state = self.state();
-        while state.paused && state.unwanted.is_empty() && !self.cancel.is_cancelled() {
+        while state.paused
+            && state.unwanted.is_empty()
+            && state.wanted_again.is_empty()
+            && !self.cancel.is_cancelled()
+        {
             state = self
                 .shared
                 .changed
@@ -189,10 +226,13 @@ mod tests {
 
     #[test]
     fn a_rest_ends_with_each_thing_that_is_to_be_done() {
-        let deeds: [fn(&Control); 4] = [
+        let deeds: [fn(&Control); 5] = [
             Control::resume,
             Control::cancel,
             |control| control.skip(CASE),
+            |control| {
+                control.take_back(CASE);
+            },
             // As a signal handler does it: no thread is woken.
             |control| control.token().cancel(),
         ];
@@ -211,6 +251,24 @@ mod tests {
             resting.join().unwrap();
             assert!(asked.elapsed() < Duration::from_secs(5));
         }
+    }
+
+    #[test]
+    fn a_case_is_taken_back_until_the_rounds_are_over() {
+        let control = Control::default();
+        control.skip(CASE);
+        assert!(control.take_back(CASE));
+        assert!(
+            control.take_unwanted().is_empty(),
+            "the run never hears of it"
+        );
+        assert!(control.take_wanted_again().is_empty());
+        control.skip(CASE);
+        assert_eq!(control.take_unwanted().len(), 1);
+        assert!(control.take_back(CASE) && !control.ends_rounds());
+        assert_eq!(control.take_wanted_again().len(), 1);
+        assert!(control.ends_rounds());
+        assert!(!control.take_back(CASE));
     }
 
     #[test]

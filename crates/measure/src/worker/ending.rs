@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use rustix::process::Signal;
 
 use powerband_core::base::humanize;
+use powerband_core::domain::outcome::death_sentence;
 
 /// How many of the last lines are reported, and how many letters of them.
 const LAST_LINES: usize = 3;
@@ -27,6 +28,18 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// When and how a worker died, in a sentence without its full stop.
+    pub(crate) fn sentence(&self, when: &str) -> String {
+        if self.memory.is_some() {
+            return format!("the worker died {when}: {self}");
+        }
+        let death = death_sentence(&self.how, when);
+        match self.last_words().as_str() {
+            "" => death,
+            words => format!("{death}. Its last words: {words}"),
+        }
+    }
+
     /// The last lines of what it wrote to standard error, of a length that fits a message.
     pub(crate) fn last_words(&self) -> String {
         let lines = self.stderr.lines().map(str::trim);
@@ -56,9 +69,11 @@ pub(super) fn how_it_ended(status: ExitStatus) -> String {
         (Some(0), _) => "it ended by itself, without an error".to_owned(),
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(number)) => {
-            let name = Signal::from_named_raw(number)
-                .map_or_else(String::new, |signal| format!(" ({signal:?})"));
-            format!("signal {number}{}", name.replace("Signal::", "SIG"))
+            // rustix writes a name as `"Signal::KILL"`, and one that it does not know as a number.
+            let name = Signal::from_named_raw(number).map(|signal| format!("{signal:?}"));
+            let name = name.map(|name| name.trim_matches('"').replace("Signal::", "SIG"));
+            let name = name.map_or_else(String::new, |name| format!(" ({name})"));
+            format!("signal {number}{name}")
         }
         (None, None) => "for a reason that the system does not tell".to_owned(),
     }
@@ -73,4 +88,17 @@ pub(super) fn oom_kills() -> u64 {
                 .find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok())
         })
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_said_with_their_names() {
+        let words = |status| how_it_ended(ExitStatus::from_raw(status));
+        assert_eq!(words(9), "signal 9 (SIGKILL)");
+        assert_eq!(words(11), "signal 11 (SIGSEGV)");
+        assert_eq!(words(3 << 8), "exit status 3");
+    }
 }

@@ -1,16 +1,14 @@
 //! Run: the curve, the cases, the newest samples, the devices, and buttons to pause, skip and stop.
 
+mod cases;
 mod devices;
-
-use std::cell::RefCell;
 
 use eframe::egui::{self, ScrollArea, Ui, vec2};
 
 use crate::gui::icon;
-use crate::gui::shell::{log, strip};
+use crate::gui::shell::log;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, label, marker, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Run, Sessions};
@@ -19,7 +17,6 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, LIVE, SessionId};
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
-use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Completion;
 
 /// Width of the cards at the right.
@@ -68,7 +65,7 @@ fn two_columns(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>)
         } else {
             super::card(ui, |ui| curve(ui, run));
             over_time(ui, run);
-            super::card(ui, |ui| cases(ui, app, run, actions));
+            super::card(ui, |ui| cases::show(ui, app, run, actions));
         }
     });
 }
@@ -100,7 +97,7 @@ fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) 
             });
         }
         over_time(ui, run);
-        super::card(ui, |ui| cases(ui, app, run, actions));
+        super::card(ui, |ui| cases::show(ui, app, run, actions));
     });
 }
 
@@ -181,7 +178,10 @@ fn state_words(run: &LiveRun) -> String {
     match &run.stage {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
         _ if run.is_pausing() => format!("Pausing after this round. {cases}{elapsed} so far"),
-        Stage::Measuring => format!("{cases}{elapsed} so far{left}"),
+        Stage::Measuring => {
+            let state = humanize::capital(run.state_words());
+            format!("{state}. {cases}{elapsed} so far{left}")
+        }
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
         Stage::Stopping => "Stopping; measurements are saved".to_owned(),
         Stage::Saved(path) => format!("{}, saved to {}", ended(run, &elapsed), path.display()),
@@ -337,6 +337,9 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
                     if button::plain(ui, None, "Now").clicked() {
                         actions.push(Action::Run(Run::Skip(*case)));
                     }
+                    if button::plain(ui, None, "Take back").clicked() {
+                        actions.push(Action::Run(Run::Unskip(*case)));
+                    }
                 });
             }
         }
@@ -390,55 +393,4 @@ fn events(ui: &mut Ui, run: &LiveRun, least: f32) {
                 log::run_line(ui, line.at_ns, &line.text, line.is_trouble);
             }
         });
-}
-
-fn cases(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
-    let Some(session) = &run.session else {
-        label::card_title(ui, "Cases");
-        strip::progress_bar(ui, 0.0);
-        return;
-    };
-    let title = |ui: &mut Ui| {
-        label::card_title(ui, "Cases");
-    };
-    // Both the tools and the rows may return actions.
-    let skipped = RefCell::new(Vec::new());
-    if data_table::tools(ui, app, "run", actions, title) {
-        let lead = |ui: &mut Ui, row: usize| {
-            if let Some(case) = session.cases.get(row) {
-                let look = session.plan.looks.get(case.setup);
-                let own = look.and_then(|look| look.colour);
-                marker::inline(ui, own.unwrap_or(case.setup));
-            }
-        };
-        let tail = |ui: &mut Ui, row: usize| {
-            let case = session
-                .cases
-                .get(row)
-                .filter(|case| can_be_skipped(run, case));
-            let Some(key) = case.map(Case::key) else {
-                return;
-            };
-            let label = session.setup_label(key.setup);
-            let name = format!("Skip {label} batch {}", key.batch);
-            if button::small_icon(ui, icon::SKIP, &name).clicked() {
-                skipped.borrow_mut().push(Action::Run(Run::Skip(key)));
-            }
-        };
-        let current = run.current.as_ref().map(|(case, _)| *case);
-        let table = DataTable {
-            id: "run",
-            height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
-            selected: (session.cases.iter()).position(|case| Some(case.key()) == current),
-            name: None,
-            lead: Some(&lead),
-            tail: Some(&tail),
-        };
-        table.show(ui, app, actions);
-    }
-    actions.append(&mut skipped.borrow_mut());
-}
-
-fn can_be_skipped(run: &LiveRun, case: &Case) -> bool {
-    !case.outcome.is_final() && run.stage.is_going_on() && !run.skipped.contains(&case.key())
 }

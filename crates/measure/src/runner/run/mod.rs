@@ -114,6 +114,7 @@ pub fn run(
         workers: BTreeMap::new(),
         opened: BTreeSet::new(),
         warmed: BTreeSet::new(),
+        taken_back: BTreeSet::new(),
         unexamined: BTreeSet::new(),
         peaks: BTreeMap::new(),
         request,
@@ -159,6 +160,8 @@ struct Run<'a, 'o> {
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
     peaks: BTreeMap<usize, u64>,
+    /// Cases that were left out for a while.
+    taken_back: BTreeSet<CaseKey>,
     /// Cases that their living worker has opened.
     opened: BTreeSet<CaseKey>,
     /// Cases that their living worker has warmed up.
@@ -232,8 +235,15 @@ impl Run<'_, '_> {
             may_add,
         } = self.rounds;
         for round in first.. {
+            // A case that was left out for a while gets the rounds that it missed after the others.
+            let missed = |case: &Case| {
+                let own = case.rounds.iter().filter(|own| own.round >= first);
+                self.taken_back.contains(&case.key()) && (own.count() as u32) < planned - first
+            };
             let wants = |case: &Case| {
-                round < planned || (may_add && schedule::wants_round(case, &measure, round))
+                round < planned
+                    || missed(case)
+                    || (may_add && schedule::wants_round(case, &measure, round))
             };
             let wanting: Vec<CaseKey> = self
                 .session
@@ -243,7 +253,10 @@ impl Run<'_, '_> {
                 .map(|case| case.key())
                 .collect();
             if wanting.is_empty() {
-                return;
+                if self.control.ends_rounds() {
+                    return;
+                }
+                self.take_back();
             }
             for case in schedule::order(wanting, round, seed) {
                 self.heed_wishes();
@@ -254,6 +267,7 @@ impl Run<'_, '_> {
             }
             // A case that is not wanted any more must not be asked whether it wants a round.
             self.leave_out();
+            self.take_back();
         }
     }
 
@@ -261,6 +275,7 @@ impl Run<'_, '_> {
     fn heed_wishes(&mut self) {
         self.notice_deaths();
         self.leave_out();
+        self.take_back();
         if !self.wants_rest() {
             return;
         }
@@ -269,6 +284,7 @@ impl Run<'_, '_> {
             self.control.rest();
             self.look_around();
             self.leave_out();
+            self.take_back();
         }
         self.tell(RunEvent::Resumed);
     }
@@ -290,6 +306,17 @@ impl Run<'_, '_> {
             self.close(case);
             let outcome = self.outcome_if_stopped(case);
             self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+    }
+
+    /// Opens the cases again that the user wants back.
+    fn take_back(&mut self) {
+        for case in self.control.take_wanted_again() {
+            let outcome = self.session.case(case).map(|case| &case.outcome);
+            if outcome == Some(&Outcome::Cancelled) {
+                self.taken_back.insert(case);
+                self.tell(RunEvent::TakenBack { case });
+            }
         }
     }
 

@@ -255,7 +255,7 @@ impl Run<'_, '_> {
     /// A death that is no outcome of a case.
     pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &Ending) {
         let label = self.session.setup_label(setup);
-        let text = format!("{label}: the worker died {when}: {ending}.");
-        self.tell(RunEvent::Warned { text });
+        let text = format!("{label}: {}.", ending.sentence(when));
+        self.tell(RunEvent::WorkerDied { setup, text });
     }
 }
