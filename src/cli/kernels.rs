@@ -26,6 +26,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         output::note(&format!("In the settings, {objection}"));
     }
     let filter = Filter {
+        within: None,
         words: args.filter.clone(),
         over: args.over,
         top: args.top,

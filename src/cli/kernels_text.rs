@@ -107,11 +107,8 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     }
     let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));
     if let Some((ns, runs)) = per_run.zip(found.runs) {
-        let runs = humanize::of_many(runs, "run");
-        text.push_str(&format!(
-            ", {} per run of {runs}",
-            humanize::duration_ns(ns)
-        ));
+        let (per, count) = (runs.per(), humanize::of_many(runs.count, runs.word()));
+        text.push_str(&format!(", {} {per} of {count}", humanize::duration_ns(ns)));
     }
     text.push('\n');
     if let Some(busy) = found.busy {
@@ -173,7 +170,9 @@ pub(super) fn comparison(
     found: &Comparison,
     rows: &[usize],
 ) -> String {
-    let per = if found.is_per_run { " per run" } else { "" };
+    let per = found
+        .per()
+        .map_or_else(String::new, |per| format!(" {per}"));
     let mut text = format!(
         "{} → {}\n{} → {}{per}, {}\n\n",
         before.name,

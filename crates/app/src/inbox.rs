@@ -9,7 +9,7 @@ use super::curves::Pinned;
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::ComparedSteps;
-use super::kernels::Found;
+use super::kernels::{self, Found};
 use super::machine::EngineState;
 use super::plan::{Draft, Sources};
 use super::screen::Screen;
@@ -21,7 +21,9 @@ use powerband_core::domain::model::ModelSummary;
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
+use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::comparison::Comparison;
+use powerband_findings::analysis::instances::Instances;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
@@ -124,6 +126,10 @@ pub enum FindingMessage {
     ComparedSteps(Box<ComparedSteps>),
     /// A profile was added up.
     AddedUp(Box<Found>),
+    /// The timeline of a profile was read for the instances of its kernels, or why not.
+    TraceOfKernels(kernels::Pick, Result<Arc<Trace>, String>),
+    /// Instances of a kernel were looked for.
+    Instances(kernels::Pick, String, Option<Arc<Instances>>),
     /// The user's rules for categories were changed, or were not.
     RulesChanged(Result<(), String>),
 }

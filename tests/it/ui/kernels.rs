@@ -140,21 +140,39 @@ fn fused(is_after: bool) -> Profile {
     }
 }
 
+/// The same network as it is, in a file that does not say how many runs it covers: five times as many.
+fn without_runs() -> Profile {
+    let mut profile = fused(false);
+    profile
+        .totals
+        .iter_mut()
+        .for_each(|total| total.total_ns *= 5);
+    "a long one".clone_into(&mut profile.name);
+    profile.runs = None;
+    profile
+}
+
 pub(super) fn session() -> Session {
     let mut session = data::journey();
     "Profiles".clone_into(&mut session.name);
-    session.profiles = vec![training(), another(), fused(false), fused(true)];
+    session.profiles = vec![
+        training(),
+        another(),
+        fused(false),
+        fused(true),
+        without_runs(),
+    ];
     session
 }
 
-const fn pick(profile: usize) -> Pick {
+pub(super) const fn pick(profile: usize) -> Pick {
     Pick {
         session: SessionId(1),
         profile,
     }
 }
 
-fn desk() -> Desk {
+pub(super) fn desk() -> Desk {
     let home = Home::new();
     let path = home.path("profiles.ron");
     write(&path, &session());
@@ -176,12 +194,12 @@ pub(super) fn found(desk: &mut Desk) {
     desk.steps(2);
 }
 
-fn ask(desk: &mut Desk, change: Kernels) {
+pub(super) fn ask(desk: &mut Desk, change: Kernels) {
     desk.act(Action::Kernels(change));
     found(desk);
 }
 
-fn shown(desk: &Desk) -> Vec<String> {
+pub(super) fn shown(desk: &Desk) -> Vec<String> {
     let state = &desk.app().kernels;
     let breakdown = state.result.as_ref().expect("a result").at(state.level);
     let rows = state
@@ -279,7 +297,7 @@ fn what_a_fused_graph_no_longer_has() {
         .map(|member| member.name.as_str())
         .collect();
     assert_eq!(went, ["conv1", "bn1", "relu1"]);
-    assert!(comparison.is_per_run);
+    assert!(comparison.is_per_run());
     let sum: f64 = comparison.rows.iter().map(|row| row.difference_ns()).sum();
     assert!((sum - comparison.difference_ns().unwrap()).abs() < 1.0);
     desk.press("Ctrl+Shift+X");
@@ -460,6 +478,15 @@ fn kernels_are_painted() {
     }
     ask(&mut desk, Kernels::Before(None));
     ask(&mut desk, Kernels::Shape(Shape::Bars));
+    super::instances::of_a_convolution(&mut desk);
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(2);
+        album.paint(&mut desk, Some(&format!("kernels-instances-{word}")));
+    }
+    ask(&mut desk, Kernels::Select(None));
+    ask(&mut desk, Kernels::Within(None));
+    ask(&mut desk, Kernels::Look(pick(0)));
     for (size, word) in [
         ((720.0, 900.0), "narrow"),
         ((1_920.0, 1_000.0), "wide"),

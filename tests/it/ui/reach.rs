@@ -9,7 +9,8 @@ use powerband_app::action::{
     Shell, Timeline,
 };
 use powerband_app::command;
-use powerband_app::kernels::Pick;
+use powerband_app::kernels::instances::Progress;
+use powerband_app::kernels::{Pick, Selected};
 use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
@@ -20,6 +21,9 @@ use powerband_app::tables::action::Change;
 use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
+use powerband_core::domain::profile::Total;
+use powerband_core::domain::trace::SliceKind;
+use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::analysis::category::Category;
 use powerband_store::trash::discard;
 
@@ -170,6 +174,11 @@ ways! {
     Action::Kernels(Kernels::Swap) => Palette,
     Action::Kernels(Kernels::Level(_)) => Palette,
     Action::Kernels(Kernels::Shape(_)) => Palette,
+    Action::Kernels(Kernels::Times(_)) => Palette,
+    Action::Kernels(Kernels::Runs(_, _)) => Field("Runs in this profile"),
+    Action::Kernels(Kernels::Select(_)) => Palette,
+    Action::Kernels(Kernels::Instance(_)) => Palette,
+    Action::Kernels(Kernels::Within(_)) => Palette,
     Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
     Action::Kernels(Kernels::Over(_)) => Palette,
     Action::Kernels(Kernels::AllRows) => Palette,
@@ -282,6 +291,12 @@ fn plan(desk: &mut Desk) {
 /// The profile that has counters in place of a timeline.
 const WITH_COUNTERS: usize = 1;
 
+/// The profile that does not state its runs.
+const WITHOUT_RUNS: usize = 4;
+
+/// A kernel of the timeline that belongs to the first profile.
+const ON_TIMELINE: &str = "void at::native::batch_norm_transform_input_channels_last_kernel<float, float, float, 4>(float const*)";
+
 /// Looks at one of the open profiles.
 fn look(desk: &mut Desk, profile: usize) {
     let path = desk.path("profiles.ron");
@@ -295,7 +310,18 @@ fn look(desk: &mut Desk, profile: usize) {
 /// A profile with a rule of the user's, and the timeline that belongs to it.
 fn profile(desk: &mut Desk) {
     let path = desk.path("profiles.ron");
-    super::write(&path, &super::kernels::session());
+    let mut session = super::kernels::session();
+    session.profiles[0].totals.push(Total {
+        kind: SliceKind::Kernel,
+        name: ON_TIMELINE.to_owned(),
+        op: String::new(),
+        place: String::new(),
+        calls: 1,
+        total_ns: 1,
+        min_ns: None,
+        max_ns: None,
+    });
+    super::write(&path, &session);
     desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
     desk.until("profiles are open", |app| {
         app.sessions.by_path(&path).is_some()
@@ -354,9 +380,21 @@ fn every_action_is_reached_without_a_mouse() {
     let mut desk = everything();
     throw_away(&mut desk);
     let (mut arms, mut fields) = (BTreeSet::new(), BTreeSet::new());
-    look(&mut desk, WITH_COUNTERS);
+    for profile in [WITH_COUNTERS, WITHOUT_RUNS] {
+        look(&mut desk, profile);
+        collect(desk.app(), &mut arms, &mut fields);
+    }
+    let rows = Kernels::Level(Level::Kernel);
+    desk.act(Action::Kernels(rows));
     collect(desk.app(), &mut arms, &mut fields);
     look(&mut desk, 0);
+    let kernel = Selected::Kernel(ON_TIMELINE.to_owned());
+    desk.act(Action::Kernels(Kernels::Select(Some(kernel))));
+    desk.until("instances", |app| {
+        let looked = app.kernels.instances.looked.as_ref();
+        looked.is_some_and(|looked| matches!(looked.progress, Progress::Found(_)))
+    });
+    collect(desk.app(), &mut arms, &mut fields);
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Shell(Shell::Earlier));

@@ -98,7 +98,8 @@ pub fn of_kernels(state: &KernelsState, found: &Found) -> Drawing {
             steps: state.drawn.changes.clone(),
         }));
     }
-    let title = format!("Time by {}, {after}", state.level.title());
+    let unit = state.times.unit(found.at(state.level).runs);
+    let title = format!("Time {unit} by {}, {after}", state.level.title());
     match state.shape {
         Shape::Bars => Drawing::Bars(Box::new(Bars {
             title,

@@ -1,8 +1,10 @@
 //! Actions on the kernels of a profile.
 
-use super::{Pick, Shape};
-use powerband_findings::analysis::breakdown::Level;
+use super::instances::Which;
+use super::{Pick, Selected, Shape};
+use powerband_findings::analysis::breakdown::{Level, Within};
 use powerband_findings::analysis::category::Category;
+use powerband_findings::analysis::profile_runs::Times;
 
 /// Actions on the kernels of a profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +19,16 @@ pub enum Kernels {
     Level(Level),
     /// How the time is drawn.
     Shape(Shape),
+    /// Shows times of a run or a step, or those of whole profiles.
+    Times(Times),
+    /// How many runs a profile covers that does not state it; nothing where that is not known.
+    Runs(Pick, Option<u64>),
+    /// Selects a row; a kernel shows its instances.
+    Select(Option<Selected>),
+    /// Shows an instance of the selected kernel on the timeline.
+    Instance(Which),
+    /// Lists the kernels of a category or an operator alone, or goes back to its row.
+    Within(Option<Within>),
     /// Shows rows with these words only, of the profile that is shown.
     Filter(String),
     /// Shows rows of at least this share only, from 0 to 1, of the profile that is shown.

@@ -5,6 +5,7 @@ use crate::action::{Action, Kernels};
 use crate::command::entry::{Command, command};
 use crate::{App, kernels};
 use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::profile_runs::Times;
 
 /// These commands.
 pub(crate) const ALL: &[Command] = &[
@@ -24,6 +25,18 @@ pub(crate) const ALL: &[Command] = &[
         };
         Ok(Action::Kernels(Kernels::Shape(next)))
     }),
+    command(
+        "kernels-times",
+        "Kernels: times per run or in total",
+        "",
+        |app| {
+            let next = match app.kernels.times {
+                Times::PerRun => Times::Total,
+                Times::Total => Times::PerRun,
+            };
+            Ok(Action::Kernels(Kernels::Times(next)))
+        },
+    ),
     command("kernels-alone", "Kernels: end the comparison", "", |_| {
         Ok(Action::Kernels(Kernels::Before(None)))
     }),

@@ -2,7 +2,9 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub mod instances;
 pub(crate) mod palette;
+mod selected;
 mod update;
 pub mod words;
 mod work;
@@ -12,6 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use commands::timeline_of_profile;
+use instances::InstancesState;
+pub use selected::Selected;
 
 use super::sessions::{OpenSessions, SessionId};
 use powerband_core::domain::profile::Profile;
@@ -19,6 +23,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, Filter, Level, Shown};
 use powerband_findings::analysis::counters::has as has_words;
 use powerband_findings::analysis::kernel_comparison::Comparison;
+use powerband_findings::analysis::profile_runs::{Runs, Times};
 use powerband_findings::chart::breakdown::{self as chart, Bar, Step};
 
 /// What is shown of a profile by default.
@@ -43,7 +48,7 @@ pub enum Shape {
     Treemap,
 }
 
-/// A request: a profile, its baseline, and the rules.
+/// A request: a profile, its baseline, the rules, and by what times are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The profile.
@@ -52,6 +57,10 @@ pub struct Wanted {
     pub before: Option<Pick>,
     /// How often the rules have changed.
     pub rules: u32,
+    /// The runs that the user typed for profiles that do not state them, before and after.
+    pub typed_runs: [Option<u64>; 2],
+    /// Whether times are those of a run or in total.
+    pub times: Times,
 }
 
 /// What was found.
@@ -114,6 +123,14 @@ pub struct KernelsState {
     pub level: Level,
     /// How the time is drawn.
     pub shape: Shape,
+    /// Whether times are those of a run or a step, or in total.
+    pub times: Times,
+    /// The runs that the user typed for profiles that do not state them.
+    pub(crate) typed_runs: BTreeMap<Pick, u64>,
+    /// The selected row.
+    pub(crate) selected: Option<Selected>,
+    /// The instances of the selected kernel.
+    pub instances: InstancesState,
     /// Which rows are shown of each profile that not all are shown of.
     filters: BTreeMap<Pick, Filter>,
     /// The result, once it is ready.
@@ -163,6 +180,7 @@ impl KernelsState {
     pub fn settle(&mut self, open: &OpenSessions) {
         let exists = |pick: &Pick| profile(open, *pick).is_some();
         self.filters.retain(|pick, _| exists(pick));
+        self.typed_runs.retain(|pick, _| exists(pick));
         self.before = self.before.filter(exists);
         let chosen = self.looking.filter(exists);
         self.is_chosen &= chosen.is_some();
@@ -178,6 +196,16 @@ impl KernelsState {
         if !self.result.as_ref().is_some_and(is_of) {
             self.result = None;
         }
+    }
+
+    /// The runs that the user typed for a profile.
+    pub fn typed(&self, pick: Pick) -> Option<u64> {
+        self.typed_runs.get(&pick).copied()
+    }
+
+    /// The runs of a profile, where they are known.
+    pub fn runs(&self, open: &OpenSessions, pick: Pick) -> Option<Runs> {
+        Runs::of_either(profile(open, pick)?, self.typed(pick))
     }
 
     /// Which rows of the profile that is shown are shown.
@@ -221,6 +249,8 @@ impl KernelsState {
             after: self.looking?,
             before: self.before,
             rules: self.rules,
+            typed_runs: [self.before, self.looking].map(|pick| self.typed(pick?)),
+            times: self.times,
         };
         let session = |pick: Pick| open.get(pick.session).map(|open| &open.session);
         let is_same = |held: Option<&Arc<Session>>, pick: Option<Pick>| match (
@@ -256,7 +286,7 @@ impl KernelsState {
             Some(comparison) => chart::changes(comparison, &rows),
         };
         self.drawn = Drawn {
-            bars: chart::bars(breakdown, &shown),
+            bars: chart::bars(breakdown, &shown, self.times),
             changes,
             rows,
             shown,

@@ -1,19 +1,33 @@
 //! In the command palette: profiles, and what is shown of the one that is looked at.
 
 use super::commands;
-use super::picks;
-use super::words::{THRESHOLDS, least_share, name};
+use super::instances::{Progress, Which};
+use super::words::{AFTER, BEFORE, THRESHOLDS, least_share, name};
+use super::{picks, profile};
 use crate::App;
 use crate::action::{Action, Kernels};
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::screen::Screen;
 use powerband_core::base::humanize;
+use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::profile_runs::Runs;
+
+/// Rows that can be opened from the palette, from the first on.
+const ROWS: usize = 24;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.kernels.looking.is_none() {
         return Vec::new();
     }
-    [profiles(app), rows(app), pauses(app), rules(app)].concat()
+    [
+        profiles(app),
+        runs(app),
+        rows(app),
+        opened(app),
+        pauses(app),
+        rules(app),
+    ]
+    .concat()
 }
 
 fn offer(title: &str, kernels: Kernels) -> Offered {
@@ -38,6 +52,61 @@ fn profiles(app: &App) -> Vec<Offered> {
             ]
         })
         .collect()
+}
+
+/// The fields for the runs of profiles that do not state them.
+fn runs(app: &App) -> Vec<Offered> {
+    let state = &app.kernels;
+    let sides = [(state.looking, AFTER), (state.before, BEFORE)];
+    let asked = sides.into_iter().filter(|(pick, _)| {
+        pick.and_then(|pick| profile(&app.sessions, pick))
+            .is_some_and(|profile| Runs::of(profile).is_none())
+    });
+    asked
+        .map(|(_, field)| {
+            typed_on(
+                Screen::Kernels,
+                &format!("Kernels: {}", field.to_lowercase()),
+                field,
+            )
+        })
+        .collect()
+}
+
+/// Opens rows that are shown, and goes back from them.
+fn opened(app: &App) -> Vec<Offered> {
+    let state = &app.kernels;
+    let Some(found) = &state.result else {
+        return Vec::new();
+    };
+    let back = state.filter().within.as_ref().map(|within| {
+        let title = format!("all rows again, without {}", within.title());
+        offer(&title, Kernels::Within(None))
+    });
+    let close = state
+        .selected()
+        .map(|_| offer("select nothing", Kernels::Select(None)));
+    let instances = [("first", Which::First), ("longest", Which::Longest)];
+    let looked = state.instances.looked.as_ref();
+    let found_some = looked.is_some_and(|looked| matches!(looked.progress, Progress::Found(_)));
+    let instances = instances.into_iter().filter(|_| found_some);
+    let instances = instances.map(|(word, which)| {
+        let title = format!("the {word} instance of the selected kernel on the timeline");
+        offer(&title, Kernels::Instance(which))
+    });
+    let breakdown = found.at(state.level);
+    let alone = found.comparison.is_none();
+    let rows = state.drawn.rows.iter().take(ROWS).filter(|_| alone);
+    let rows = rows.filter_map(|place| {
+        let row = breakdown.rows.get(*place)?;
+        let title = match breakdown.level {
+            Level::Kernel => format!("instances of {}", row.short),
+            Level::Category | Level::Operator => format!("the kernels of {}", row.short),
+        };
+        Some(offer(&title, state.meaning(*place)?.opened()))
+    });
+    let opened = back.into_iter().chain(close);
+    opened.chain(instances).chain(rows).collect()
 }
 
 /// Which rows are shown, in which order.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Found;
 use super::work::{self, RuleChange};
+use super::{Found, Pick};
 use crate::App;
 use crate::action::Kernels;
 use crate::notices::Weight;
 use crate::screen::Screen;
+use crate::timeline::Seek;
 use powerband_core::domain::profile::Counter;
 use powerband_findings::analysis::breakdown::{Filter, Level};
+use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::tables::{counters, kernel_changes, kernels};
 
@@ -27,7 +29,12 @@ impl App {
                 state.is_chosen = true;
             }
             Kernels::Swap => state.swap(),
-            Kernels::Level(level) => state.level = level,
+            Kernels::Level(level) => state.set_level(level),
+            Kernels::Times(times) => state.times = times,
+            Kernels::Runs(pick, runs) => self.type_runs(pick, runs),
+            Kernels::Select(selected) => state.selected = selected,
+            Kernels::Instance(which) => return self.show_instance(which),
+            Kernels::Within(within) => state.set_within(within),
             Kernels::Shape(shape) => state.shape = shape,
             Kernels::Filter(words) => {
                 let filter = state.filter().clone();
@@ -47,10 +54,44 @@ impl App {
             Kernels::Timeline => return self.show_timeline_of_profile(None),
             Kernels::Gap(start_ns, length_ns) => {
                 let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);
-                return self.show_timeline_of_profile(Some(gap));
+                return self.show_timeline_of_profile(Some(Seek::Stretch(gap)));
             }
         }
         self.add_up_if_wanted();
+    }
+
+    /// The user knows how many runs a profile covers, or takes that back.
+    fn type_runs(&mut self, pick: Pick, runs: Option<u64>) {
+        let key = self.runs_key(pick);
+        let kept = &mut self.remembered.profile_runs;
+        if let Some(runs) = runs.filter(|runs| *runs > 0) {
+            self.kernels.typed_runs.insert(pick, runs);
+            kept.extend(key.map(|key| (key, runs)));
+        } else {
+            self.kernels.typed_runs.remove(&pick);
+            if let Some(key) = key {
+                kept.remove(&key);
+            }
+        }
+    }
+
+    /// A name for a profile that is the same when the window is open the next time.
+    fn runs_key(&self, pick: Pick) -> Option<String> {
+        let saved = self.sessions.get(pick.session)?.path.as_ref();
+        let path = saved.or_else(|| self.timeline.sources.get(&pick.session))?;
+        Some(format!("{}#{}", path.display(), pick.profile + 1))
+    }
+
+    /// The runs that the user typed when the profiles on the screen were open before.
+    fn recall_runs(&mut self) {
+        let picks = [self.kernels.before, self.kernels.looking];
+        for pick in picks.into_iter().flatten() {
+            let key = self.runs_key(pick);
+            let kept = key.and_then(|key| self.remembered.profile_runs.get(&key).copied());
+            if let Some(runs) = kept {
+                self.kernels.typed_runs.entry(pick).or_insert(runs);
+            }
+        }
     }
 
     fn change_rules(&self, change: RuleChange) {
@@ -73,6 +114,7 @@ impl App {
     /// Profiles are added up while their screen is shown.
     pub(crate) fn add_up_if_wanted(&mut self) {
         self.kernels.settle(&self.sessions);
+        self.recall_runs();
         let wanted = self.kernels.wanted(&self.sessions);
         if let Some(wanted) = wanted.filter(|_| self.shows(Screen::Kernels)) {
             let session = |id| self.sessions.get(id).map(|open| Arc::clone(&open.session));
@@ -88,6 +130,7 @@ impl App {
         }
         self.kernels.redraw();
         self.kernel_tables();
+        self.look_for_instances();
     }
 
     fn kernel_tables(&mut self) {
@@ -107,7 +150,12 @@ impl App {
             Level::Category => "categories",
             Level::Operator | Level::Kernel => "kernels",
         };
-        let table = kernels::of_breakdown(found.at(state.level), rows);
+        let breakdown = found.at(state.level);
+        let other = match (state.times, breakdown.runs) {
+            (Times::PerRun, Some(_)) => "total_ms",
+            _ => "per_run_ms",
+        };
+        let table = kernels::of_breakdown(breakdown, rows).hiding(&[other]);
         self.tables.put(id, table);
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let places = state.drawn.counters.iter();

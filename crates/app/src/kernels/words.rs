@@ -8,6 +8,11 @@ use powerband_findings::analysis::breakdown::Filter;
 /// Least shares that rows can be asked to have, in percent.
 pub const THRESHOLDS: [f64; 5] = [0.0, 0.1, 1.0, 2.0, 5.0];
 
+/// The name of the field for the runs of the profile that is shown.
+pub const AFTER: &str = "Runs in this profile";
+/// The name of the field for the runs of the profile that it is compared with.
+pub const BEFORE: &str = "Runs in the profile before";
+
 /// What a least share is called, from 0 to 1.
 pub fn least_share(share: f64) -> String {
     if share == 0.0 {
@@ -21,6 +26,9 @@ pub fn least_share(share: f64) -> String {
 pub fn nothing_left(filter: &Filter) -> String {
     let words = filter.words.trim();
     let share = least_share(filter.over).to_lowercase();
+    if let Some(within) = &filter.within {
+        return format!("No row of {} passes the filter.", within.title());
+    }
     match (words.is_empty(), filter.over > 0.0) {
         (true, false) => "This profile has no times.".to_owned(),
         (true, true) => format!("No row has a share of {share}."),

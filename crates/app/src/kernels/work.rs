@@ -7,9 +7,10 @@ use crate::inbox::{FindingMessage, Message};
 use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::breakdown::{self, Level};
+use powerband_findings::analysis::breakdown::{self, Breakdown, Level};
 use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
+use powerband_findings::analysis::profile_runs::Runs;
 use powerband_store::settings;
 
 /// A change of the user's rules for categories.
@@ -34,10 +35,18 @@ pub(crate) fn add_up(
     let Some(profile) = session.profiles.get(wanted.after.profile) else {
         return;
     };
-    let breakdowns = Level::ALL.map(|level| breakdown::add_up(profile, &rules, level));
+    let [typed_before, typed] = wanted.typed_runs;
+    let runs = Runs::of_either(profile, typed);
+    let breakdowns = Level::ALL.map(|level| Breakdown {
+        runs,
+        ..breakdown::add_up(profile, &rules, level)
+    });
     let other = wanted.before.zip(before.as_ref());
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
-    let comparison = other.map(|other| kernel_comparison::compare_profiles(other, profile, &rules));
+    let comparison = other.map(|other| {
+        let runs = [Runs::of_either(other, typed_before), runs];
+        kernel_comparison::compare_over((other, profile), &rules, runs, wanted.times)
+    });
     outlet.send(Message::Finding(FindingMessage::AddedUp(Box::new(Found {
         wanted,
         breakdowns,

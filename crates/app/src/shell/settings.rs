@@ -143,6 +143,8 @@ pub struct Remembered {
     pub statistic: Statistic,
     /// Which efficiency is drawn.
     pub efficiency: Efficiency,
+    /// The runs that the user typed for profiles, by the file and the place of the profile in it.
+    pub profile_runs: BTreeMap<String, u64>,
     /// How tables are arranged, where the user did that.
     pub tables: BTreeMap<String, Arrangement>,
     /// The plan that was being written.

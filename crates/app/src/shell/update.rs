@@ -27,10 +27,14 @@ impl App {
             self.curves(Curves::Enlarge(None));
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
             self.curves(Curves::Pin(None));
+        } else if self.screen == Screen::Kernels && self.kernels.selected_kernel().is_some() {
+            self.kernels(Kernels::Select(None));
         } else if let Some(id) = self.tables.filtered(self.screen) {
             self.table(id, Change::Filter(String::new()));
         } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
             self.kernels(Kernels::Filter(String::new()));
+        } else if self.screen == Screen::Kernels && self.kernels.filter().within.is_some() {
+            self.kernels(Kernels::Within(None));
         } else if self.screen == Screen::Timeline && self.leaves_selection() {
             // Nothing else was open.
         } else if !self.library.search.is_empty() {

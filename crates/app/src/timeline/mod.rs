@@ -16,6 +16,7 @@ use crate::screen::Screen;
 use crate::sessions::SessionId;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::instances::instance_at;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
@@ -63,6 +64,16 @@ impl OpenTrace {
     }
 }
 
+/// What is looked for on a timeline that is about to be shown. Times are counted from its first slice, in
+/// nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seek {
+    /// A stretch of time.
+    Stretch(Stretch),
+    /// A slice, by its name and its start.
+    Slice(String, u64),
+}
+
 /// A file that is being read.
 #[derive(Clone, Debug)]
 pub struct Reading {
@@ -72,8 +83,8 @@ pub struct Reading {
     pub session: SessionId,
     /// That profile, where the session is open already.
     pub profile: Option<usize>,
-    /// The range to show first, counted from its first slice; all where `None`.
-    pub look: Option<Stretch>,
+    /// What to show first; all where `None`.
+    pub seek: Option<Seek>,
     /// The file.
     pub path: PathBuf,
     /// Its title.
@@ -96,7 +107,7 @@ impl Reading {
             id,
             session,
             profile: None,
-            look: None,
+            seek: None,
             name: name.to_string_lossy().into_owned(),
             path,
             bytes: Arc::default(),
@@ -272,8 +283,22 @@ impl TimelineState {
         }
     }
 
+    /// Looks at a stretch, or selects a slice.
+    pub(crate) fn seek(&mut self, seek: &Seek) {
+        match seek {
+            Seek::Stretch(stretch) => self.look_from_first(*stretch),
+            Seek::Slice(name, start_ns) => {
+                let open = self.current().map(|(_, open, _)| Arc::clone(open));
+                let slice = open.and_then(|open| instance_at(&open.trace, name, *start_ns));
+                if let Some(slice) = slice {
+                    self.go_to(slice);
+                }
+            }
+        }
+    }
+
     /// Looks at a stretch that is counted from the first slice, with some room around it.
-    pub(crate) fn look_from_first(&mut self, stretch: Stretch) {
+    fn look_from_first(&mut self, stretch: Stretch) {
         let Some((_, open, _)) = self.current() else {
             return;
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Measured, OpenTrace, Reading, Selected, TraceId, work};
+use super::{Measured, OpenTrace, Reading, Seek, Selected, TraceId, work};
 use crate::action::{Action, Kernels, Timeline};
 use crate::inbox::{Message, TraceMessage};
 use crate::kernels::{self, Pick};
@@ -201,20 +201,23 @@ impl App {
         }
     }
 
-    /// Shows the timeline of the profile that is looked at, which may have to be read first: all of it, or a
-    /// stretch that is counted from its first slice.
-    pub(crate) fn show_timeline_of_profile(&mut self, look: Option<Stretch>) {
-        let Some(pick) = self.kernels.looking else {
-            return;
-        };
+    /// Shows the timeline of the profile that is looked at.
+    pub(crate) fn show_timeline_of_profile(&mut self, seek: Option<Seek>) {
+        if let Some(pick) = self.kernels.looking {
+            self.show_timeline_of(pick, seek);
+        }
+    }
+
+    /// Shows the timeline of a profile, which may have to be read first: all of it, or what is looked for.
+    pub(crate) fn show_timeline_of(&mut self, pick: Pick, seek: Option<Seek>) {
         let owner = Some((pick.session, pick.profile));
         let mut known = self.timeline.traces.iter();
         if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
             let id = *id;
             self.screen = Screen::Timeline;
             self.timeline(Timeline::Show(id));
-            if let Some(stretch) = look {
-                self.timeline.look_from_first(stretch);
+            if let Some(seek) = seek {
+                self.timeline.seek(&seek);
             }
             return;
         }
@@ -224,7 +227,7 @@ impl App {
         self.screen = Screen::Timeline;
         let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
-        reading.look = look;
+        reading.seek = seek;
         self.timeline.reading.push(reading.clone());
         self.read_traces(vec![reading]);
     }
@@ -295,7 +298,7 @@ impl App {
             return;
         }
         let is_new = done.as_ref().is_some_and(|read| read.profile.is_none());
-        let look = done.and_then(|read| read.look);
+        let seek = done.and_then(|read| read.seek);
         match read {
             Ok(mut open) => {
                 open.lanes = self.lanes_beneath(&open);
@@ -304,8 +307,8 @@ impl App {
                     self.act(Action::Kernels(Kernels::Look(pick)));
                 }
                 self.timeline.put(id, Arc::from(open));
-                if let Some(stretch) = look {
-                    self.timeline.look_from_first(stretch);
+                if let Some(seek) = seek {
+                    self.timeline.seek(&seek);
                 }
             }
             Err(Some(reason)) => {

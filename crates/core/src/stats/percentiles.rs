@@ -9,7 +9,7 @@ pub const ELIGIBLE: [(f64, u64); 4] = [(90.0, 64), (95.0, 130), (99.0, 662), (99
 
 /// The quantile `q` in 0..=1 of values in ascending order, by linear interpolation between the two
 /// nearest order statistics (Hyndman & Fan type 7, the default of numpy and R); nothing for no values.
-pub(crate) fn quantile_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+pub fn quantile_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let position = q.clamp(0.0, 1.0) * last as f64;
     let below = position.floor() as usize;

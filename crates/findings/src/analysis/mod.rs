@@ -22,6 +22,7 @@ mod flag;
 pub mod flags;
 pub mod graph;
 pub mod history;
+pub mod instances;
 pub mod journey;
 pub mod kernel_comparison;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub mod metrics;
 pub mod past_durations;
 pub mod peak;
 pub mod plan_estimate;
+pub mod profile_runs;
 pub mod profiled;
 pub mod progress;
 pub mod provenance;

@@ -4,6 +4,7 @@ use super::colours::{Depth, Fill};
 use crate::analysis::breakdown::{Breakdown, Shown};
 use crate::analysis::category::Category;
 use crate::analysis::kernel_comparison::Comparison;
+use crate::analysis::profile_runs::Times;
 
 /// Most bars; what is left is one more.
 const BARS: usize = 12;
@@ -44,14 +45,15 @@ pub struct Bar {
     pub length: f64,
     /// Its share of everything, from 0 to 1.
     pub share: f64,
-    /// Its time, in nanoseconds.
+    /// Its time, of a run or a step or in total, in nanoseconds.
     pub ns: f64,
     /// What it is filled with.
     pub colour: Fill,
 }
 
 /// Bars of the rows that are shown, and one for the others.
-pub fn bars(breakdown: &Breakdown, shown: &Shown) -> Vec<Bar> {
+pub fn bars(breakdown: &Breakdown, shown: &Shown, times: Times) -> Vec<Bar> {
+    let divided = |ns: f64| breakdown.shown_ns(ns, times);
     let mut bars: Vec<Bar> = shown
         .rows
         .iter()
@@ -62,19 +64,19 @@ pub fn bars(breakdown: &Breakdown, shown: &Shown) -> Vec<Bar> {
             name: row.short.clone(),
             length: 0.0,
             share: row.share,
-            ns: row.total_ns as f64,
+            ns: divided(row.total_ns as f64),
             colour: colour(row.category),
         })
         .collect();
     let drawn: f64 = bars.iter().map(|bar| bar.ns).sum();
-    let left = shown.total_ns as f64 - drawn;
+    let left = divided(shown.total_ns as f64) - drawn;
     let number = shown.rows.len() - bars.len();
     if number > 0 {
         bars.push(Bar {
             row: None,
             name: format!("{number} more"),
             length: 0.0,
-            share: breakdown.share_of_all(left),
+            share: breakdown.share_of_all(left * times.divisor(breakdown.runs)),
             ns: left,
             colour: Fill::GREY,
         });
@@ -350,7 +352,7 @@ mod tests {
         let profile = profile(RESNET_V100);
         let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
         let shown = found.shown(&Filter::default());
-        let bars = bars(&found, &shown);
+        let bars = bars(&found, &shown, Times::Total);
         assert_eq!(bars.len(), BARS + 1);
         let rest = bars.last().unwrap();
         assert_eq!((rest.row, rest.length), (None, 0.0));

@@ -50,6 +50,15 @@ pub fn histogram(samples_ns: &[f64], colour: usize) -> ChartSpec {
     }
 }
 
+/// How long the instances of a kernel took, with a divider at the median.
+pub fn of_instances(durations_ns: &[f64]) -> ChartSpec {
+    let mut spec = histogram(durations_ns, 0);
+    "Durations of the instances".clone_into(&mut spec.title);
+    spec.x.title = spec.x.title.replace(" per batch", "");
+    "instances".clone_into(&mut spec.y.title);
+    spec
+}
+
 /// The samples over the time spent measuring, rounds put end to end, at most two points for each of
 /// `buckets` stretches of time; a divider where each round but the first begins, a level at the median.
 pub fn strip(case: &Case, colour: usize, buckets: usize) -> ChartSpec {

@@ -14,7 +14,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown) -> Value {
         "tool": profile.tool,
         "by": found.level.title(),
         "of": found.scope.title(),
-        "runs": found.runs,
+        "runs": found.runs.map(|runs| runs.count),
         "summed_ns": found.summed_ns,
         "busy_ns": found.busy.map(|busy| busy.busy_ns),
         "span_ns": found.busy.map(|busy| busy.span_ns),
@@ -60,7 +60,7 @@ fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
 pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
     let shown = rows.iter().filter_map(|place| found.rows.get(*place));
     json!({
-        "per_run": found.is_per_run,
+        "per_run": found.is_per_run(),
         "before_ns": found.before_ns,
         "after_ns": found.after_ns,
         "difference_ns": found.difference_ns(),

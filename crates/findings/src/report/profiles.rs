@@ -108,7 +108,7 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
         .per_run(summed_ns as f64)
         .zip(found.runs)
         .map(|(ns, runs)| {
-            let runs = humanize::of_many(runs, "run");
+            let runs = humanize::of_many(runs.count, runs.word());
             format!(", {} in each of {runs}", humanize::duration_ns(ns))
         });
     let idle = found
@@ -188,7 +188,9 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
         return Vec::new();
     };
     let found = kernel_comparison::compare_profiles(before, after_profile, material.rules);
-    let per = if found.is_per_run { " per run" } else { "" };
+    let per = found
+        .per()
+        .map_or_else(String::new, |per| format!(" {per}"));
     let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
     let mut blocks = vec![Block::Paragraph(
         Text::from("From ")

@@ -38,7 +38,7 @@ pub fn of_comparison(found: &Comparison, places: &[usize]) -> Table {
 
 /// The columns of changes.
 pub const COLUMNS: &[Of] = &[
-    Of::words("name", "Name", |line| Some(Cell::words(&line.row.title))),
+    Of::words("name", "Kernels", |line| Some(Cell::words(&line.row.title))),
     Of::words("change", "Change", |line| {
         let change = line.row.change();
         let tone = match change {

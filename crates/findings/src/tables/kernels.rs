@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::{Column, Table};
 use crate::analysis::breakdown::{Breakdown, Level, Row};
+use crate::analysis::profile_runs::RunsFrom;
 
 type Of = Column<KernelLine>;
 
@@ -26,13 +27,19 @@ impl KernelLine {
 pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
     let rows = places.iter().filter_map(|place| breakdown.rows.get(*place));
     let lines = rows.map(|row| KernelLine::new(breakdown, row)).collect();
-    match breakdown.level {
-        Level::Category => Table::new(CATEGORY_COLUMNS, lines),
-        Level::Operator | Level::Kernel => Table::new(COLUMNS, lines),
+    let (table, title) = match breakdown.level {
+        Level::Category => (Table::new(CATEGORY_COLUMNS, lines), "Category"),
+        Level::Operator => (Table::new(COLUMNS, lines), "Operator"),
+        Level::Kernel => (Table::new(COLUMNS, lines), "Kernel"),
+    };
+    let table = table.titled("name", title);
+    match breakdown.runs.map(|runs| runs.from) {
+        Some(RunsFrom::Marks) => table.titled("per_run_ms", "Per step"),
+        _ => table,
     }
 }
 
-const NAME: Of = Of::words("name", "Name", |line| {
+const NAME: Of = Of::words("name", "Kernel", |line| {
     Some(Cell::words(&line.row.short).for_programs(&line.row.name))
 });
 const SHARE: Of = Of::number("share", "Share", "%", |line| {
@@ -46,7 +53,7 @@ const TOTAL: Of = Of::number("total_ms", "Total", "ms", |line| {
 const PER_RUN: Of = Of::number("per_run_ms", "Per run", "ms", |line| {
     line.per_run_ns.map(Cell::time)
 })
-.help("All calls of one run of the network together")
+.help("All calls of one run of the network, or of one step, together: the total divided by the number of runs")
 .why(|_| "the number of runs in the profile is not known".to_owned());
 const CALLS: Of = Of::number("calls", "Calls", "", |line| {
     Some(Cell::count(line.row.calls))

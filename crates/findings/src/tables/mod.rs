@@ -142,6 +142,15 @@ impl Table {
         self
     }
 
+    /// With another title above a column.
+    #[must_use]
+    pub fn titled(mut self, key: &str, title: &'static str) -> Self {
+        for head in self.heads.iter_mut().filter(|head| head.key == key) {
+            head.title = title;
+        }
+        self
+    }
+
     /// With another unit above the plain numbers of a column.
     #[must_use]
     pub fn with_unit(mut self, key: &str, unit: &'static str) -> Self {

@@ -16,6 +16,7 @@ use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::{Breakdown, Level, Scope};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
+use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::{self, figure::Drawing};
 
 /// Least width of a card in a row of them.
@@ -37,7 +38,7 @@ struct Figure {
 pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
     let figures = match &found.comparison {
         Some(comparison) => compared(comparison),
-        None => alone(found.at(app.kernels.level)),
+        None => alone(found.at(app.kernels.level), app.kernels.times),
     };
     let has_timeline = timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;
@@ -79,34 +80,38 @@ fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
     shown.inner
 }
 
-fn alone(found: &Breakdown) -> Vec<Figure> {
+fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
     let busy = found.busy;
     let unknown = "This file has no timeline".to_owned();
     let summed = found.summed_ns.map(|ns| ns as f64);
-    let per_run = summed.and_then(|ns| found.per_run(ns));
+    let unit = times.unit(found.runs);
+    let time = |ns: f64| humanize::duration_ns(found.shown_ns(ns, times));
     let mut figures = vec![
         Figure {
             gap: None,
             title: "Kernel time (sum)",
-            value: summed.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
-            below: match (per_run, found.runs) {
-                (Some(ns), Some(runs)) => format!(
-                    "{} per run, {}",
-                    humanize::duration_ns(ns),
-                    humanize::of_many(runs, "run")
-                ),
+            value: summed.map_or_else(|| UNKNOWN.to_owned(), time),
+            below: match (summed, found.runs) {
+                (Some(_), Some(runs)) => {
+                    format!("{unit}, {}", humanize::of_many(runs.count, runs.word()))
+                }
                 _ => found.calls.map_or_else(
                     || "This profile has no times".to_owned(),
                     |calls| humanize::of_many(calls, "call"),
                 ),
             },
-            help: format!("Sum of the times of {}. Streams overlap, so the sum can exceed the busy time.", found.scope.title()),
+            help: format!(
+                "Sum of the times of {}{}. Streams overlap, so the sum can exceed the busy time.{}",
+                found.scope.title(),
+                summed.map_or_else(String::new, |ns| format!(": {} in total", humanize::duration_ns(ns))),
+                found.runs.map_or_else(String::new, |runs| format!("\n{}", runs.source()))
+            ),
         },
         Figure {
             gap: None,
             title: "GPU busy",
-            value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| humanize::duration_ns(b.busy_ns as f64)),
-            below: busy.map_or_else(|| unknown.clone(), |b| format!("of {}", humanize::duration_ns(b.span_ns as f64))),
+            value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| time(b.busy_ns as f64)),
+            below: busy.map_or_else(|| unknown.clone(), |b| format!("of {} {unit}", time(b.span_ns as f64))),
             help: "Time in which at least one kernel, copy or set ran, per device, out of the time from its first to its last".to_owned(),
         },
         idle(found),
@@ -125,7 +130,7 @@ fn alone(found: &Breakdown) -> Vec<Figure> {
             help: format!("Launching took the host {}, {each} each. The median time from the start of a launch to the start of its kernel is {}.", humanize::duration_ns(launches.calls_ns as f64), humanize::duration_ns(launches.delay_ns as f64)),
         });
     }
-    figures.extend(host(found));
+    figures.extend(host(found, times));
     figures
 }
 
@@ -174,15 +179,17 @@ fn idle(found: &Breakdown) -> Figure {
     }
 }
 
-fn host(found: &Breakdown) -> Option<Figure> {
+fn host(found: &Breakdown, times: Times) -> Option<Figure> {
+    let time = |ns: u64| humanize::duration_ns(found.shown_ns(ns as f64, times));
+    let unit = times.unit(found.runs);
     if let Some(ns) = found.between_nodes_ns {
         let runs = ns + found.summed_ns.unwrap_or(0);
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
         return Some(Figure {
             gap: None,
             title: "CPU time between nodes",
-            value: humanize::duration_ns(ns as f64),
-            below: format!("{share:.1} % of the runs"),
+            value: time(ns),
+            below: format!("{unit}, {share:.1} % of the runs"),
             help: "Time of whole runs in which none of the nodes ran".to_owned(),
         });
     }
@@ -193,7 +200,7 @@ fn host(found: &Breakdown) -> Option<Figure> {
     let lines: Vec<String> = found
         .host
         .iter()
-        .map(|(kind, ns)| format!("{}: {}", plural(*kind), humanize::duration_ns(*ns as f64)))
+        .map(|(kind, ns)| format!("{}: {} {unit}", plural(*kind), time(*ns)))
         .collect();
     let wait = found.host_ns(SliceKind::Wait);
     let wait = wait.filter(|_| kind != SliceKind::Wait);
@@ -204,10 +211,10 @@ fn host(found: &Breakdown) -> Option<Figure> {
             SliceKind::Call => "CPU time in calls",
             _ => "CPU time waiting",
         },
-        value: humanize::duration_ns(ns as f64),
+        value: time(ns),
         below: wait.map_or_else(
-            || "overlaps the device".to_owned(),
-            |wait| format!("{} of waits", humanize::duration_ns(wait as f64)),
+            || format!("{unit}, overlaps the device"),
+            |wait| format!("{unit}, {} of waits", time(wait)),
         ),
         help: format!(
             "Host activity during the profile. Kinds overlap and are never added.\n{}",
@@ -228,11 +235,7 @@ fn plural(kind: SliceKind) -> &'static str {
 }
 
 fn compared(found: &Comparison) -> Vec<Figure> {
-    let per = if found.is_per_run {
-        "per run"
-    } else {
-        "the whole profile"
-    };
+    let per = found.per().unwrap_or("the whole profile");
     let names = |members: &[Member]| -> String {
         let lines = members.iter().take(20);
         let lines = lines.map(|m| format!("{}  {}", humanize::duration_ns(m.ns), m.short));

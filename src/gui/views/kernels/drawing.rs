@@ -10,7 +10,8 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart_canvas::{area, rect};
 use crate::gui::widgets::tip;
 use powerband_app::App;
-use powerband_app::kernels::Found;
+use powerband_app::action::Kernels;
+use powerband_app::kernels::{Found, KernelsState, Selected};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::chart::area::Area;
@@ -25,32 +26,93 @@ const MAP: f32 = 340.0;
 const NAME: f32 = 330.0;
 /// Size of type in a tile.
 const TILE: f32 = 12.0;
-/// For its numbers.
-const NUMBERS: f32 = 128.0;
+/// For its numbers, and for the first of them.
+const NUMBERS: f32 = 140.0;
+const SHARE: f32 = 54.0;
 
 /// Bars, the longest first.
-pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found) {
-    let drawn = &app.kernels.drawn.bars;
-    let breakdown = found.at(app.kernels.level);
+pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
+    let breakdown = found.at(state.level);
     ui.spacing_mut().item_spacing.y = 0.0;
-    for bar in drawn {
-        let response = one_bar(ui, bar);
-        match bar.row.and_then(|row| breakdown.rows.get(row)) {
-            Some(row) => response.on_hover_text(table::in_full(breakdown, row)),
+    heads(
+        ui,
+        "Share",
+        &format!("Time {}", state.times.unit(breakdown.runs)),
+    );
+    for bar in &state.drawn.bars {
+        let meaning = bar.row.and_then(|row| state.meaning(row));
+        let response = one_bar(ui, bar, hand(state, meaning.as_ref()));
+        let response = match bar.row.and_then(|row| breakdown.rows.get(row)) {
+            Some(row) => response.on_hover_text(table::in_full(breakdown, row, state.times)),
             None => response.on_hover_text("All rows of the table below without a bar"),
         };
+        opened(&response, meaning, changes);
+    }
+}
+
+/// What the hand can do with a line of bars.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hand {
+    /// It stands for several rows.
+    Nothing,
+    /// It can be opened.
+    Opens,
+    /// The same, and it is selected.
+    IsSelected,
+}
+
+fn hand(state: &KernelsState, meaning: Option<&Selected>) -> Hand {
+    match meaning {
+        None => Hand::Nothing,
+        meaning if meaning == state.selected() => Hand::IsSelected,
+        Some(_) => Hand::Opens,
+    }
+}
+
+fn opened(response: &Response, meaning: Option<Selected>, changes: &mut Vec<Kernels>) {
+    if response.clicked() {
+        changes.extend(meaning.map(Selected::opened));
+    }
+}
+
+/// What stands above the numbers of the bars.
+fn heads(ui: &mut Ui, first: &str, second: &str) {
+    let (line, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
+    let color = theme::roles(ui).faint;
+    let at = |right: f32| pos2(right, line.center().y);
+    for (words, right) in [
+        (first, line.right() - NUMBERS + SHARE),
+        (second, line.right()),
+    ] {
+        let font = theme::words(text::CAPTION);
+        let painter = ui.painter();
+        painter.text(at(right), Align2::RIGHT_CENTER, words, font, color);
     }
 }
 
 /// The parts of a bar's line: its name, the bar, its numbers.
-fn parts(ui: &mut Ui, name: &str) -> (Rect, Rect, Rect, Response) {
-    let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+fn parts(ui: &mut Ui, name: &str, hand: Hand) -> (Rect, Rect, Rect, Response) {
+    let sense = match hand {
+        Hand::Nothing => Sense::hover(),
+        Hand::Opens | Hand::IsSelected => Sense::click(),
+    };
+    let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), sense);
+    response.widget_info(|| match hand {
+        Hand::Nothing => WidgetInfo::labeled(Role::Label, true, name),
+        _ => WidgetInfo::selected(Role::Button, true, hand == Hand::IsSelected, name),
+    });
+    if hand == Hand::IsSelected {
+        let roles = theme::roles(ui);
+        ui.painter().rect_filled(line, 3.0, roles.raised);
+        let bar = Rect::from_min_size(line.min + vec2(0.0, 4.0), vec2(2.0, line.height() - 8.0));
+        ui.painter().rect_filled(bar, 1.0, roles.accent);
+    }
     let names = (line.width() * bars::NAMES as f32).min(NAME);
     let (left, right) = (line.left() + names, line.right() - NUMBERS);
     let part = |from: f32, to: f32| Rect::from_x_y_ranges(from..=to.max(from), line.y_range());
     (
-        part(line.left(), left - space::MEDIUM),
+        part(line.left() + space::SMALL, left - space::MEDIUM),
         part(left, right - space::SMALL),
         part(right, line.right()),
         response,
@@ -62,9 +124,9 @@ fn bar_room(line: Rect) -> Area {
     area(line.shrink2(vec2(0.0, 5.0)))
 }
 
-fn one_bar(ui: &mut Ui, bar: &Bar) -> Response {
+fn one_bar(ui: &mut Ui, bar: &Bar, hand: Hand) -> Response {
     let words = format!("{}, {}", bar.name, humanize::percent(bar.share));
-    let (name, room, numbers, response) = parts(ui, &words);
+    let (name, room, numbers, response) = parts(ui, &words, hand);
     put_name(ui, name, &bar.name, &response);
     if bar.row.is_some() {
         let color = theme::roles(ui).fill(bar.colour);
@@ -107,7 +169,7 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
     let font = theme::numbers(12.0);
     let middle = rect.center().y;
     let painter = ui.painter();
-    let at = pos2(rect.left() + 54.0, middle);
+    let at = pos2(rect.left() + SHARE, middle);
     painter.text(at, Align2::RIGHT_CENTER, first, font.clone(), roles.text);
     painter.text(
         pos2(rect.right(), middle),
@@ -144,7 +206,10 @@ pub(super) fn treemap(ui: &mut Ui, app: &App, found: &Found) {
         );
         if is_under {
             let row = tile.row.and_then(|row| breakdown.rows.get(row));
-            let words = row.map_or_else(|| tile.name.clone(), |row| table::in_full(breakdown, row));
+            let words = row.map_or_else(
+                || tile.name.clone(),
+                |row| table::in_full(breakdown, row, app.kernels.times),
+            );
             tip::words(&response, words);
         }
     }
@@ -198,17 +263,21 @@ fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_u
 }
 
 /// The largest differences: faster to the left, slower to the right.
-pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
-    let drawn = &app.kernels.drawn.changes;
+pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
+    let drawn = &state.drawn.changes;
     let roles = theme::roles(ui);
     if drawn.is_empty() {
         super::label::quiet(ui, "These rows have no difference.");
         return;
     }
     ui.spacing_mut().item_spacing.y = 0.0;
+    let unit = comparison.per().unwrap_or("in total");
+    heads(ui, "Of change", &humanize::capital(unit));
     for step in drawn {
+        let meaning = state.meaning(step.row);
         let words = format!("{}, {}", step.name, humanize::time_change(step.ns));
-        let (name, room, numbers, response) = parts(ui, &words);
+        let (name, room, numbers, response) = parts(ui, &words, hand(state, meaning.as_ref()));
         put_name(ui, name, &step.name, &response);
         let middle = room.center().x;
         let bar = rect(bars::from_middle(bar_room(room), step.length));
@@ -222,8 +291,10 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison) {
         let share = row.and_then(|row| comparison.contribution(row));
         let share = share.map_or_else(String::new, humanize::percent);
         put_numbers(ui, numbers, &share, &humanize::time_change(step.ns));
-        if let Some(row) = row {
-            response.on_hover_text(table::members(row));
-        }
+        let response = match row {
+            Some(row) => response.on_hover_text(table::members(row)),
+            None => response,
+        };
+        opened(&response, meaning, changes);
     }
 }

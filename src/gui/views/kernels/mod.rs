@@ -1,11 +1,13 @@
 //! Kernels: the time of a profile, and the difference to another one.
 
 mod cards;
+mod choices;
 mod counters;
 mod drawing;
+mod instances;
 mod table;
 
-use eframe::egui::{ComboBox, RichText, Ui};
+use eframe::egui::{Button, ComboBox, RichText, Stroke, Ui, UiBuilder};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -13,10 +15,11 @@ use crate::gui::widgets::{button, field, figure, label, segmented, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Sessions};
 use powerband_app::figures;
-use powerband_app::kernels::words::{self, THRESHOLDS, least_share, name};
+use powerband_app::kernels::words::{self, THRESHOLDS, least_share};
 use powerband_app::kernels::{self, Found, KernelsState, Shape};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::profile_runs::{Runs, Times};
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// Commands that bring a profile in.
@@ -33,12 +36,37 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut changes = Vec::new();
     head(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
-    choices(ui, app, &mut changes);
+    choices::show(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.kernels.result {
-        Some(found) => body(ui, app, found, &mut changes, actions),
-        None => waiting::show(ui, "Adding up…"),
-    });
+    let looked = app.kernels.instances.looked.as_ref();
+    let is_beside = ui.available_width() >= instances::BESIDE;
+    let rest = |ui: &mut Ui, changes: &mut Vec<Kernels>, actions: &mut Vec<Action>| {
+        super::scrolled(ui, |ui| {
+            if let Some(looked) = looked.filter(|_| !is_beside) {
+                instances::card(ui, &app.kernels, looked, changes);
+                ui.add_space(space::MEDIUM);
+            }
+            match &app.kernels.result {
+                Some(found) => body(ui, app, found, changes, actions),
+                None => waiting::show(ui, "Adding up…"),
+            }
+        });
+    };
+    match looked.filter(|_| is_beside) {
+        None => rest(ui, &mut changes, actions),
+        Some(looked) => {
+            let whole = ui.available_rect_before_wrap();
+            let edge = whole.right() - instances::WIDTH;
+            let (mut main, mut side) = (whole, whole);
+            main.set_right(edge - space::MEDIUM);
+            side.set_left(edge);
+            let part = |place| UiBuilder::new().max_rect(place);
+            ui.scope_builder(part(main), |ui| rest(ui, &mut changes, actions));
+            ui.scope_builder(part(side), |ui| {
+                instances::column(ui, &app.kernels, looked, &mut changes);
+            });
+        }
+    }
     super::each(changes, Action::Kernels, actions);
 }
 
@@ -80,57 +108,6 @@ fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
     }
 }
 
-fn choices(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let state = &app.kernels;
-    let picks = kernels::picks(&app.sessions);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = space::SMALL;
-        let width = ((ui.available_width() - 150.0) / 2.0).clamp(160.0, 380.0);
-        let current = state
-            .looking
-            .map_or_else(String::new, |pick| name(&app.sessions, pick));
-        let combo = ComboBox::from_id_salt("kernels-profile")
-            .width(width)
-            .truncate();
-        let response = combo.selected_text(current).show_ui(ui, |ui| {
-            for &pick in &picks {
-                let is_it = state.looking == Some(pick);
-                if ui
-                    .selectable_label(is_it, name(&app.sessions, pick))
-                    .clicked()
-                {
-                    changes.push(Kernels::Look(pick));
-                }
-            }
-        });
-        response.response.accessible_name("Profile");
-        label::quiet_line(ui, "against");
-        let before = state.before;
-        let words = before.map_or_else(|| "nothing".to_owned(), |pick| name(&app.sessions, pick));
-        let combo = ComboBox::from_id_salt("kernels-before")
-            .width(width)
-            .truncate();
-        let response = combo.selected_text(words).show_ui(ui, |ui| {
-            if ui.selectable_label(before.is_none(), "nothing").clicked() {
-                changes.push(Kernels::Before(None));
-            }
-            let others = picks.iter().filter(|pick| state.looking != Some(**pick));
-            for &pick in others {
-                if ui
-                    .selectable_label(before == Some(pick), name(&app.sessions, pick))
-                    .clicked()
-                {
-                    changes.push(Kernels::Before(Some(pick)));
-                }
-            }
-        });
-        response.response.accessible_name("Profile before");
-        if before.is_some() && button::icon(ui, icon::SWAP, "Swap before and after").clicked() {
-            changes.push(Kernels::Swap);
-        }
-    });
-}
-
 fn body(
     ui: &mut Ui,
     app: &App,
@@ -149,9 +126,9 @@ fn body(
                 return left_out(ui, &app.kernels, changes);
             }
             let drawn = ui.scope(|ui| match &found.comparison {
-                Some(comparison) => drawing::changes(ui, app, comparison),
+                Some(comparison) => drawing::changes(ui, app, comparison, changes),
                 None if app.kernels.shape == Shape::Treemap => drawing::treemap(ui, app, found),
-                None => drawing::bars(ui, app, found),
+                None => drawing::bars(ui, app, found, changes),
             });
             let place = drawn.response.rect;
             figure::offer(ui, "kernels", place, || {
@@ -223,6 +200,7 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
             let shape = segmented::show(ui, "Drawn as", state.shape, &shapes);
             changes.extend(shape.map(Kernels::Shape));
         }
+        times(ui, app, found, changes);
         let width = 230.0;
         let (_, typed) = field::search(
             ui,
@@ -248,6 +226,49 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
         response.response.accessible_name("Least share");
         label::quiet_line(ui, &in_sight(app, found));
     });
+    within(ui, state, changes);
+}
+
+/// Whether times are those of a run or a step, or in total; where the number of runs is known.
+fn times(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
+    let runs = |pick| state.runs(&app.sessions, pick);
+    let after = runs(found.wanted.after);
+    let known: Option<Runs> = match found.wanted.before {
+        Some(before) => runs(before).and(after),
+        None => after,
+    };
+    if known.is_none() {
+        return;
+    }
+    let choices = [
+        (
+            Times::PerRun,
+            choices::unit(known).to_owned(),
+            "Each time divided by the number of runs or steps in its profile",
+        ),
+        (Times::Total, "Total".to_owned(), "Times of whole profiles"),
+    ];
+    let chosen = segmented::show(ui, "Times", state.times, &choices);
+    changes.extend(chosen.map(Kernels::Times));
+}
+
+/// The row whose kernels alone are listed, and the way back from it.
+fn within(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
+    let Some(within) = &state.filter().within else {
+        return;
+    };
+    let roles = theme::roles(ui);
+    ui.add_space(space::TINY);
+    let words = format!("{} ×", within.title());
+    let chip = Button::new(RichText::new(&words).color(roles.text))
+        .corner_radius(13)
+        .fill(roles.raised)
+        .stroke(Stroke::new(1.0, roles.accent));
+    let response = ui.add(chip).accessible_name(&words);
+    if response.on_hover_text("Back to all rows").clicked() {
+        changes.push(Kernels::Within(None));
+    }
 }
 
 /// Share of the time that passes the filter.

@@ -13,6 +13,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::{Breakdown, Level, Row};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::breakdown::colour;
 use powerband_findings::chart::colours::Fill;
 
@@ -24,7 +25,7 @@ const NAMES: usize = 8;
 const LINE: usize = 110;
 
 /// The table of one profile.
-pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+pub(super) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
     let breakdown = found.at(app.kernels.level);
     let id = match app.kernels.level {
         Level::Category => "categories",
@@ -35,9 +36,11 @@ pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut V
         Level::Operator => "Operators",
         Level::Kernel => "Kernels",
     };
+    let times = app.kernels.times;
     shown(ui, app, (id, title), actions, |place| {
         let row = breakdown.rows.get(place)?;
-        Some((row.category, in_full(breakdown, row)))
+        let words = in_full(breakdown, row, times);
+        Some((row.category, row.short.clone(), words))
     });
 }
 
@@ -45,7 +48,7 @@ pub(crate) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut V
 pub(super) fn compared(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
     shown(ui, app, ("changes", "Changes"), actions, |place| {
         let row = found.rows.get(place)?;
-        Some((row.category, members(row)))
+        Some((row.category, row.title.clone(), members(row)))
     });
 }
 
@@ -55,9 +58,10 @@ fn shown(
     app: &App,
     (id, title): (&'static str, &str),
     actions: &mut Vec<Action>,
-    about: impl Fn(usize) -> Option<(Category, String)>,
+    about: impl Fn(usize) -> Option<(Category, String, String)>,
 ) {
-    let places = &app.kernels.drawn.rows;
+    let state = &app.kernels;
+    let places = &state.drawn.rows;
     rows_card(ui, |ui| {
         let head = |ui: &mut Ui| {
             ui.add_space(10.0);
@@ -67,19 +71,26 @@ fn shown(
             return;
         }
         let lead = |ui: &mut Ui, row: usize| {
-            if let Some((category, words)) = places.get(row).and_then(|place| about(*place)) {
+            if let Some((category, _, words)) = places.get(row).and_then(|place| about(*place)) {
                 dot(ui, colour(category)).on_hover_text(words);
             }
+        };
+        let name = |row: usize| {
+            let found = places.get(row).and_then(|place| about(*place));
+            found.map_or_else(String::new, |(_, name, _)| format!("Open {name}"))
         };
         let table = DataTable {
             id,
             height: HEIGHT,
-            selected: None,
-            name: None,
+            selected: state.selected_row(),
+            name: Some(&name),
             lead: Some(&lead),
             tail: None,
         };
-        table.show(ui, app, actions);
+        let touched = table.show(ui, app, actions);
+        let clicked = touched.clicked.and_then(|row| places.get(row));
+        let meaning = clicked.and_then(|place| state.meaning(*place));
+        actions.extend(meaning.map(|meaning| Action::Kernels(meaning.opened())));
     });
 }
 
@@ -93,7 +104,7 @@ fn dot(ui: &mut Ui, fill: Fill) -> egui::Response {
 }
 
 /// A row with its whole name.
-pub(crate) fn in_full(breakdown: &Breakdown, row: &Row) -> String {
+pub(super) fn in_full(breakdown: &Breakdown, row: &Row, times: Times) -> String {
     let mut text = folded(&row.name);
     if breakdown.level != Level::Category {
         text.push_str(&format!("\n{}", row.category.title()));
@@ -106,10 +117,13 @@ pub(crate) fn in_full(breakdown: &Breakdown, row: &Row) -> String {
     }
     let total = humanize::duration_ns(row.total_ns as f64);
     let calls = humanize::of_many(row.calls, "call");
-    text.push_str(&format!(
-        "\n{}, {total} in {calls}",
-        humanize::percent(row.share)
-    ));
+    text.push_str(&format!("\n{}, ", humanize::percent(row.share)));
+    if times.divisor(breakdown.runs) > 1.0 {
+        let shown = breakdown.shown_ns(row.total_ns as f64, times);
+        let unit = times.unit(breakdown.runs);
+        text.push_str(&format!("{} {unit}, ", humanize::duration_ns(shown)));
+    }
+    text.push_str(&format!("{total} in {calls}"));
     if breakdown.level != Level::Kernel {
         text.push_str(&format!(
             ", {}",

@@ -8,6 +8,7 @@ use std::collections::btree_map::Entry;
 
 use super::category::{Category, Rules, has_all};
 use super::kernel_name;
+use super::profile_runs::{Runs, Times};
 use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
@@ -90,6 +91,8 @@ pub struct Row {
     pub category: Category,
     /// The operators, most time first; empty where they are not known.
     pub ops: Vec<String>,
+    /// The rows of operators that its time is in, most time first.
+    pub op_rows: Vec<String>,
     /// Where it ran, each place once.
     pub places: Vec<String>,
     /// How many names of kernels it stands for.
@@ -163,8 +166,8 @@ pub struct Breakdown {
     /// The host's part of whole runs: their time without that of the nodes in them, in nanoseconds, where
     /// the profile has both.
     pub between_nodes_ns: Option<u64>,
-    /// Runs of the network that it covers.
-    pub runs: Option<u64>,
+    /// Runs of the network or steps that it covers.
+    pub runs: Option<Runs>,
     /// Whether any operator is known.
     pub has_operators: bool,
 }
@@ -186,9 +189,37 @@ impl Busy {
     }
 }
 
+/// A row whose kernels are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Of a category.
+    Category(Category),
+    /// Of an operator, by the name of its row.
+    Operator(String),
+}
+
+impl Within {
+    /// What it is called: its level, and its name.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Category(category) => format!("Category: {}", category.title()),
+            Self::Operator(name) => format!("Operator: {}", operator_title(name)),
+        }
+    }
+
+    fn holds(&self, category: Category, op_rows: &[String]) -> bool {
+        match self {
+            Self::Category(own) => *own == category,
+            Self::Operator(name) => op_rows.contains(name),
+        }
+    }
+}
+
 /// Which rows are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
+    /// Rows of this category or operator alone.
+    pub within: Option<Within>,
     /// Words that a row has to have, with stars for anything; empty for all rows.
     pub words: String,
     /// The least share, from 0 to 1.
@@ -200,6 +231,7 @@ pub struct Filter {
 impl Filter {
     /// All rows.
     pub const NONE: Self = Self {
+        within: None,
         words: String::new(),
         over: 0.0,
         top: None,
@@ -207,7 +239,16 @@ impl Filter {
 
     /// Whether it leaves all rows.
     pub fn is_none(&self) -> bool {
-        self.words.trim().is_empty() && self.over <= 0.0 && self.top.is_none()
+        self.words.trim().is_empty()
+            && self.over <= 0.0
+            && self.top.is_none()
+            && self.within.is_none()
+    }
+
+    /// Whether it leaves what is of a category and in some rows of operators.
+    pub(crate) fn lets_in(&self, category: Category, op_rows: &[String]) -> bool {
+        let within = self.within.as_ref();
+        within.is_none_or(|within| within.holds(category, op_rows))
     }
 }
 
@@ -225,7 +266,11 @@ pub struct Shown {
 impl Breakdown {
     /// What a filter leaves.
     pub fn shown(&self, filter: &Filter) -> Shown {
-        let passes = |row: &Row| row.share >= filter.over && row.has(&filter.words);
+        let passes = |row: &Row| {
+            row.share >= filter.over
+                && filter.lets_in(row.category, &row.op_rows)
+                && row.has(&filter.words)
+        };
         let rows = self.rows.iter().enumerate();
         let rows: Vec<usize> = rows
             .filter(|(_, row)| passes(row))
@@ -254,8 +299,12 @@ impl Breakdown {
 
     /// A time for each run, where it is known how many there were.
     pub fn per_run(&self, ns: f64) -> Option<f64> {
-        let runs = self.runs.filter(|runs| *runs > 0)?;
-        Some(ns / runs as f64)
+        Some(ns / self.runs?.count as f64)
+    }
+
+    /// A time as it is shown: of a run or a step, or in total.
+    pub fn shown_ns(&self, ns: f64, times: Times) -> f64 {
+        ns / times.divisor(self.runs)
     }
 
     /// The host's time of a kind, in nanoseconds.
@@ -311,7 +360,7 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
         launches: profile.launches.clone(),
         host: host(profile, scope),
         between_nodes_ns: between_nodes(profile),
-        runs: profile.runs,
+        runs: Runs::of(profile),
         has_operators: totals().any(|total| !operator(total).is_empty()),
         rows,
     }
@@ -337,14 +386,27 @@ fn key(total: &Total, category: Category, level: Level) -> (String, Category, Sl
         Level::Category => (category.title().to_owned(), category, SliceKind::Other),
         Level::Kernel => (total.name.clone(), category, total.kind),
         Level::Operator => {
-            let op = match operator(total) {
-                "" if total.kind == SliceKind::Copy => "copies",
-                "" if total.kind == SliceKind::Set => "sets of memory",
-                "" => NOT_TOLD,
-                op => op,
-            };
-            (op.to_owned(), Category::Other, SliceKind::Other)
+            let op = operator_row(total).to_owned();
+            (op, Category::Other, SliceKind::Other)
         }
+    }
+}
+
+/// The name of the row of operators that a name is in.
+pub(crate) fn operator_row(total: &Total) -> &str {
+    match operator(total) {
+        "" if total.kind == SliceKind::Copy => "copies",
+        "" if total.kind == SliceKind::Set => "sets of memory",
+        "" => NOT_TOLD,
+        op => op,
+    }
+}
+
+/// What people read of the name of a row of operators.
+fn operator_title(name: &str) -> &str {
+    match name {
+        NOT_TOLD => "operator not known",
+        name => name,
     }
 }
 
@@ -387,13 +449,11 @@ impl<'a> Group<'a> {
             self.totals.iter().map(|total| end(total)).collect()
         };
         Row {
-            short: match name.as_str() {
-                NOT_TOLD => "operator not known".to_owned(),
-                _ => name.clone(),
-            },
+            short: operator_title(&name).to_owned(),
             name,
             category: most.map_or(Category::Other, |(category, _)| *category),
             ops: each_once(&operator),
+            op_rows: each_once(&operator_row),
             places: each_once(&|total| &total.place),
             names: each_once(&|total| &total.name).len(),
             calls: self.totals.iter().map(|total| total.calls).sum(),

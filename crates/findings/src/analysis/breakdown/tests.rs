@@ -124,7 +124,7 @@ fn filters_leave_what_they_say() {
         found.shown(&Filter {
             words: words.to_owned(),
             over,
-            top: None,
+            ..Filter::NONE
         })
     };
     assert_eq!(filter("", 0.0).hidden, 0);

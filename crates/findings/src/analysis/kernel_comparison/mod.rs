@@ -4,12 +4,13 @@
 //! operator, by the category. What one step matches, the next ones do not see, so that every unit of time
 //! of either side is in exactly one row and the differences add up to the whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::breakdown::Filter;
 use super::breakdown::{self, Scope};
 use super::category::{Category, Rules, has_all};
 use super::kernel_name::{self, KernelName};
+use super::profile_runs::{Runs, Times};
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
@@ -95,6 +96,8 @@ pub struct Row {
     pub title: String,
     /// Its category; of several, that of most of its time.
     pub category: Category,
+    /// The rows of operators that its time is in.
+    pub op_rows: Vec<String>,
     /// How it was matched.
     pub matched: Matched,
     /// What is on the before side, most time first.
@@ -138,8 +141,9 @@ pub struct Comparison {
     pub before_ns: Option<f64>,
     /// All time after, in nanoseconds; nothing where that profile has no times.
     pub after_ns: Option<f64>,
-    /// Whether times are those of a run of the network; else of the whole profile.
-    pub is_per_run: bool,
+    /// The runs or steps that times are divided by, before and after; nothing where they are those of the
+    /// whole profiles.
+    pub runs: Option<[Runs; 2]>,
     /// Warnings about the comparison.
     pub notes: Vec<String>,
     /// Removed names, most time first.
@@ -157,11 +161,28 @@ impl Comparison {
             let members = row.before.iter().chain(&row.after);
             let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
             let text = format!("{} {} {}", row.title, row.category.title(), names.join(" "));
-            row.before_ns().max(row.after_ns()) >= least && has_all(&text, &filter.words)
+            row.before_ns().max(row.after_ns()) >= least
+                && filter.lets_in(row.category, &row.op_rows)
+                && has_all(&text, &filter.words)
         };
         let rows = self.rows.iter().enumerate();
         let places = rows.filter(|(_, row)| passes(row)).map(|(place, _)| place);
         places.take(filter.top.unwrap_or(usize::MAX)).collect()
+    }
+
+    /// Whether times are those of a run or a step; else of the whole profile.
+    pub fn is_per_run(&self) -> bool {
+        self.runs.is_some()
+    }
+
+    /// The unit of its times: per run, per step, or nothing for those of whole profiles.
+    pub fn per(&self) -> Option<&'static str> {
+        let [before, after] = self.runs?;
+        Some(if before.per() == after.per() {
+            after.per()
+        } else {
+            "per run or step"
+        })
     }
 
     /// The whole difference, in nanoseconds, where both sides have times.
@@ -184,20 +205,31 @@ impl Comparison {
     }
 }
 
-/// Compares two profiles.
+/// Compares two profiles: a run or a step of each, where both know how many they cover.
 pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
-    let runs = |profile: &Profile| profile.runs.filter(|runs| *runs > 0);
-    let both = runs(before).zip(runs(after));
+    let runs = [Runs::of(before), Runs::of(after)];
+    compare_over((before, after), rules, runs, Times::PerRun)
+}
+
+/// Compares two profiles that cover these runs, before and after.
+pub fn compare_over(
+    (before, after): (&Profile, &Profile),
+    rules: &Rules,
+    runs: [Option<Runs>; 2],
+    times: Times,
+) -> Comparison {
+    let known = runs[0].zip(runs[1]).map(|(before, after)| [before, after]);
+    let both = known.filter(|_| times == Times::PerRun);
     let mut parts = [
-        parts(before, rules, both.map_or(1, |runs| runs.0)),
-        parts(after, rules, both.map_or(1, |runs| runs.1)),
+        parts(before, rules, both.map_or(1, |[before, _]| before.count)),
+        parts(after, rules, both.map_or(1, |[_, after]| after.count)),
     ];
     let [before_ns, after_ns] = [0, 1].map(|side| whole(&parts[side]));
     if before_ns.is_none() || after_ns.is_none() {
         return Comparison {
             before_ns,
             after_ns,
-            is_per_run: both.is_some(),
+            runs: both,
             notes: vec![without_times(before, before_ns, after)],
             ..Comparison::default()
         };
@@ -225,8 +257,8 @@ pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> Com
         rows,
         before_ns,
         after_ns,
-        is_per_run: both.is_some(),
-        notes: notes(before, after, both.is_some()),
+        runs: both,
+        notes: notes(before, after, known.is_some()),
         went,
         appeared,
     }
@@ -239,6 +271,7 @@ struct Part {
     name: String,
     family: String,
     op: String,
+    op_row: String,
     category: Category,
     calls: f64,
     ns: f64,
@@ -259,6 +292,7 @@ fn part(total: &Total, rules: &Rules, runs: f64) -> Part {
         name: total.name.clone(),
         family: KernelName::of(&total.name).family(),
         op: breakdown::operator(total).to_owned(),
+        op_row: breakdown::operator_row(total).to_owned(),
         category: rules.of(total),
         calls: total.calls as f64 / runs,
         ns: total.total_ns as f64 / runs,
@@ -349,9 +383,12 @@ fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {
         Matched::Operator => part.op.clone(),
         Matched::Category => category.title().to_owned(),
     });
+    let op_rows = group.iter().flatten().map(|part| part.op_row.clone());
+    let op_rows: BTreeSet<String> = op_rows.collect();
     Row {
         title,
         category,
+        op_rows: op_rows.into_iter().collect(),
         matched,
         before,
         after,
@@ -439,9 +476,9 @@ impl Nature {
     }
 }
 
-fn notes(before: &Profile, after: &Profile, is_per_run: bool) -> Vec<String> {
+fn notes(before: &Profile, after: &Profile, are_runs_known: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if !is_per_run {
+    if !are_runs_known {
         notes.push("Times are those of whole profiles, because the number of runs is not known on both sides: a longer profile has more of everything.".to_owned());
     }
     let tools = [&before.tool.name, &after.tool.name].map(|name| name.to_lowercase());

@@ -96,7 +96,7 @@ fn other_names_are_matched_by_what_is_left_of_them() {
     );
     let found = compared(&before, &after);
     adds_up(&found);
-    assert!(found.is_per_run && found.notes.is_empty());
+    assert!(found.is_per_run() && found.notes.is_empty());
     let by = |matched| {
         found
             .rows

@@ -16,6 +16,7 @@ use crate::analysis::claims::{self, Curve};
 use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
+use crate::analysis::profile_runs::Times;
 use crate::analysis::trade_off::{self, At, Judged};
 use crate::analysis::{kernel_comparison, reported_stats};
 use powerband_core::base::humanize;
@@ -331,7 +332,7 @@ fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), S
 
 fn bars(material: &Material<'_>, level: Level) -> Made {
     let (found, title) = found(material, level)?;
-    let bars = drawn::bars(&found, &found.shown(&Filter::default()));
+    let bars = drawn::bars(&found, &found.shown(&Filter::default()), Times::Total);
     Ok(Drawing::Bars(Box::new(Bars { title, bars })))
 }
 
@@ -406,11 +407,8 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
     if steps.is_empty() {
         return Err("the two profiles do not differ".to_owned());
     }
-    let per_run = if comparison.is_per_run {
-        ", per run"
-    } else {
-        ""
-    };
+    let per_run = comparison.per();
+    let per_run = per_run.map_or_else(String::new, |per| format!(", {per}"));
     Ok(Drawing::Changes(Box::new(Changes {
         title: format!("{} → {}{per_run}", before.name, after.name),
         steps,

@@ -1,0 +1,210 @@
+//! The instances of the selected kernel, from the timeline of its profile: the one that is open, or the file
+//! beside the session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Pick, profile, trace_path};
+use crate::App;
+use crate::inbox::{FindingMessage, Message};
+use crate::jobs::Outlet;
+use crate::screen::Screen;
+use crate::timeline::Seek;
+use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::breakdown::Scope;
+use powerband_findings::analysis::instances::Instances;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
+use powerband_measure::runner::importing;
+
+/// An instance that the timeline can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first one.
+    First,
+    /// The longest one.
+    Longest,
+}
+
+/// How far looking for instances is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// The timeline is read, or they are looked for in it.
+    Looking,
+    /// They were found.
+    Found(Arc<Instances>),
+    /// There are none to be seen, and why.
+    Missing(String),
+}
+
+/// Instances of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    /// The profile that has the kernel.
+    pub pick: Pick,
+    /// The kernel, by its whole name.
+    pub kernel: String,
+    /// How far it is.
+    pub progress: Progress,
+    /// Whether a thread looks for them now.
+    is_asked: bool,
+}
+
+/// What is known of instances and of the timeline that has them.
+#[derive(Debug, Default)]
+pub struct InstancesState {
+    /// Those of the selected kernel.
+    pub looked: Option<Looked>,
+    /// The profile whose timeline is being read for them.
+    reading: Option<Pick>,
+    /// A timeline that was read for them, for as long as a kernel is selected.
+    trace: Option<(Pick, Arc<Trace>)>,
+}
+
+impl App {
+    /// Looks for the instances of the selected kernel, where they are not known yet.
+    pub(crate) fn look_for_instances(&mut self) {
+        let Some((pick, kernel)) = self.kernel_of_profile() else {
+            self.kernels.instances.looked = None;
+            self.kernels.instances.trace = None;
+            return;
+        };
+        let state = &mut self.kernels.instances;
+        state.trace.take_if(|(of, _)| *of != pick);
+        let looked = state.looked.take();
+        let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
+        let looked = state.looked.insert(looked.unwrap_or(Looked {
+            pick,
+            kernel,
+            progress: Progress::Looking,
+            is_asked: false,
+        }));
+        let is_wanted = looked.progress == Progress::Looking && !looked.is_asked;
+        if !is_wanted || !self.shows(Screen::Kernels) {
+            return;
+        }
+        if let Some(trace) = self.trace_of(pick) {
+            return self.ask_for_instances(trace);
+        }
+        if self.kernels.instances.reading == Some(pick) {
+            return;
+        }
+        match trace_path(&self.sessions, pick) {
+            Ok(path) => self.read_for_instances(pick, path),
+            Err(reason) => self.no_instances(pick, reason.to_owned()),
+        }
+    }
+
+    /// The selected kernel, and the profile on the screen that has it: the one that is shown first.
+    fn kernel_of_profile(&self) -> Option<(Pick, String)> {
+        let kernel = self.kernels.selected_kernel()?;
+        let picks = [self.kernels.looking, self.kernels.before];
+        let has_it = |pick: &Pick| {
+            let totals = profile(&self.sessions, *pick).map(|profile| profile.totals.iter());
+            totals.is_some_and(|mut totals| totals.any(|total| total.name == kernel))
+        };
+        let pick = picks.into_iter().flatten().find(has_it)?;
+        Some((pick, kernel.to_owned()))
+    }
+
+    /// The timeline of a profile, where it is open or was read.
+    fn trace_of(&self, pick: Pick) -> Option<Arc<Trace>> {
+        let owner = Some((pick.session, pick.profile));
+        let mut open = self.timeline.traces.values();
+        let open = open.find(|open| open.owner == owner);
+        let read = self.kernels.instances.trace.as_ref();
+        let read = read.filter(|(of, _)| *of == pick);
+        open.map(|open| Arc::clone(&open.trace))
+            .or_else(|| read.map(|(_, trace)| Arc::clone(trace)))
+    }
+
+    fn ask_for_instances(&mut self, trace: Arc<Trace>) {
+        let Some(looked) = &mut self.kernels.instances.looked else {
+            return;
+        };
+        let Some(profile) = profile(&self.sessions, looked.pick) else {
+            return;
+        };
+        looked.is_asked = true;
+        let (pick, kernel, scope) = (looked.pick, looked.kernel.clone(), Scope::of(profile));
+        self.jobs.spawn("instances", move |outlet| {
+            let found = Instances::of(&trace, &kernel, scope).map(Arc::new);
+            let message = FindingMessage::Instances(pick, kernel, found);
+            outlet.send(Message::Finding(message));
+        });
+    }
+
+    fn read_for_instances(&mut self, pick: Pick, path: PathBuf) {
+        self.kernels.instances.reading = Some(pick);
+        let broken = move |why| Message::Finding(FindingMessage::TraceOfKernels(pick, Err(why)));
+        self.jobs.spawn_or("read-trace", broken, move |outlet| {
+            read(pick, &path, outlet);
+        });
+    }
+
+    /// The timeline of a profile was read for its instances, or not.
+    pub(crate) fn trace_of_kernels(&mut self, pick: Pick, read: Result<Arc<Trace>, String>) {
+        self.kernels.instances.reading.take_if(|of| *of == pick);
+        match read {
+            Ok(trace) => {
+                self.kernels.instances.trace = Some((pick, trace));
+                self.look_for_instances();
+            }
+            Err(reason) => self.no_instances(pick, reason),
+        }
+    }
+
+    fn no_instances(&mut self, pick: Pick, reason: String) {
+        let looked = self.kernels.instances.looked.as_mut();
+        if let Some(looked) = looked.filter(|looked| looked.pick == pick) {
+            looked.progress = Progress::Missing(reason);
+        }
+    }
+
+    /// Instances were looked for; dropped where another kernel was selected since.
+    pub(crate) fn instances_found(
+        &mut self,
+        pick: Pick,
+        kernel: &str,
+        found: Option<Arc<Instances>>,
+    ) {
+        let looked = self.kernels.instances.looked.as_mut();
+        let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
+        if let Some(looked) = looked {
+            looked.progress = found.map_or_else(
+                || Progress::Missing("the timeline has no such name".to_owned()),
+                Progress::Found,
+            );
+        }
+    }
+
+    /// The first or the longest instance, on the timeline.
+    pub(crate) fn show_instance(&mut self, which: Which) {
+        let Some(looked) = &self.kernels.instances.looked else {
+            return;
+        };
+        let Progress::Found(found) = &looked.progress else {
+            return;
+        };
+        let start_ns = match which {
+            Which::First => found.first_ns,
+            Which::Longest => found.longest_ns,
+        };
+        let seek = Seek::Slice(looked.kernel.clone(), start_ns);
+        self.show_timeline_of(looked.pick, Some(seek));
+    }
+}
+
+/// Reads the timeline of a profile.
+fn read(pick: Pick, path: &Path, outlet: &Outlet) {
+    let watch = ReadProgress::default();
+    let sets = importing::file_sets(&[path.to_owned()]);
+    let read = sets.first().map(|set| {
+        let read = set.read_leniently(Limits::default(), &watch, || {});
+        read.map_err(|error| error.in_window())
+    });
+    let read = read.unwrap_or_else(|| Err("the timeline's file is missing".to_owned()));
+    let read = read.map(|imported| Arc::new(imported.trace));
+    let message = FindingMessage::TraceOfKernels(pick, read);
+    outlet.send(Message::Finding(message));
+}

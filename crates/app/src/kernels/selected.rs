@@ -1,0 +1,140 @@
+//! The selected row of the kernels screen, by what it stands for: it is the same row in bars, treemap and
+//! table, and in another profile.
+
+use super::{Found, KernelsState};
+use crate::action::Kernels;
+use powerband_findings::analysis::breakdown::{Level, Row, Within};
+use powerband_findings::analysis::category::Category;
+
+/// What the selected row stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selected {
+    /// A category.
+    Category(Category),
+    /// An operator, by the name of its row.
+    Operator(String),
+    /// A kernel, a node or a copy, by its whole name.
+    Kernel(String),
+}
+
+impl Selected {
+    /// What a row of a level stands for.
+    pub fn of_row(level: Level, row: &Row) -> Self {
+        match level {
+            Level::Category => Self::Category(row.category),
+            Level::Operator => Self::Operator(row.name.clone()),
+            Level::Kernel => Self::Kernel(row.name.clone()),
+        }
+    }
+
+    /// What a click on it does: a category and an operator list their kernels, a kernel shows its instances.
+    pub fn opened(self) -> Kernels {
+        match self {
+            Self::Category(category) => Kernels::Within(Some(Within::Category(category))),
+            Self::Operator(name) => Kernels::Within(Some(Within::Operator(name))),
+            kernel @ Self::Kernel(_) => Kernels::Select(Some(kernel)),
+        }
+    }
+
+    /// What the rows of a category or an operator are listed for.
+    fn of_within(within: &Within) -> Self {
+        match within {
+            Within::Category(category) => Self::Category(*category),
+            Within::Operator(name) => Self::Operator(name.clone()),
+        }
+    }
+
+    /// The level that has a row for it.
+    fn level(&self) -> Level {
+        match self {
+            Self::Category(_) => Level::Category,
+            Self::Operator(_) => Level::Operator,
+            Self::Kernel(_) => Level::Kernel,
+        }
+    }
+}
+
+impl KernelsState {
+    /// The selected row.
+    pub fn selected(&self) -> Option<&Selected> {
+        self.selected.as_ref()
+    }
+
+    /// The selected kernel, by its whole name.
+    pub fn selected_kernel(&self) -> Option<&str> {
+        match self.selected.as_ref()? {
+            Selected::Kernel(name) => Some(name),
+            Selected::Category(_) | Selected::Operator(_) => None,
+        }
+    }
+
+    /// What a row stands for, by its place: of the breakdown, or of the comparison where there is one.
+    pub fn meaning(&self, place: usize) -> Option<Selected> {
+        let found = self.result.as_ref()?;
+        meaning_in(found, self.level, place)
+    }
+
+    /// The selected row, by its place among the rows that are shown.
+    pub fn selected_row(&self) -> Option<usize> {
+        let found = self.result.as_ref()?;
+        let selected = self.selected.as_ref()?;
+        let rows = self.drawn.rows.iter();
+        let places = rows.map(|place| is_meant(found, self.level, *place, selected));
+        places
+            .enumerate()
+            .find_map(|(row, is_it)| is_it.then_some(row))
+    }
+
+    /// Lists the kernels of a row, or goes back to the row.
+    pub(crate) fn set_within(&mut self, within: Option<Within>) {
+        let mut filter = self.filter().clone();
+        let owner = within.as_ref().or(filter.within.as_ref());
+        let Some(owner) = owner.map(Selected::of_within) else {
+            return;
+        };
+        self.level = if within.is_some() {
+            Level::Kernel
+        } else {
+            owner.level()
+        };
+        self.selected = Some(owner);
+        filter.within = within;
+        self.set_filter(filter);
+    }
+
+    /// Shows rows of another level. The kernels of a row are not listed where the row itself is shown.
+    pub(crate) fn set_level(&mut self, level: Level) {
+        self.level = level;
+        let mut filter = self.filter().clone();
+        let owner = filter.within.as_ref().map(Selected::of_within);
+        if owner.is_some_and(|owner| owner.level() == level) {
+            filter.within = None;
+            self.set_filter(filter);
+        }
+    }
+}
+
+fn meaning_in(found: &Found, level: Level, place: usize) -> Option<Selected> {
+    let Some(comparison) = &found.comparison else {
+        let row = found.at(level).rows.get(place)?;
+        return Some(Selected::of_row(level, row));
+    };
+    let row = comparison.rows.get(place)?;
+    let member = row.after.first().or_else(|| row.before.first())?;
+    Some(Selected::Kernel(member.name.clone()))
+}
+
+/// Whether a row is what is selected; a row of a comparison is where it has the kernel on either side.
+fn is_meant(found: &Found, level: Level, place: usize, selected: &Selected) -> bool {
+    let row = found
+        .comparison
+        .as_ref()
+        .and_then(|found| found.rows.get(place));
+    match (row, selected) {
+        (Some(row), Selected::Kernel(name)) => {
+            let mut members = row.after.iter().chain(&row.before);
+            members.any(|member| member.name == *name)
+        }
+        _ => meaning_in(found, level, place).as_ref() == Some(selected),
+    }
+}

@@ -1,0 +1,208 @@
+//! The instances of the selected kernel, at the right of the screen: how long each took, and in each step.
+
+use eframe::egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2};
+
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::{button, label, waiting};
+use powerband_app::action::Kernels;
+use powerband_app::kernels::instances::{Looked, Progress, Which};
+use powerband_app::kernels::{Found, KernelsState};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::instances::{Instances, PerStep, Spread};
+use powerband_findings::chart::samples;
+
+/// Width of the panel.
+pub(super) const WIDTH: f32 = 300.0;
+/// The least width of a screen on which it stands beside the bars.
+pub(super) const BESIDE: f32 = 880.0;
+/// Height of the histogram.
+const HISTOGRAM: f32 = 160.0;
+/// Height of a line of numbers, and width of a number.
+const LINE: f32 = 20.0;
+const NUMBER: f32 = 78.0;
+/// Letters of a long name on the panel.
+const NAME: usize = 240;
+
+/// The panel in a column of its own, which scrolls by itself.
+pub(super) fn column(
+    ui: &mut Ui,
+    state: &KernelsState,
+    looked: &Looked,
+    changes: &mut Vec<Kernels>,
+) {
+    ui.set_width(WIDTH);
+    let id = "kernels-instances";
+    ScrollArea::vertical().id_salt(id).show(ui, |ui| {
+        card(ui, state, looked, changes);
+    });
+}
+
+/// The panel.
+pub(super) fn card(ui: &mut Ui, state: &KernelsState, looked: &Looked, changes: &mut Vec<Kernels>) {
+    super::super::card(ui, |ui| {
+        ui.horizontal(|ui| {
+            label::card_title(ui, "Instances");
+            let right = Layout::right_to_left(Align::Center);
+            ui.with_layout(right, |ui| {
+                if button::small_icon(ui, icon::CLOSE, "Close the instances").clicked() {
+                    changes.push(Kernels::Select(None));
+                }
+            });
+        });
+        let roles = theme::roles(ui);
+        let name = humanize::shorten_middle(&looked.kernel, NAME);
+        let words = RichText::new(name).size(12.0).color(roles.quiet);
+        label::copyable(ui, words).on_hover_text(&looked.kernel);
+        side(ui, state, looked);
+        ui.add_space(space::SMALL);
+        match &looked.progress {
+            Progress::Looking => {
+                ui.set_min_height(HISTOGRAM);
+                waiting::show(ui, "Reading the timeline…");
+            }
+            Progress::Missing(reason) => missing(ui, state, looked, reason),
+            Progress::Found(found) => instances(ui, found, changes),
+        }
+    });
+}
+
+/// Whose instances they are, where two profiles are shown.
+fn side(ui: &mut Ui, state: &KernelsState, looked: &Looked) {
+    if state.before.is_none() {
+        return;
+    }
+    let words = if state.before == Some(looked.pick) {
+        "In the profile before"
+    } else {
+        "In the profile after"
+    };
+    label::quiet_line(ui, words);
+}
+
+fn instances(ui: &mut Ui, found: &Instances, changes: &mut Vec<Kernels>) {
+    let spec = samples::of_instances(&found.durations_ns);
+    let look = Look {
+        height: HISTOGRAM,
+        highlighted: None,
+        zooms: false,
+        crosshair: false,
+    };
+    chart::show(ui, "instances", &spec, look);
+    let count = humanize::count(found.spread.count);
+    label::pair(ui, "Instances", &count);
+    ui.add_space(space::SMALL);
+    numbers(ui, &found.spread, found.per_step.as_ref());
+    if found.per_step.is_none() {
+        label::quiet(ui, "The file does not mark steps or runs.");
+    }
+    ui.add_space(space::SMALL);
+    let buttons = [
+        ("First on the timeline", Which::First),
+        ("Longest on the timeline", Which::Longest),
+    ];
+    for (name, which) in buttons {
+        if button::plain(ui, Some(icon::TIMELINE), name).clicked() {
+            changes.push(Kernels::Instance(which));
+        }
+    }
+}
+
+/// The instances in a few numbers: each, and all of a step or a run together.
+fn numbers(ui: &mut Ui, each: &Spread, per_step: Option<&PerStep>) {
+    let time = |ns: f64| humanize::duration_ns(ns);
+    if let Some(found) = per_step {
+        let head = |words: &str| RichText::new(words).size(text::CAPTION);
+        row(ui, &head(""), &[head("each"), head(found.title())]);
+    }
+    let of = |spread: &Spread| {
+        [
+            spread.min_ns,
+            spread.median_ns,
+            spread.p90_ns,
+            spread.max_ns,
+        ]
+    };
+    let names = ["Shortest", "Median", "90 % at most", "Longest"];
+    let together = per_step.map(|found| of(&found.spread));
+    for (place, (name, ns)) in names.into_iter().zip(of(each)).enumerate() {
+        let both = [Some(ns), together.map(|together| together[place])];
+        let both: Vec<RichText> = both
+            .into_iter()
+            .flatten()
+            .map(|ns| digits(&time(ns)))
+            .collect();
+        row(ui, &RichText::new(name), &both);
+    }
+    let Some(found) = per_step else {
+        return;
+    };
+    let single = |ui: &mut Ui, name: String, ns: f64| {
+        row(
+            ui,
+            &RichText::new(name),
+            &[RichText::new(""), digits(&time(ns))],
+        );
+    };
+    single(ui, format!("First {}", found.word), found.first_ns);
+    if let Some(later) = found.later_ns {
+        single(ui, format!("Median of later {}s", found.word), later);
+    }
+    let count = humanize::of_many(found.spread.count, found.word);
+    let outside = humanize::of_many(found.outside, "instance");
+    let words = match found.outside {
+        0 => count,
+        _ => format!("{count}; {outside} in none"),
+    };
+    label::quiet_line(ui, &words);
+}
+
+fn digits(words: &str) -> RichText {
+    RichText::new(words).font(theme::numbers(12.0))
+}
+
+/// A name, and numbers below each other at the right.
+fn row(ui: &mut Ui, name: &RichText, numbers: &[RichText]) {
+    let roles = theme::roles(ui);
+    let (line, _) = ui.allocate_exact_size(vec2(ui.available_width(), LINE), Sense::hover());
+    let mut place = |words: RichText, place: Rect, layout: Layout| {
+        let builder = UiBuilder::new().max_rect(place).layout(layout);
+        ui.scope_builder(builder, |ui| ui.add(Label::new(words).truncate()));
+    };
+    let left = Layout::left_to_right(Align::Center);
+    let right = Layout::right_to_left(Align::Center);
+    place(name.clone().color(roles.quiet), line, left);
+    for (behind, number) in numbers.iter().rev().enumerate() {
+        let end = line.right() - NUMBER * behind as f32;
+        let room = Rect::from_x_y_ranges(end - NUMBER..=end, line.y_range());
+        place(number.clone().color(roles.text), room, right);
+    }
+}
+
+/// Where there is only a sum, what is known of it.
+fn missing(ui: &mut Ui, state: &KernelsState, looked: &Looked, reason: &str) {
+    label::quiet(ui, &format!("No instances to show: {reason}."));
+    let rows = state.result.iter().flat_map(|found: &Found| {
+        let after = found.wanted.after == looked.pick;
+        let rows = found.at(Level::Kernel).rows.iter().filter(move |_| after);
+        rows.filter(|row| row.name == looked.kernel)
+    });
+    for row in rows.take(1) {
+        ui.add_space(space::SMALL);
+        let time = |ns: f64| humanize::duration_ns(ns);
+        let known = [
+            ("Calls", Some(humanize::count(row.calls))),
+            ("Total", Some(time(row.total_ns as f64))),
+            ("Mean", row.mean_ns().map(time)),
+            ("Shortest", row.min_ns.map(|ns| time(ns as f64))),
+            ("Longest", row.max_ns.map(|ns| time(ns as f64))),
+        ];
+        for (name, value) in known {
+            if let Some(value) = value {
+                label::pair(ui, name, &value);
+            }
+        }
+    }
+}

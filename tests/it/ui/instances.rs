@@ -1,0 +1,186 @@
+//! The instances of a kernel beside the bars, and the way from them to the timeline.
+
+use std::path::PathBuf;
+
+use powerband_app::action::{Action, Kernels, Sessions, Timeline};
+use powerband_app::kernels::Selected;
+use powerband_app::kernels::instances::Progress;
+use powerband_app::screen::Screen;
+use powerband_app::timeline::Selected as OnTimeline;
+use powerband_core::base::humanize;
+use powerband_core::domain::trace::Slice;
+use powerband_findings::analysis::breakdown::{Level, Within};
+use powerband_findings::analysis::category::Category;
+use powerband_findings::analysis::instances::Instances;
+
+use super::Desk;
+use super::kernels::{ask, desk, found, pick};
+use crate::support::Home;
+
+fn real(file: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    root.join("tests/fixtures/import").join(file)
+}
+
+/// The kernels of a real file, whose timeline is open.
+fn opened(file: &str) -> Desk {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::OpenTrace(real(file)));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    ask(&mut desk, Kernels::Level(Level::Kernel));
+    desk
+}
+
+/// Selects the row with most time; its whole name.
+fn select_first(desk: &mut Desk) -> String {
+    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let row = found.at(Level::Kernel).rows[0].clone();
+    desk.click(&format!("Open {}", row.short));
+    row.name
+}
+
+fn looked_for(desk: &mut Desk) -> Instances {
+    let of = |progress: Option<&Progress>| match progress {
+        Some(Progress::Found(found)) => Some((**found).clone()),
+        _ => None,
+    };
+    let progress = |desk: &Desk| {
+        let looked = desk.app().kernels.instances.looked.as_ref();
+        of(looked.map(|looked| &looked.progress))
+    };
+    desk.step_until("instances", super::PATIENCE, |desk| {
+        progress(desk).is_some()
+    });
+    desk.steps(2);
+    progress(desk).expect("instances")
+}
+
+/// The kernels of the convolutions of a training, and the instances of one of them.
+pub(super) fn of_a_convolution(desk: &mut Desk) {
+    desk.act(Action::OpenTrace(real(
+        "kineto/resnet50-v100-train.pt.trace.json.gz",
+    )));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    found(desk);
+    let within = Within::Category(Category::Convolution);
+    ask(desk, Kernels::Within(Some(within)));
+    let row = desk.app().kernels.drawn.rows[1];
+    let meaning = desk.app().kernels.meaning(row).expect("a kernel");
+    ask(desk, meaning.opened());
+    desk.see("Median of later steps");
+    desk.steps(2);
+}
+
+/// The slice that is selected on the timeline, with its name.
+fn slice(desk: &Desk) -> Option<(Slice, String)> {
+    let (_, open, view) = desk.app().timeline.current()?;
+    let selected = view.selected.as_ref().and_then(OnTimeline::slice)?;
+    let slice = open.trace.slice(selected);
+    Some((slice, open.trace.names.get(slice.name).to_owned()))
+}
+
+#[test]
+fn nodes_of_onnx_runtime_have_a_time_in_each_run() {
+    let mut desk = opened("onnxruntime/resnet50-cpu-ort1.31.json");
+    let name = select_first(&mut desk);
+    let found = looked_for(&mut desk);
+    assert_eq!(found.spread.count, 10);
+    let per_run = found.per_step.expect("runs are marked");
+    assert_eq!((per_run.word, per_run.spread.count), ("run", 10));
+    assert_eq!(per_run.outside, 0);
+    desk.see("10 runs");
+    desk.see("First run");
+    desk.see("Median of later runs");
+    desk.see(&humanize::duration_ns(
+        per_run.later_ns.expect("later ones"),
+    ));
+    desk.see("Durations of the instances chart");
+    desk.click("Longest on the timeline");
+    assert_eq!(desk.app().screen, Screen::Timeline);
+    let (longest, called) = slice(&desk).expect("a slice");
+    assert_eq!(called, name);
+    assert_eq!(longest.duration_ns as f64, found.spread.max_ns);
+    desk.act(Action::Go(Screen::Kernels));
+    desk.click("First on the timeline");
+    let (first, called) = slice(&desk).expect("a slice");
+    assert_eq!(called, name);
+    assert_eq!(first.duration_ns as f64, found.durations_ns[0]);
+    desk.act(Action::Go(Screen::Kernels));
+    desk.steps(2);
+    desk.press("Escape");
+    assert_eq!(desk.app().kernels.selected(), None);
+    assert!(!desk.sees("Instances"));
+    assert_eq!(desk.app().screen, Screen::Kernels);
+}
+
+#[test]
+fn kernels_of_a_training_have_a_time_in_each_step() {
+    let mut desk = opened("kineto/resnet50-v100-train.pt.trace.json.gz");
+    let first = select_first(&mut desk);
+    let found = looked_for(&mut desk);
+    let per_step = found.per_step.expect("steps are marked");
+    assert_eq!((per_step.word, per_step.spread.count), ("step", 6));
+    assert_eq!(per_step.outside, 0, "each was launched in a step");
+    let sum = per_step.spread.total_ns;
+    assert!((sum - found.spread.total_ns).abs() < 1.0);
+    desk.see("6 steps");
+    // Another one, of the same timeline.
+    let result = desk.app().kernels.result.as_ref().expect("a result");
+    let second = result.at(Level::Kernel).rows[1].clone();
+    assert_ne!(second.name, first);
+    ask(
+        &mut desk,
+        Kernels::Select(Some(Selected::Kernel(second.name.clone()))),
+    );
+    let found = looked_for(&mut desk);
+    assert_eq!(found.spread.count, second.calls);
+    assert_eq!(found.spread.total_ns, second.total_ns as f64);
+}
+
+#[test]
+fn the_timeline_beside_a_session_is_read_for_them() {
+    let mut desk = opened("rocprofv3/docs-kernel_trace.csv");
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let kept = desk.path("kept.ron");
+    desk.act(Action::Sessions(Sessions::SaveAs(
+        session,
+        Some(kept.clone()),
+    )));
+    desk.hear("Saved");
+    let trace = desk.app().timeline.shown.expect("a trace");
+    desk.act(Action::Timeline(Timeline::Close(trace)));
+    assert!(desk.app().timeline.traces.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    let name = select_first(&mut desk);
+    let found = looked_for(&mut desk);
+    desk.see("The file does not mark steps or runs.");
+    assert!(desk.app().timeline.traces.is_empty(), "nothing is opened");
+    desk.click("Longest on the timeline");
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.steps(2);
+    let (longest, called) = slice(&desk).expect("a slice");
+    assert_eq!(called, name);
+    assert_eq!(longest.duration_ns as f64, found.spread.max_ns);
+}
+
+#[test]
+fn where_there_are_sums_only_the_panel_says_so() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Level(Level::Kernel));
+    let name = select_first(&mut desk);
+    desk.see("No instances to show: the profile has sums only, no timeline.");
+    assert!(desk.find("First on the timeline").is_none());
+    // The same kernel in a profile without it: nothing is shown of it.
+    ask(&mut desk, Kernels::Look(pick(1)));
+    assert!(!desk.sees("No instances to show"));
+    assert_eq!(desk.app().kernels.selected_kernel(), Some(name.as_str()));
+    // Against that one it is shown, and which side it is on.
+    ask(&mut desk, Kernels::Before(Some(pick(0))));
+    desk.see("In the profile before");
+    desk.click("Close the instances");
+    assert!(!desk.sees("No instances to show"));
+}

@@ -1,0 +1,233 @@
+//! The kernels screen under a hand: which profiles, per run or in total, and the way from a category to its
+//! kernels.
+
+use std::path::PathBuf;
+
+use powerband_app::action::{Action, Kernels, Sessions};
+use powerband_app::kernels::{Selected, Shape};
+use powerband_app::screen::Screen;
+use powerband_findings::analysis::breakdown::{Level, Within};
+use powerband_findings::analysis::category::Category;
+use powerband_findings::analysis::profile_runs::Times;
+
+use super::kernels::{ask, desk, found, pick, session, shown};
+use super::{Desk, write};
+use crate::support::Home;
+
+/// The place of the profile that does not state its runs.
+const WITHOUT_RUNS: usize = 4;
+
+fn left(desk: &Desk, name: &str) -> f32 {
+    desk.get(name).rect().left()
+}
+
+fn real(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/import")
+        .join(file)
+}
+
+#[test]
+fn before_stands_left_of_after_as_the_columns_do() {
+    let mut desk = desk();
+    assert!(desk.find("Before").is_none(), "one profile has no before");
+    ask(&mut desk, Kernels::Look(pick(3)));
+    desk.click("Compare with");
+    desk.click("as it is");
+    found(&mut desk);
+    assert_eq!(desk.app().kernels.before, Some(pick(2)));
+    assert_eq!(desk.app().kernels.looking, Some(pick(3)));
+    assert!(left(&desk, "Before") < left(&desk, "After"));
+    assert!(left(&desk, "Sort by Before") < left(&desk, "Sort by After"));
+    desk.click("After");
+    assert!(desk.find("as it is").is_none(), "the same profile twice");
+    desk.click("a long one");
+    found(&mut desk);
+    assert_eq!(desk.app().kernels.looking, Some(pick(WITHOUT_RUNS)));
+    assert_eq!(desk.app().kernels.before, Some(pick(2)));
+    desk.click("End the comparison");
+    found(&mut desk);
+    assert_eq!(desk.app().kernels.before, None);
+    assert_eq!(desk.app().kernels.looking, Some(pick(WITHOUT_RUNS)));
+}
+
+#[test]
+fn the_only_profile_is_compared_with_nothing() {
+    let home = Home::new();
+    let path = home.path("one.ron");
+    let mut one = session();
+    one.profiles.truncate(1);
+    write(&path, &one);
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    for name in ["Before", "Compare with", "End the comparison"] {
+        assert!(desk.find(name).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn times_are_those_of_a_run_until_the_total_is_chosen() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Look(pick(2)));
+    ask(&mut desk, Kernels::Level(Level::Kernel));
+    desk.see("10 runs, as the profile states");
+    let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
+    assert_eq!(first(&desk), 6e6);
+    assert!(desk.find("Sort by Per run").is_some());
+    assert!(desk.find("Sort by Total").is_none());
+    desk.see("per run, 10 runs");
+    desk.click("Times: Total");
+    found(&mut desk);
+    assert_eq!(first(&desk), 60e6);
+    assert!(desk.find("Sort by Per run").is_none());
+    assert!(desk.find("Sort by Total").is_some());
+    ask(&mut desk, Kernels::Before(Some(pick(3))));
+    let before = |desk: &Desk| {
+        let found = desk.app().kernels.result.as_ref().expect("a result");
+        let comparison = found.comparison.as_ref().expect("a comparison");
+        (comparison.before_ns, comparison.per())
+    };
+    assert_eq!(before(&desk), (Some(68e6), None));
+    ask(&mut desk, Kernels::Times(Times::PerRun));
+    assert_eq!(before(&desk), (Some(6.8e6), Some("per run")));
+}
+
+#[test]
+fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Look(pick(WITHOUT_RUNS)));
+    ask(&mut desk, Kernels::Level(Level::Kernel));
+    assert!(desk.find("Times: Total").is_none(), "there is no choice");
+    let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
+    assert_eq!(first(&desk), 300e6);
+    desk.fill("Runs in this profile", "x50");
+    assert_eq!(desk.value("Runs in this profile"), "", "that is no number");
+    desk.fill("Runs in this profile", "50");
+    found(&mut desk);
+    assert_eq!(first(&desk), 6e6);
+    ask(&mut desk, Kernels::Before(Some(pick(2))));
+    let comparison = |desk: &Desk| {
+        let found = desk.app().kernels.result.as_ref().expect("a result");
+        found.comparison.clone().expect("a comparison")
+    };
+    let alike = comparison(&desk);
+    assert_eq!(alike.difference_ns(), Some(0.0), "the same network");
+    assert_eq!(alike.notes, Vec::<String>::new());
+    ask(&mut desk, Kernels::Swap);
+    assert_eq!(desk.value("Runs in the profile before"), "50");
+    desk.fill("Runs in the profile before", "");
+    found(&mut desk);
+    assert!(!comparison(&desk).is_per_run());
+    desk.fill("Runs in the profile before", "25");
+    found(&mut desk);
+    assert_eq!(comparison(&desk).before_ns, Some(2.0 * 9.8e6));
+    let kept = desk.app().to_remember().profile_runs;
+    let path = desk.path("profiles.ron");
+    assert_eq!(kept.get(&format!("{}#5", path.display())), Some(&25));
+    // The same file, opened again, has them.
+    let session = desk.app().sessions.iter().next().expect("open").id;
+    desk.act(Action::Sessions(Sessions::Close(session)));
+    desk.act(Action::Sessions(Sessions::Open(vec![path])));
+    desk.until("it is open again", |app| app.sessions.len() == 1);
+    let session = desk.app().sessions.iter().next().expect("open").id;
+    let again = powerband_app::kernels::Pick {
+        session,
+        profile: WITHOUT_RUNS,
+    };
+    desk.act(Action::Go(Screen::Kernels));
+    ask(&mut desk, Kernels::Look(again));
+    assert_eq!(desk.value("Runs in this profile"), "25");
+}
+
+#[test]
+fn steps_of_a_real_training_are_counted() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::OpenTrace(real(
+        "kineto/resnet50-v100-train.pt.trace.json.gz",
+    )));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    desk.see("6 steps, marked by PyTorch's profiler");
+    assert!(desk.find("Sort by Per step").is_some());
+    assert!(desk.find("Times: Per step").is_some());
+    desk.see("per step, 6 steps");
+}
+
+#[test]
+fn a_category_lists_its_kernels_and_a_chip_leads_back() {
+    let mut desk = desk();
+    assert!(desk.find("Sort by Category").is_some());
+    desk.click("Open convolution");
+    found(&mut desk);
+    assert_eq!(desk.app().kernels.level, Level::Kernel);
+    let kernels = shown(&desk);
+    assert!(kernels.len() > 3, "{kernels:?}");
+    let categories = desk.column("kernels", "category");
+    assert!(categories.iter().all(|one| one == "convolution"));
+    assert!(desk.find("Sort by Kernel").is_some());
+    // Bars, treemap and counters are of the same rows.
+    let bars = desk.app().kernels.drawn.bars.iter();
+    assert!(bars.filter_map(|bar| bar.row).all(|row| {
+        let found = desk.app().kernels.result.as_ref().expect("a result");
+        found.at(Level::Kernel).rows[row].category == Category::Convolution
+    }));
+    desk.click("Category: convolution ×");
+    found(&mut desk);
+    assert_eq!(desk.app().kernels.level, Level::Category);
+    assert!(shown(&desk).len() > 5);
+    let selected = desk.app().kernels.selected();
+    assert_eq!(selected, Some(&Selected::Category(Category::Convolution)));
+
+    // The same from a bar, by keyboard, and back by Escape.
+    let bar = desk
+        .names()
+        .into_iter()
+        .find(|name| name.starts_with("batch normalisation, ") && name.ends_with('%'));
+    desk.get(&bar.expect("a bar")).focus();
+    desk.step();
+    desk.press("Enter");
+    found(&mut desk);
+    let within = Some(Within::Category(Category::BatchNorm));
+    assert_eq!(desk.app().kernels.filter().within, within);
+    desk.press("Escape");
+    assert_eq!(desk.app().kernels.filter().within, None);
+    assert_eq!(desk.app().screen, Screen::Kernels);
+}
+
+#[test]
+fn an_operator_lists_its_kernels() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Level(Level::Operator));
+    assert!(desk.find("Sort by Operator").is_some());
+    desk.click("Open aten::cudnn_convolution_backward_input");
+    found(&mut desk);
+    let operators = desk.cells("kernels", "operators");
+    let has = |text: &str| text.contains("aten::cudnn_convolution_backward_input");
+    assert!(!operators.is_empty());
+    assert!(operators.iter().all(|cell| has(cell.shown_text())));
+    desk.see("Operator: aten::cudnn_convolution_backward_input ×");
+    // What belongs to the profile stays with it, in a comparison too.
+    ask(&mut desk, Kernels::Before(Some(pick(1))));
+    let rows = desk.app().kernels.drawn.rows.len();
+    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let all = found.comparison.as_ref().expect("a comparison").rows.len();
+    assert!(0 < rows && rows < all, "{rows} of {all}");
+    ask(&mut desk, Kernels::Level(Level::Operator));
+    assert_eq!(desk.app().kernels.filter().within, None);
+}
+
+#[test]
+fn a_category_lists_its_kernels_in_the_treemap_too() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Shape(Shape::Treemap));
+    ask(
+        &mut desk,
+        Kernels::Within(Some(Within::Category(Category::Convolution))),
+    );
+    let tiles = desk.app().kernels.drawn.rows.len();
+    let hidden = desk.app().kernels.drawn.shown.hidden;
+    assert!(tiles > 3 && hidden > 0);
+}
