@@ -97,7 +97,12 @@ fn in_background(trace: &Trace) {
         Hits::of(trace, &timeline, "conv").all.len()
     });
     timed("all of it added up", "< 500 ms", 500.0, &|| {
-        Statistics::of(&timeline, timeline.whole(), 0..timeline.rows.len()).distinct
+        Statistics::of(
+            &timeline,
+            timeline.whole(),
+            std::slice::from_ref(&(0..timeline.rows.len())),
+        )
+        .distinct
     });
 }
 

@@ -138,10 +138,10 @@ fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
             &described("thread_name", process, number, &track.name),
         )?;
     }
-    for slice in trace.slices() {
+    for (index, slice) in trace.slices().enumerate() {
         let times = [("ts", slice.start_ns), ("dur", slice.duration_ns as i64)];
         let process = process_of(slice.track);
-        put(&mut out, &times, &event(trace, &slice, process))?;
+        put(&mut out, &times, &event(trace, index, &slice, process))?;
     }
     for event in &trace.memory {
         let mut told = memory(event);
@@ -170,8 +170,12 @@ fn described(what: &str, process: usize, thread: usize, name: &str) -> Value {
     json!({"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}})
 }
 
-fn event(trace: &Trace, slice: &Slice, process: usize) -> Value {
+fn event(trace: &Trace, index: usize, slice: &Slice, process: usize) -> Value {
     let mut args = serde_json::Map::new();
+    for (key, value) in trace.args().get(index) {
+        let value = number_or_text(value);
+        args.insert(key, value);
+    }
     let device = trace
         .tracks
         .get(slice.track as usize)
@@ -195,6 +199,13 @@ fn event(trace: &Trace, slice: &Slice, process: usize) -> Value {
         "tid": slice.track,
         "args": args,
     })
+}
+
+/// A number as a number where it comes back as it was, and everything else as a text.
+fn number_or_text(value: String) -> Value {
+    let number = value.parse::<serde_json::Number>().ok();
+    let number = number.filter(|number| number.to_string() == value);
+    number.map_or(Value::String(value), Value::Number)
 }
 
 /// Memory as PyTorch writes it, which viewers know.

@@ -208,7 +208,11 @@ fn look_at(trace: &Trace) {
             );
             timeline.hit(row, stretch.middle(), 10.0);
         }
-        Statistics::of(&timeline, stretch, 0..timeline.rows.len());
+        Statistics::of(
+            &timeline,
+            stretch,
+            std::slice::from_ref(&(0..timeline.rows.len())),
+        );
     }
     Hits::of(trace, &timeline, "conv");
     for slice in 0..trace.len().min(50) {

@@ -39,6 +39,7 @@ mod run_screen;
 mod scaled;
 mod searching;
 mod timeline;
+mod timeline_slices;
 mod traces;
 mod typing;
 mod verdicts;

@@ -206,6 +206,8 @@ ways! {
     Action::Timeline(Timeline::Measure(_, _)) => Palette,
     Action::Timeline(Timeline::Measuring(_)) => Palette,
     Action::Timeline(Timeline::Partner) => Palette,
+    Action::Timeline(Timeline::Alike(_)) => Palette,
+    Action::Timeline(Timeline::CopyArguments) => Palette,
     Action::Timeline(Timeline::Search(_)) => Else("its field, which a command puts the cursor into"),
     Action::Timeline(Timeline::NextHit(_)) => Palette,
     Action::Timeline(Timeline::FocusSearch) => Palette,

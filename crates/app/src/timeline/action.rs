@@ -41,12 +41,16 @@ pub enum Timeline {
     /// Selects a slice and zooms to it.
     ZoomTo(usize),
     /// Selects a stretch of time on some rows, and adds up what ran there.
-    Measure(Stretch, Range<usize>),
+    Measure(Stretch, Vec<Range<usize>>),
     /// Whether dragging measures in place of moving.
     Measuring(bool),
     /// Goes from a launch to its kernel, and back.
     Partner,
-    /// Looks for names with a text in them.
+    /// Goes to the next or the previous slice of the same name.
+    Alike(bool),
+    /// Copies the arguments of the selected slice.
+    CopyArguments,
+    /// Looks for names, operators and arguments with a text in them.
     Search(String),
     /// Goes to the next or the previous hit.
     NextHit(bool),

@@ -66,8 +66,37 @@ pub(crate) const ALL: &[Command] = &[
         },
     ),
     command(
+        "timeline-next-alike",
+        "Timeline: next of the same name",
+        "N",
+        |app| alike(app, true),
+    ),
+    command(
+        "timeline-previous-alike",
+        "Timeline: previous of the same name",
+        "Shift+N",
+        |app| alike(app, false),
+    ),
+    command(
+        "timeline-copy-arguments",
+        "Timeline: copy the arguments of the slice",
+        "",
+        |app| {
+            let action = timeline(app, || Timeline::CopyArguments)?;
+            let facts = app
+                .timeline
+                .current()
+                .and_then(|(_, _, view)| view.facts.clone());
+            let facts = facts.ok_or("no slice is selected")?;
+            if facts.arguments.is_empty() {
+                return Err("the file has no arguments of this slice");
+            }
+            Ok(action)
+        },
+    ),
+    command(
         "timeline-find",
-        "Timeline: find a name",
+        "Timeline: find a name or an argument",
         "Ctrl+Shift+F",
         |app| timeline(app, || Timeline::FocusSearch),
     ),
@@ -93,6 +122,16 @@ fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static
     }
     app.timeline.shown.ok_or("no trace is open")?;
     Ok(Action::Timeline(change()))
+}
+
+fn alike(app: &App, forward: bool) -> Result<Action, &'static str> {
+    let action = timeline(app, || Timeline::Alike(forward))?;
+    app.timeline
+        .selected_slice()
+        .ok_or("no slice is selected")?;
+    let found = app.timeline.alike(forward);
+    found.ok_or("there is no further slice of this name")?;
+    Ok(action)
 }
 
 fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {

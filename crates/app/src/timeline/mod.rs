@@ -20,6 +20,7 @@ use powerband_findings::analysis::instances::instance_at;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::slice_facts::SliceFacts;
 use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::chart::lanes::Lane;
 
@@ -130,8 +131,8 @@ impl Reading {
 pub struct Measured {
     /// From when to when.
     pub stretch: Stretch,
-    /// On which rows.
-    pub rows: Range<usize>,
+    /// On which rows, from top to bottom; rows of one range lie side by side.
+    pub rows: Vec<Range<usize>>,
 }
 
 /// What is selected.
@@ -164,8 +165,24 @@ pub struct Viewed {
     pub folded: BTreeSet<u32>,
     /// What is selected.
     pub selected: Option<Selected>,
+    /// What is known about the slice that is selected.
+    pub facts: Option<Arc<SliceFacts>>,
     /// What ran in the stretch that is selected, once it was added up.
     pub statistics: Option<Arc<Statistics>>,
+}
+
+impl Viewed {
+    /// Selects something, or nothing.
+    pub(crate) fn select(&mut self, open: &OpenTrace, selected: Option<Selected>) {
+        let slice = selected.as_ref().and_then(Selected::slice);
+        let slice = slice.filter(|slice| *slice < open.trace.len());
+        self.facts = slice.map(|slice| {
+            let facts = SliceFacts::of(&open.timeline, &open.trace, slice);
+            Arc::new(facts)
+        });
+        self.selected = selected;
+        self.statistics = None;
+    }
 }
 
 /// The timeline as the application has it.
@@ -195,6 +212,8 @@ pub struct TimelineState {
     pub reveals: bool,
     /// The time under the pointer.
     pub hand_ns: Option<f64>,
+    /// What the table of the measured stretch was made of.
+    pub(crate) tabled: Option<Arc<Statistics>>,
     newest: u32,
 }
 
@@ -358,8 +377,7 @@ impl TimelineState {
             let share = (times.middle() - view.stretch.middle()) / view.stretch.length();
             view.stretch = view.stretch.moved(share).within(whole);
         }
-        view.selected = Some(Selected::Slice(slice));
-        view.statistics = None;
+        view.select(open, Some(Selected::Slice(slice)));
         // A folded track has one row alone.
         let row = open.timeline.place(slice).map(|place| place.row as usize);
         let strand = row.and_then(|row| open.timeline.strand_of(row));
@@ -387,6 +405,12 @@ impl TimelineState {
         found
             .into_iter()
             .find(|slice| open.timeline.place(*slice).is_some())
+    }
+
+    /// The slice of the same name after the one that is selected, or before it.
+    pub(crate) fn alike(&self, forward: bool) -> Option<usize> {
+        let alike = self.current()?.2.facts.as_ref()?.alike;
+        if forward { alike.next } else { alike.previous }
     }
 
     /// The hit after or before the current one; at first the nearest to the visible range.

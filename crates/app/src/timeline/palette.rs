@@ -43,7 +43,7 @@ fn shown(app: &App) -> Vec<Offered> {
     let rows = open.timeline.rows.len();
     let sum = offer(
         "add up the visible range",
-        Timeline::Measure(view.stretch, 0..rows),
+        Timeline::Measure(view.stretch, std::iter::once(0..rows).collect()),
     );
     let several: Vec<_> = strands
         .iter()

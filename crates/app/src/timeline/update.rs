@@ -11,10 +11,15 @@ use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
 use crate::{App, Ask, Output, timeline};
+use powerband_core::base::humanize;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::chart::lanes::{self, Lane};
+use powerband_findings::tables::stretch;
+
+/// The table of what ran in a measured stretch.
+const STRETCH: &str = "stretch";
 
 impl App {
     pub(crate) fn timeline(&mut self, change: Timeline) {
@@ -58,7 +63,43 @@ impl App {
                 }
             }
             Timeline::Hand(hand) => state.hand_ns = hand,
+            Timeline::CopyArguments => self.copy_arguments(),
             change => self.look_at_trace(change),
+        }
+        self.renew_stretch_table();
+    }
+
+    fn copy_arguments(&mut self) {
+        let current = self.timeline.current();
+        let Some(facts) = current.and_then(|(_, _, view)| view.facts.clone()) else {
+            return;
+        };
+        self.outputs.push(Output::Copy(facts.arguments_text()));
+        let many = humanize::of_many(facts.arguments.len() as u64, "argument");
+        self.say(Weight::Done, format!("Copied {many} to the clipboard"));
+    }
+
+    /// The table shows what was added up in the stretch that is selected now.
+    fn renew_stretch_table(&mut self) {
+        let current = self.timeline.current();
+        let wanted = current.and_then(|(_, open, view)| {
+            let found = view.statistics.clone()?;
+            let Some(Selected::Span(measured)) = &view.selected else {
+                return None;
+            };
+            Some((found, Arc::clone(open), measured.stretch.length()))
+        });
+        let Some((found, open, length_ns)) = wanted else {
+            if self.timeline.tabled.take().is_some() {
+                self.tables.remove(STRETCH);
+            }
+            return;
+        };
+        let known = self.timeline.tabled.as_ref();
+        if known.is_none_or(|known| !Arc::ptr_eq(known, &found)) {
+            let table = stretch::of_stretch(&found, &open.trace.names, length_ns);
+            self.tables.put(STRETCH, table);
+            self.timeline.tabled = Some(found);
         }
     }
 
@@ -102,15 +143,16 @@ impl App {
                 view.folded = several.map(|strand| strand.track).collect();
                 view.scroll = 0.0;
             }
-            Timeline::Select(slice) => {
-                view.selected = slice.map(Selected::Slice);
-                view.statistics = None;
+            Timeline::Select(slice) => view.select(&open, slice.map(Selected::Slice)),
+            Timeline::Alike(forward) => {
+                if let Some(slice) = state.alike(forward) {
+                    state.go_to(slice);
+                }
             }
             Timeline::GoTo(slice) => state.go_to(slice),
             Timeline::ZoomTo(slice) => {
                 let place = open.timeline.place(slice);
-                view.selected = Some(Selected::Slice(slice));
-                view.statistics = None;
+                view.select(&open, Some(Selected::Slice(slice)));
                 if let Some((from, to)) = place.and_then(|place| open.timeline.times(place)) {
                     state.look(Stretch::new(from as f64, to as f64).with_room());
                 }
@@ -132,9 +174,8 @@ impl App {
         let Some((open, view)) = self.timeline.current_mut() else {
             return;
         };
-        view.selected = Some(Selected::Span(measured.clone()));
-        view.statistics = None;
         let open = Arc::clone(open);
+        view.select(&open, Some(Selected::Span(measured.clone())));
         self.jobs.spawn("statistics", move |outlet| {
             work::sum(id, &open, measured, outlet);
         });
@@ -160,8 +201,8 @@ impl App {
         let Some((_, view)) = self.timeline.current_mut() else {
             return false;
         };
-        if view.selected.take().is_some() {
-            view.statistics = None;
+        if view.selected.is_some() {
+            self.timeline(Timeline::Select(None));
             return true;
         }
         let is_searching = !self.timeline.search.is_empty();
@@ -246,6 +287,7 @@ impl App {
         if self.timeline.hits.is_none() {
             self.find_if_wanted();
         }
+        self.renew_stretch_table();
     }
 
     /// A file without times opens the screen that shows it.
@@ -380,5 +422,6 @@ impl App {
                 self.timeline_summed(id, &measured, *statistics);
             }
         }
+        self.renew_stretch_table();
     }
 }

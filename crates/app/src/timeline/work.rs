@@ -132,7 +132,7 @@ pub(crate) fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
 
 /// Adds up what ran in a stretch of time.
 pub(crate) fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
-    let statistics = Statistics::of(&open.timeline, measured.stretch, measured.rows.clone());
+    let statistics = Statistics::of(&open.timeline, measured.stretch, &measured.rows);
     outlet.send(Message::Trace(TraceMessage::Summed(
         id,
         measured,

@@ -18,6 +18,7 @@ pub mod pairs;
 pub mod scaling;
 pub mod shapes;
 pub mod steps;
+pub mod stretch;
 pub mod trade_off;
 pub mod view;
 
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 18] = [
+        let all: [(&str, Vec<&str>); 19] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
@@ -213,6 +214,7 @@ mod tests {
             ("scaling", keys(scaling::COLUMNS)),
             ("shapes", keys(shapes::COLUMNS)),
             ("steps", keys(steps::COLUMNS)),
+            ("stretch", keys(stretch::COLUMNS)),
             ("trade-off", keys(trade_off::COLUMNS)),
             ("operators", keys(graph::OPERATORS)),
             ("patterns", keys(graph::PATTERNS)),

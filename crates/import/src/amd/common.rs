@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Imported;
 use powerband_core::domain::profile::Total;
+use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
 
 /// Where on a device, or on the host, something ran.
@@ -211,6 +212,16 @@ impl<'a> Events<'a> {
         if !self.pushed.contains(&event.kind) {
             self.pushed.push(event.kind);
         }
+    }
+
+    /// How many slices there are.
+    pub(crate) fn len(&self) -> usize {
+        self.into.trace.len()
+    }
+
+    /// Gives the slice that was taken in last its arguments.
+    pub(crate) fn put_args(&mut self, args: &ArgsText) {
+        self.into.trace.put_args(args);
     }
 
     /// The number of a track.

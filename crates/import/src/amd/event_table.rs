@@ -5,6 +5,7 @@ use crate::amd::common::{Agent, Events, Lane, link};
 use crate::reading::source::Source;
 use crate::reading::table::{Row, Table};
 use crate::{ImportError, Imported};
+use powerband_core::domain::slice_args::ArgsText;
 
 /// Where a table of events has what every one of them has.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,47 @@ impl EventColumns {
     }
 }
 
+/// Columns that are no arguments: what a slice has anyway.
+const PASSED_OVER: [&str; 9] = [
+    "kernel_name",
+    "kernelname",
+    "function",
+    "name",
+    "start_timestamp",
+    "end_timestamp",
+    "beginns",
+    "endns",
+    "guid",
+];
+
+/// Every column of a row that says more about it, by its title; sizes in three columns become one.
+fn write_args(titles: &[String], row: &Row<'_>, args: &mut ArgsText) {
+    args.clear();
+    for (place, title) in titles.iter().enumerate() {
+        let plain = title.to_ascii_lowercase();
+        if PASSED_OVER.contains(&plain.as_str()) {
+            continue;
+        }
+        let at = |place: usize| row.text(Some(place));
+        let is_part = |place: usize, end: &str| {
+            let stem = title.get(..title.len().saturating_sub(2));
+            let part = titles.get(place).map(|title| title.to_ascii_lowercase());
+            part.zip(stem)
+                .is_some_and(|(part, stem)| part == format!("{}{end}", stem.to_ascii_lowercase()))
+        };
+        if plain.ends_with("_x") && is_part(place + 1, "_y") && is_part(place + 2, "_z") {
+            let size = format!("{}×{}×{}", at(place), at(place + 1), at(place + 2));
+            args.add(title.get(..title.len() - 2).unwrap_or(title), &size);
+            continue;
+        }
+        let is_later = plain.ends_with("_y") && place > 0 && is_part(place - 1, "_x")
+            || plain.ends_with("_z") && place > 1 && is_part(place - 2, "_x");
+        if !is_later {
+            args.add(title, at(place));
+        }
+    }
+}
+
 /// Reads every row of a table; `take` makes an event of one, or nothing of one that cannot be read.
 pub(crate) fn read_rows(
     mut table: Table<'_>,
@@ -73,10 +115,17 @@ pub(crate) fn read_rows(
     into: &mut Imported,
     mut take: impl FnMut(&Row<'_>, &mut Events<'_>) -> Option<()>,
 ) -> Result<(), ImportError> {
+    let titles = table.titles.clone();
     let mut events = Events::of(into);
+    let mut args = ArgsText::default();
     let mut unread = 0;
     while let Some(row) = table.next_row()? {
+        let before = events.len();
         unread += u64::from(take(&row, &mut events).is_none());
+        if events.len() > before {
+            write_args(&titles, &row, &mut args);
+            events.put_args(&args);
+        }
     }
     events.finish(&source.name());
     table.finish(unread, into);

@@ -4,12 +4,13 @@
 
 use std::collections::HashSet;
 
+use crate::reading::by_id::ById;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{ById, Raw, SliceBuffer};
+use crate::records::slice_buffer::{Naming, Placing, Raw, SliceBuffer};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
@@ -135,7 +136,10 @@ impl<'a> Rows<'a> {
         let place = slice_buffer::thread_track;
         let name = |id| text_of(strings, id).to_owned();
         let query = Query::all("rocpd_api", &COLUMNS);
-        slice_buffer::take(&self.base, self.watch, &query, (&name, &place), into, each).map(|_| ())
+        let texts = [("args_id", "args", strings)];
+        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let (base, watch) = (&self.base, self.watch);
+        slice_buffer::take_with_texts(base, watch, &query, &texts, words, into, each).map(|_| ())
     }
 }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use powerband_core::domain::slice_args::ArgsText;
+
 /// A value as it stands in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Value<'a> {
@@ -203,6 +205,22 @@ impl<'a> Args<'a> {
         Ok(args)
     }
 
+    /// Writes all of them as people read them. What has no value is left out.
+    pub(super) fn write(&self, text: &mut ArgsText) {
+        text.clear();
+        self.each(|key, value| {
+            let key = String::from_utf8_lossy(key);
+            match value {
+                Value::Missing | Value::Bare(b"null") | Value::Nested(b"[]" | b"{}") => {}
+                Value::Text(_) => text.add(&key, &value.text()),
+                Value::Bare(bytes) => text.add(&key, &String::from_utf8_lossy(bytes)),
+                Value::Nested(bytes) => {
+                    text.add_with(&key, |text| text.push_str(&list_text(bytes)));
+                }
+            }
+        });
+    }
+
     /// Calls `visit` with the name and the value of each.
     pub(super) fn each(&self, mut visit: impl FnMut(&'a [u8], Value<'a>)) {
         let mut cursor = Cursor {
@@ -216,6 +234,42 @@ impl<'a> Args<'a> {
         // They were gone through once already, when the event was taken apart.
         debug_assert!(gone_through.is_ok() || self.whole.is_empty());
     }
+}
+
+/// A list or an object as people read it: sizes as `512×1×1`, texts without their marks.
+fn list_text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let inner = text.trim_start_matches('[').trim_end_matches(']');
+    let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
+    let is_size = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if parts.len() == 3 && parts.iter().all(is_size) && text.starts_with('[') {
+        return parts.join("×");
+    }
+    let mut words = String::with_capacity(text.len());
+    let mut is_quoted = false;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted => is_quoted = false,
+            // A text without letters keeps its place in the list.
+            '"' if letters.peek() == Some(&'"') => {
+                letters.next();
+                words.push_str("\"\"");
+            }
+            '"' => is_quoted = true,
+            '\\' if is_quoted => {
+                words.push(letter);
+                words.extend(letters.next());
+            }
+            ',' | ':' if !is_quoted => {
+                words.push(letter);
+                words.push(' ');
+            }
+            letter if !is_quoted && letter.is_whitespace() => {}
+            letter => words.push(letter),
+        }
+    }
+    words
 }
 
 /// A place in an event.
@@ -340,6 +394,21 @@ mod tests {
         assert_eq!(event.args.correlation.whole(), Some(12));
         assert_eq!((event.phase, event.category), (b'X', &b"kernel"[..]));
         assert_eq!(event.thread.text(), "stream 7");
+    }
+
+    #[test]
+    fn lists_are_written_as_people_read_them() {
+        for (file, people) in [
+            ("[25088, 1, 1]", "25088×1×1"),
+            ("[[4, 3,224],[768],[]]", "[[4, 3, 224], [768], []]"),
+            (
+                r#"["", "ScalarList", "[16, 16]"]"#,
+                r#"["", ScalarList, [16, 16]]"#,
+            ),
+            (r#"[{"float":[1,3]}]"#, "[{float: [1, 3]}]"),
+        ] {
+            assert_eq!(list_text(file.as_bytes()), people);
+        }
     }
 
     #[test]

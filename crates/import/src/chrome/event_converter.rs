@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::event::{Event, Value};
 use super::ranges::{self, Ranges};
 use super::{Dialect, xla};
+use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
 
 /// What a node's event of ONNX Runtime ends in.
@@ -14,10 +15,11 @@ const NODE: &str = "_kernel_time";
 const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
 
 /// One end of a slice whose two ends are events of their own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Edge {
     pub begins: bool,
     pub slice: Slice,
+    pub args: ArgsText,
 }
 
 /// The events of one stretch of a file.
@@ -42,6 +44,8 @@ pub(super) struct EventConverter {
     pub timeless: u64,
     /// Events that take less than no time.
     pub negative: u64,
+    /// Arguments of the event that is taken in.
+    args: ArgsText,
     places: Names,
     tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
 }
@@ -60,6 +64,7 @@ impl EventConverter {
             broken: 0,
             timeless: 0,
             negative: 0,
+            args: ArgsText::default(),
             places: Names::default(),
             tracks: FxHashMap::default(),
         }
@@ -75,6 +80,7 @@ impl EventConverter {
             self.broken += 1;
             return;
         };
+        event.args.write(&mut self.args);
         match event.phase {
             b'X' => self.slice(&event),
             b'B' | b'E' => self.edge(&event),
@@ -121,7 +127,7 @@ impl EventConverter {
                 duration.max(0) as u64,
             )
         };
-        self.trace.push(slice);
+        self.trace.push_with(slice, &self.args);
     }
 
     /// An event that we wrote.
@@ -143,7 +149,7 @@ impl EventConverter {
                 duration_ns,
             )
         };
-        self.trace.push(slice);
+        self.trace.push_with(slice, &self.args);
     }
 
     /// An event of XLA. Whether its row is a device's is known when the names of all rows are.
@@ -162,7 +168,7 @@ impl EventConverter {
                 duration_ns,
             )
         };
-        self.trace.push(slice);
+        self.trace.push_with(slice, &self.args);
     }
 
     /// An event of ONNX Runtime.
@@ -202,7 +208,7 @@ impl EventConverter {
                 duration_ns,
             )
         };
-        self.trace.push(slice);
+        self.trace.push_with(slice, &self.args);
         if let Some(total) = event.args.bytes_in_use.whole() {
             self.trace.memory.push(MemoryEvent {
                 at_ns: slice.end_ns(),
@@ -227,6 +233,7 @@ impl EventConverter {
         self.edges.push(Edge {
             begins: event.phase == b'B',
             slice: Slice::new(kind, name, track, start_ns, 0),
+            args: self.args.clone(),
         });
     }
 

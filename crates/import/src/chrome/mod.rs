@@ -24,7 +24,7 @@ use crate::reading::head::Head;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::records::nesting;
-use event_converter::EventConverter;
+use event_converter::{Edge, EventConverter};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
 use split::Splitter;
@@ -251,7 +251,7 @@ struct Gathered {
     /// How many pieces are put together.
     pieces: usize,
     trace: Trace,
-    edges: Vec<event_converter::Edge>,
+    edges: Vec<Edge>,
     names: Described,
     ranges: Ranges,
     broken: u64,
@@ -281,7 +281,7 @@ impl Gathered {
         self.names.threads.extend(pour.thread_names);
         self.ranges.extend(pour.ranges);
         let mapped = self.trace.append(pour.trace);
-        let edges = pour.edges.into_iter().map(|edge| event_converter::Edge {
+        let edges = pour.edges.into_iter().map(|edge| Edge {
             slice: mapped.slice(edge.slice),
             ..edge
         });
@@ -341,6 +341,11 @@ fn collect(
         unpaired,
         "had a beginning without an end, or an end without a beginning; left out",
     );
+    let left_out = trace.args().left_out();
+    tell(
+        left_out,
+        "had arguments for which there was no room; the event is here without them",
+    );
     if is_cut {
         into.note(format!(
             "{file} is cut off: the program that wrote it did not come to its end. The {events} slices before the cut are here"
@@ -355,19 +360,20 @@ fn collect(
 }
 
 /// Joins beginnings with the ends behind them; returns how many have no partner.
-fn pair(trace: &mut Trace, edges: &[event_converter::Edge]) -> u64 {
-    let mut open: rustc_hash::FxHashMap<u32, Vec<Slice>> = rustc_hash::FxHashMap::default();
+fn pair(trace: &mut Trace, edges: &[Edge]) -> u64 {
+    let mut open: rustc_hash::FxHashMap<u32, Vec<&Edge>> = rustc_hash::FxHashMap::default();
     let mut alone = 0;
     for edge in edges {
         let stack = open.entry(edge.slice.track).or_default();
         if edge.begins {
-            stack.push(edge.slice);
+            stack.push(edge);
         } else if let Some(begun) = stack.pop() {
-            let duration_ns = edge.slice.start_ns.saturating_sub(begun.start_ns).max(0) as u64;
-            trace.push(Slice {
-                duration_ns,
-                ..begun
-            });
+            let took = edge.slice.start_ns.saturating_sub(begun.slice.start_ns);
+            let slice = Slice {
+                duration_ns: took.max(0) as u64,
+                ..begun.slice
+            };
+            trace.push_with(slice, &begun.args);
         } else {
             alone += 1;
         }

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
+use crate::reading::by_id::ById;
 use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer};
+use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Track};
 

@@ -1,5 +1,6 @@
 //! How files are read: streams, numbers, text, tables, databases.
 
+pub mod by_id;
 pub mod chunks;
 pub mod head;
 pub mod json;

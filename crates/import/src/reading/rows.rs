@@ -4,6 +4,7 @@
 //! stands before the damage.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::thread;
 
 use rusqlite::types::ValueRef;
@@ -322,6 +323,17 @@ impl Cells<'_, '_> {
             _ => return None,
         };
         value.is_finite().then_some(value)
+    }
+
+    /// Writes what stands there behind a text; nothing for what is no text and no number.
+    pub fn write(&self, column: usize, text: &mut String) {
+        match self.0.get_ref(column) {
+            Ok(ValueRef::Text(words)) => text.push_str(&String::from_utf8_lossy(words)),
+            // A text takes everything.
+            Ok(ValueRef::Integer(value)) => drop(write!(text, "{value}")),
+            Ok(ValueRef::Real(value)) => drop(write!(text, "{value}")),
+            _ => {}
+        }
     }
 
     /// A text that is not empty; numbers are written out.

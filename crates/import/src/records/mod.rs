@@ -1,5 +1,6 @@
 //! Records of any format as slices and sums, with implausible values removed.
 
+mod args_plan;
 pub mod clamp_implausible;
 pub mod nesting;
 pub mod reported_stats;

@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
+use super::args_plan::ArgsPlan;
+use crate::reading::by_id::ById;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query};
 use crate::reading::source::Source;
 use crate::{ImportError, Imported};
+use powerband_core::domain::slice_args::{ArgsText, SliceArgs};
 use powerband_core::domain::trace::{Names, Slice, SliceKind, Trace, Track};
 
 /// A fast hash for numbers of the file itself.
@@ -119,6 +122,8 @@ pub struct SliceBuffer {
     names: Keyed<i64>,
     tracks: Keyed<[i64; 3]>,
     details: Keyed<Detail>,
+    args: SliceArgs,
+    text: ArgsText,
     /// Slices that end before they begin.
     pub backwards: u64,
 }
@@ -201,6 +206,12 @@ impl SliceBuffer {
         true
     }
 
+    /// Gives the slice that was taken in last its arguments.
+    fn put_args(&mut self, plan: &ArgsPlan<'_>, row: &Cells<'_, '_>) {
+        plan.write(row, &mut self.text);
+        self.args.put(self.slices.len() - 1, &self.text);
+    }
+
     /// How many slices there are.
     pub fn len(&self) -> usize {
         self.slices.len()
@@ -223,6 +234,7 @@ impl SliceBuffer {
             .map(|detail| trace.names.number(&detail.words()))
             .collect();
         let at = |list: &[u32], number: u32| list.get(number as usize).copied().unwrap_or_default();
+        let count = self.slices.len();
         for slice in self.slices {
             trace.push(Slice {
                 name: at(&names, slice.name),
@@ -231,10 +243,12 @@ impl SliceBuffer {
                 ..slice
             });
         }
+        trace.append_args(&self.args, count);
     }
 }
 
-/// Reads a table into a trace, and returns its number of slices.
+/// Reads a table into a trace, and returns its number of slices. Its other columns are the arguments of the
+/// slices.
 pub fn take(
     base: &Base<'_>,
     watch: &ReadProgress<'_>,
@@ -243,7 +257,34 @@ pub fn take(
     into: &mut Imported,
     each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
 ) -> Result<usize, ImportError> {
-    let (lanes, seen) = base.parts(query, watch, each)?;
+    take_with_texts(base, watch, query, &[], words, into, each)
+}
+
+/// The same where columns have numbers of texts: each with its column, what it is called, and the texts.
+pub(crate) fn take_with_texts(
+    base: &Base<'_>,
+    watch: &ReadProgress<'_>,
+    query: &Query<'_>,
+    texts: &[(&str, &str, &ById<String>)],
+    words: (&Naming<'_>, &Placing<'_>),
+    into: &mut Imported,
+    each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
+) -> Result<usize, ImportError> {
+    let known = base.columns(query.table);
+    let columns = all_columns(query, &known);
+    let plan = ArgsPlan::of(&columns, texts);
+    let query = Query {
+        columns: &columns,
+        ..*query
+    };
+    let (lanes, seen) = base.parts(&query, watch, |lane: &mut SliceBuffer, row| {
+        let before = lane.len();
+        let is_read = each(lane, row);
+        if lane.len() > before {
+            lane.put_args(&plan, row);
+        }
+        is_read
+    })?;
     seen.tell(query.table, base.source, into);
     let backwards = lanes.iter().map(|lane| lane.backwards).sum();
     tell_backwards(backwards, query.table, base.source, into);
@@ -264,12 +305,33 @@ pub(crate) fn take_named(
     mut each: impl FnMut(&mut SliceBuffer, &mut Names, &Cells<'_, '_>) -> bool,
 ) -> Result<(), ImportError> {
     let (mut lane, mut names) = (SliceBuffer::default(), Names::default());
-    let seen = base.each(query, watch, |row| each(&mut lane, &mut names, row))?;
+    let known = base.columns(query.table);
+    let columns = all_columns(query, &known);
+    let plan = ArgsPlan::of(&columns, &[]);
+    let query = Query {
+        columns: &columns,
+        ..*query
+    };
+    let seen = base.each(&query, watch, |row| {
+        let before = lane.len();
+        let is_read = each(&mut lane, &mut names, row);
+        if lane.len() > before {
+            lane.put_args(&plan, row);
+        }
+        is_read
+    })?;
     seen.tell(query.table, base.source, into);
     tell_backwards(lane.backwards, query.table, base.source, into);
     let name = |id: i64| u32::try_from(id).map_or("", |id| names.get(id)).to_owned();
     lane.pour(&name, place, &mut into.trace);
     Ok(())
+}
+
+/// The columns that are asked for, and behind them those that the table has besides.
+fn all_columns<'a>(query: &Query<'a>, known: &'a [String]) -> Vec<&'a str> {
+    let rest = known.iter().map(String::as_str);
+    let rest = rest.filter(|column| !query.columns.contains(column));
+    query.columns.iter().copied().chain(rest).collect()
 }
 
 /// Notes how many rows end before they begin.
@@ -279,92 +341,9 @@ fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported)
     into.note_some(count, "row", &of, fate);
 }
 
-/// Values by the number of their row; most files count without gaps.
-#[derive(Clone, Debug)]
-pub(crate) struct ById<T> {
-    rows: Vec<(i64, T)>,
-}
-
-impl<T> Default for ById<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new() }
-    }
-}
-
-impl ById<String> {
-    /// A table of numbers and texts.
-    pub(crate) fn read(
-        base: &Base<'_>,
-        watch: &ReadProgress<'_>,
-        table: &str,
-        columns: [&str; 2],
-        into: &mut Imported,
-    ) -> Result<Self, ImportError> {
-        let mut found = Vec::new();
-        let seen = base.each(&Query::all(table, &columns), watch, |row| {
-            let text = row.text(1).map(|text| text.into_owned());
-            found.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
-            true
-        })?;
-        seen.tell(table, base.source, into);
-        Ok(Self::new(found))
-    }
-}
-
-impl<T> ById<T> {
-    /// Takes values in, in any order; of two with the same number the first one counts.
-    pub(crate) fn new(mut rows: Vec<(i64, T)>) -> Self {
-        if !rows.is_sorted_by_key(|row| row.0) {
-            rows.sort_by_key(|row| row.0);
-        }
-        Self { rows }
-    }
-
-    /// The value with a number.
-    pub(crate) fn get(&self, id: i64) -> Option<&T> {
-        let first = self.rows.first()?.0;
-        let guess = usize::try_from(id.checked_sub(first)?).ok()?;
-        if let Some((found, value)) = self.rows.get(guess)
-            && *found == id
-        {
-            return Some(value);
-        }
-        let place = self.rows.partition_point(|row| row.0 < id);
-        let (found, value) = self.rows.get(place)?;
-        (*found == id).then_some(value)
-    }
-
-    /// Every number and value.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(i64, T)> {
-        self.rows.iter()
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_with_gaps_are_found() {
-        let rows = ById::new(vec![(7, 'c'), (2, 'a'), (3, 'b'), (i64::MAX, 'd')]);
-        let found: Vec<Option<&char>> = [2, 3, 4, 7, i64::MAX, i64::MIN]
-            .map(|id| rows.get(id))
-            .to_vec();
-        assert_eq!(
-            found,
-            [Some(&'a'), Some(&'b'), None, Some(&'c'), Some(&'d'), None]
-        );
-    }
 
     #[test]
     fn times_that_make_no_sense_are_told() {

@@ -7,10 +7,16 @@ use super::{Hand, Shown, device_lanes};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::label;
 use powerband_core::base::humanize;
+use powerband_findings::analysis::timeline::slice_facts;
 use powerband_findings::chart::timeline::exact;
 
 /// Characters of a name that are shown; kernels can have thousands.
 pub(super) const LONGEST_NAME: usize = 400;
+
+/// Arguments that the tooltip shows: the first short ones.
+const MOST_ARGUMENTS: usize = 4;
+/// What a short one is, in letters.
+const LONGEST_ARGUMENT: usize = 60;
 
 /// Facts of a slice.
 pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
@@ -25,11 +31,9 @@ pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'stati
     if let Some(track) = trace.tracks.get(found.track as usize) {
         pairs.push(("Track", format!("{}, {}", track.group, track.name)));
     }
-    for (name, number) in [("Operator", found.op), ("Detail", found.detail)] {
-        if number > 0 {
-            let words = humanize::shorten(trace.names.get(number), LONGEST_NAME);
-            pairs.push((name, words));
-        }
+    if found.op > 0 {
+        let words = humanize::shorten(trace.names.get(found.op), LONGEST_NAME);
+        pairs.push(("Operator", words));
     }
     let name = trace.names.get(found.name);
     let name = if name.is_empty() {
@@ -53,8 +57,17 @@ pub(super) fn under_hand(
     let (row, range) = hit?;
     let row = shown.timeline.rows.get(row)?;
     if range.len() == 1 {
-        let (title, pairs) = of_slice(shown, row.slice(range.start));
-        return Some(CardText { title, pairs });
+        let slice = row.slice(range.start);
+        let (title, pairs) = of_slice(shown, slice);
+        let pairs = pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let arguments = slice_facts::arguments(shown.trace, slice).into_iter();
+        let arguments = arguments.filter(|(_, value)| value.chars().count() <= LONGEST_ARGUMENT);
+        return Some(CardText {
+            title,
+            pairs: pairs.chain(arguments.take(MOST_ARGUMENTS)).collect(),
+        });
     }
     let kind = row.dominant(range.clone());
     let busy = row.busy_ns(range.clone()) as f64;
@@ -65,9 +78,9 @@ pub(super) fn under_hand(
     Some(CardText {
         title: format!("{what}, too short to separate at this zoom"),
         pairs: vec![
-            ("Mostly", kind.title().to_owned()),
-            ("Total", humanize::duration_ns(busy)),
-            ("Within", humanize::duration_ns(span)),
+            ("Mostly".to_owned(), kind.title().to_owned()),
+            ("Total".to_owned(), humanize::duration_ns(busy)),
+            ("Within".to_owned(), humanize::duration_ns(span)),
         ],
     })
 }

@@ -3,5 +3,5 @@
 /// Text of a card: a title, and pairs of a name and a value.
 pub(crate) struct CardText {
     pub(super) title: String,
-    pub(super) pairs: Vec<(&'static str, String)>,
+    pub(super) pairs: Vec<(String, String)>,
 }

@@ -54,14 +54,17 @@ pub(super) fn height(shown: &Shown<'_>, room: f32) -> f32 {
 pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option<CardText> {
     let depth = at.y - hand.parts.lanes.top();
     let time = hand.time(at.x);
-    let when = ("At", exact(time, hand.look.stretch.length() / 1e3));
+    let when = (
+        "At".to_owned(),
+        exact(time, hand.look.stretch.length() / 1e3),
+    );
     let number = (depth / LINE) as usize;
     let line = shown.timeline.lines.get(number);
     if let Some(line) = line.filter(|_| number < lines(shown)) {
         let used = line.value_at(time)?;
         return Some(CardText {
             title: format!("{}: {} in use", line.title, humanize::bytes(used)),
-            pairs: vec![when, ("Peak", humanize::bytes(line.highest))],
+            pairs: vec![when, ("Peak".to_owned(), humanize::bytes(line.highest))],
         });
     }
     let (places, _) = places(shown, hand.parts.outer.height());
@@ -78,10 +81,10 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
         pairs: vec![
             when,
             (
-                "Read at",
+                "Read at".to_owned(),
                 exact(nearest.0, hand.look.stretch.length() / 1e3),
             ),
-            ("Range", lane.range.clone()),
+            ("Range".to_owned(), lane.range.clone()),
         ],
     })
 }

@@ -261,7 +261,7 @@ impl Hand<'_> {
         &self,
         drag: Option<Drag>,
         at: Option<Pos2>,
-    ) -> Option<(Stretch, std::ops::Range<usize>)> {
+    ) -> Option<(Stretch, Vec<std::ops::Range<usize>>)> {
         let (Some(Drag::Measure { from_ns, from_y }), Some(at)) = (drag, at) else {
             return None;
         };
@@ -274,7 +274,8 @@ impl Hand<'_> {
         let timeline = self.shown.timeline;
         let rows = from_y.map(|from| self.places.rows_between(from, self.depth(at.y), timeline));
         let rows = rows.filter(|rows| !rows.is_empty());
-        Some((stretch, rows.unwrap_or(0..timeline.rows.len())))
+        let rows = rows.unwrap_or(0..timeline.rows.len());
+        Some((stretch, std::iter::once(rows).collect()))
     }
 
     fn to_overview(&self, at: Pos2, actions: &mut Vec<Change>) {

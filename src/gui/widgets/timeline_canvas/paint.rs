@@ -35,7 +35,7 @@ pub(super) struct Canvas<'a> {
     pub roles: &'a Roles,
     pub hand: &'a Hand<'a>,
     /// What is being measured.
-    pub measuring: Option<(Stretch, Range<usize>)>,
+    pub measuring: Option<(Stretch, Vec<Range<usize>>)>,
     /// Position of the pointer, while it drags nothing.
     pub pointer: Option<Pos2>,
 }
@@ -388,10 +388,11 @@ impl Canvas<'_> {
         let area = self.hand.parts.tracks;
         let painter = self.painter.with_clip_rect(area);
         let (left, right) = (self.x(stretch.from), self.x(stretch.to));
-        let top = self.hand.places.row_top(rows.start, timeline);
-        let last = rows.end.checked_sub(1);
+        let first = rows.first().map_or(0, |rows| rows.start);
+        let top = self.hand.places.row_top(first, timeline);
+        let last = rows.last().and_then(|rows| rows.end.checked_sub(1));
         let bottom = last.and_then(|row| self.hand.places.row_top(row, timeline));
-        let is_all = rows.len() == timeline.rows.len();
+        let is_all = rows.iter().map(Range::len).sum::<usize>() == timeline.rows.len();
         let tall = match (top, bottom) {
             (Some(top), Some(bottom)) if !is_all => self.y(top)..=self.y(bottom) + ROW,
             _ => area.top()..=area.bottom(),

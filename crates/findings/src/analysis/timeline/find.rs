@@ -1,7 +1,8 @@
-//! Slices whose name has a text in it.
+//! Slices whose name, operator or arguments have a text in them.
 
 use super::detail::Look;
-use super::{Place, Timeline};
+use super::{Place, Row, Timeline};
+use powerband_core::domain::slice_args::Found;
 use powerband_core::domain::trace::Trace;
 
 /// What was found.
@@ -11,12 +12,15 @@ pub struct Hits {
     pub text: String,
     /// Where they are, the earliest first.
     pub all: Vec<Place>,
+    /// How many were found by their arguments alone.
+    pub by_arguments: usize,
     /// Positions in each row that has any.
     rows: Vec<(u32, Vec<u32>)>,
 }
 
 impl Hits {
-    /// Slices with the text in their names or in those of their operators, in whichever case.
+    /// Slices with the text in their names, in those of their operators or in their arguments, in whichever
+    /// case. In quotation marks it is a whole name.
     pub fn of(trace: &Trace, timeline: &Timeline, text: &str) -> Self {
         let wanted = text.trim().to_lowercase();
         let mut hits = Self {
@@ -26,19 +30,41 @@ impl Hits {
         if wanted.is_empty() {
             return hits;
         }
+        let whole = text.trim().strip_prefix('"');
+        let whole = whole.and_then(|text| text.strip_suffix('"'));
+        let whole = whole.filter(|name| !name.is_empty());
         let names = 0..trace.names.len() as u32;
-        let has: Vec<bool> = names
-            .map(|name| trace.names.get(name).to_lowercase().contains(&wanted))
-            .collect();
-        if !has.contains(&true) {
+        let has: Vec<bool> = match whole {
+            Some(name) => names
+                .map(|number| trace.names.get(number) == name)
+                .collect(),
+            None => names
+                .map(|name| trace.names.get(name).to_lowercase().contains(&wanted))
+                .collect(),
+        };
+        let by_arguments = match whole {
+            Some(_) => Found::default(),
+            None => trace.args().find(&wanted),
+        };
+        let is_any_argument = by_arguments.is_any();
+        if !has.contains(&true) && !is_any_argument {
             return hits;
         }
         let has = |name: u32| has.get(name as usize).copied().unwrap_or_default();
+        let by_name = |row: &Row, at: usize| {
+            has(row.name(at)) || whole.is_none() && has(trace.op(row.slice(at)))
+        };
         let mut timed: Vec<(i64, Place)> = Vec::new();
         for (number, row) in timeline.rows.iter().enumerate() {
-            let found =
-                (0..row.len()).filter(|at| has(row.name(*at)) || has(trace.op(row.slice(*at))));
-            let found: Vec<u32> = found.map(|at| at as u32).collect();
+            let mut found: Vec<u32> = Vec::new();
+            for at in 0..row.len() {
+                let is_named = by_name(row, at);
+                let is_argument = !is_named && is_any_argument && by_arguments.has(row.slice(at));
+                hits.by_arguments += usize::from(is_argument);
+                if is_named || is_argument {
+                    found.push(at as u32);
+                }
+            }
             let row_number = number as u32;
             timed.extend(found.iter().map(|at| {
                 let place = Place {

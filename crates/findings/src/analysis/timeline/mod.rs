@@ -3,11 +3,13 @@
 //!
 //! Times are counted from the first slice or memory event, in nanoseconds.
 
+pub mod alike;
 mod build;
 pub mod detail;
 pub mod find;
 pub mod line;
 pub mod selection;
+pub mod slice_facts;
 pub mod stretch;
 
 use std::ops::Range;

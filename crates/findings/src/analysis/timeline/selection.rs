@@ -1,14 +1,15 @@
 //! What ran in a stretch of time, added up.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use super::Timeline;
 use super::stretch::Stretch;
 use powerband_core::domain::trace::SliceKind;
 
-/// Most names listed.
-const MOST_NAMES: usize = 40;
+/// Most names listed: a table with more is sorted too slowly.
+const MOST_NAMES: usize = 5_000;
 
 /// What ran in a stretch of time. Slices that reach over its edges count with the part within.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,29 +50,87 @@ pub struct OfName {
     pub slices: u64,
     /// Their times together.
     pub sum_ns: f64,
+    /// The same without the slices within them on their track.
+    pub self_ns: f64,
+    /// The shortest.
+    pub min_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
+}
+
+impl OfName {
+    fn new(name: u32, kind: SliceKind) -> Self {
+        Self {
+            name,
+            kind,
+            slices: 0,
+            sum_ns: 0.0,
+            self_ns: 0.0,
+            min_ns: f64::INFINITY,
+            max_ns: 0.0,
+        }
+    }
+
+    fn add(&mut self, length_ns: f64) {
+        self.slices += 1;
+        self.sum_ns += length_ns;
+        self.self_ns += length_ns;
+        self.min_ns = self.min_ns.min(length_ns);
+        self.max_ns = self.max_ns.max(length_ns);
+    }
+}
+
+/// Names as they are added up.
+#[derive(Default)]
+struct ByName {
+    places: FxHashMap<(u32, SliceKind), u32>,
+    all: Vec<OfName>,
+}
+
+impl ByName {
+    fn place(&mut self, name: u32, kind: SliceKind) -> u32 {
+        *self.places.entry((name, kind)).or_insert_with(|| {
+            self.all.push(OfName::new(name, kind));
+            self.all.len() as u32 - 1
+        })
+    }
+}
+
+/// A slice within the stretch, and the place of its name.
+#[derive(Clone, Copy)]
+struct Part {
+    start: f64,
+    end: f64,
+    name: u32,
 }
 
 impl Statistics {
     /// Adds up what ran in a stretch of time on these rows.
-    pub fn of(timeline: &Timeline, stretch: Stretch, rows: Range<usize>) -> Self {
+    pub fn of(timeline: &Timeline, stretch: Stretch, rows: &[Range<usize>]) -> Self {
         let mut found = Self::default();
-        let mut names: HashMap<(u32, SliceKind), (u64, f64)> = HashMap::new();
+        let mut names = ByName::default();
         let mut spans: Vec<Vec<(f64, f64)>> = vec![Vec::new(); SliceKind::ALL.len()];
-        let rows = rows.start.min(timeline.rows.len())..rows.end.min(timeline.rows.len());
-        for row in &timeline.rows[rows] {
-            let from = row.first_after(stretch.from);
-            let to = row.first_from(stretch.to, from);
-            for at in from..to {
-                let (start, end) = row.times(at);
-                let (start, end) = (
-                    (start as f64).max(stretch.from),
-                    (end as f64).min(stretch.to),
-                );
-                let kind = row.kind(at);
-                let entry = names.entry((row.name(at), kind)).or_default();
-                entry.0 += 1;
-                entry.1 += end - start;
-                spans[kind as usize].push((start, end));
+        let mut parts = Vec::new();
+        for strand in &timeline.strands {
+            parts.clear();
+            let is_wanted = |row: &usize| rows.iter().any(|rows| rows.contains(row));
+            for row in strand.rows.clone().filter(is_wanted) {
+                let row = &timeline.rows[row];
+                let from = row.first_after(stretch.from);
+                let to = row.first_from(stretch.to, from);
+                for at in from..to {
+                    let (start, end) = row.times(at);
+                    let start = (start as f64).max(stretch.from);
+                    let end = (end as f64).min(stretch.to);
+                    let kind = row.kind(at);
+                    let name = names.place(row.name(at), kind);
+                    names.all[name as usize].add(end - start);
+                    spans[kind as usize].push((start, end));
+                    parts.push(Part { start, end, name });
+                }
+            }
+            if strand.rows.len() > 1 {
+                take_nested_off(&mut parts, &mut names.all);
             }
         }
         for (kind, spans) in SliceKind::ALL.into_iter().zip(&mut spans) {
@@ -88,16 +147,8 @@ impl Statistics {
             found.slices += spans.len() as u64;
             found.sum_ns += sum_ns;
         }
-        found.distinct = names.len();
-        let names = names.into_iter();
-        found.names = names
-            .map(|((name, kind), (slices, sum_ns))| OfName {
-                name,
-                kind,
-                slices,
-                sum_ns,
-            })
-            .collect();
+        found.distinct = names.all.len();
+        found.names = names.all;
         found.names.sort_by(|one, other| {
             let by_time = other.sum_ns.total_cmp(&one.sum_ns);
             by_time.then((one.name, one.kind).cmp(&(other.name, other.kind)))
@@ -107,6 +158,25 @@ impl Statistics {
             .kinds
             .sort_by(|one, other| other.busy_ns.total_cmp(&one.busy_ns));
         found
+    }
+}
+
+/// Takes the time of each slice off that of the innermost one around it.
+fn take_nested_off(parts: &mut [Part], names: &mut [OfName]) {
+    parts.sort_unstable_by(|one, other| {
+        let by_start = one.start.total_cmp(&other.start);
+        by_start.then(other.end.total_cmp(&one.end))
+    });
+    let mut open: Vec<Part> = Vec::new();
+    for part in parts.iter() {
+        // What overlaps without being nested is beside it.
+        open.retain(|outer| outer.end > part.start);
+        let mut around = open.iter().rev();
+        if let Some(outer) = around.find(|outer| outer.end >= part.end) {
+            let outer = &mut names[outer.name as usize];
+            outer.self_ns = (outer.self_ns - (part.end - part.start)).max(0.0);
+        }
+        open.push(*part);
     }
 }
 

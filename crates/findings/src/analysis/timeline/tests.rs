@@ -6,6 +6,7 @@ use super::line::Step;
 use super::selection::Statistics;
 use super::stretch::Stretch;
 use super::*;
+use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Slice, Track};
 
 fn track(trace: &mut Trace, device: Option<u32>, group: &str, name: &str) -> u32 {
@@ -306,15 +307,62 @@ fn sums_are_cut_at_the_edges_and_never_count_twice() {
     push(&mut trace, SliceKind::Copy, "copy", one, 200, 230);
     push(&mut trace, SliceKind::Call, "launch", main, 0, 5);
     let timeline = Timeline::of(&trace);
-    let rows = 0..timeline.rows.len();
-    let found = Statistics::of(&timeline, Stretch::new(10.0, 210.0), rows.clone());
+    let rows = [0..1, 1..timeline.rows.len()];
+    let found = Statistics::of(&timeline, Stretch::new(10.0, 210.0), &rows);
     assert_eq!((found.slices, found.sum_ns), (3, 200.0));
     let kernels = found.kinds[0];
     assert_eq!((kernels.sum_ns, kernels.busy_ns), (190.0, 140.0));
     assert_eq!(trace.names.get(found.names[0].name), "gemm");
     assert_eq!(found.distinct, 2);
-    let nothing = Statistics::of(&timeline, Stretch::new(160.0, 190.0), rows);
+    let nothing = Statistics::of(&timeline, Stretch::new(160.0, 190.0), &rows);
     assert_eq!(nothing, Statistics::default());
+}
+
+#[test]
+fn each_name_has_its_times_and_those_without_what_lies_within() {
+    let mut trace = Trace::default();
+    let main = track(&mut trace, None, "python", "main");
+    push(&mut trace, SliceKind::Operator, "conv", main, 0, 100);
+    push(&mut trace, SliceKind::Operator, "inner", main, 10, 40);
+    push(&mut trace, SliceKind::Call, "launch", main, 20, 25);
+    push(&mut trace, SliceKind::Operator, "inner", main, 50, 60);
+    push(&mut trace, SliceKind::Operator, "conv", main, 100, 300);
+    let timeline = Timeline::of(&trace);
+    let rows = std::iter::once(0..timeline.rows.len()).collect::<Vec<_>>();
+    let found = Statistics::of(&timeline, Stretch::new(0.0, 200.0), &rows);
+    let of = |name: &str| {
+        let mut names = found.names.iter();
+        let found = names.find(|of| trace.names.get(of.name) == name).unwrap();
+        (
+            found.slices,
+            [found.sum_ns, found.self_ns, found.min_ns, found.max_ns],
+        )
+    };
+    assert_eq!(of("conv"), (2, [200.0, 160.0, 100.0, 100.0]));
+    assert_eq!(of("inner"), (2, [40.0, 35.0, 10.0, 30.0]));
+    assert_eq!(of("launch"), (1, [5.0, 5.0, 5.0, 5.0]));
+}
+
+#[test]
+fn arguments_are_searched_and_marks_mean_a_whole_name() {
+    let mut trace = Trace::default();
+    let main = track(&mut trace, None, "python", "main");
+    for (name, kernel) in [("launch", "gemm"), ("gemm", ""), ("gemm_2", "")] {
+        let name = trace.names.number(name);
+        let mut args = ArgsText::default();
+        args.add("kernel", kernel);
+        let start = trace.len() as i64 * 10;
+        trace.push_with(Slice::new(SliceKind::Call, name, main, start, 5), &args);
+    }
+    let timeline = Timeline::of(&trace);
+    let found = |text: &str| {
+        let hits = Hits::of(&trace, &timeline, text);
+        (hits.all.len(), hits.by_arguments)
+    };
+    assert_eq!(found("gemm"), (3, 1));
+    assert_eq!(found("Kernel GEMM"), (1, 1));
+    assert_eq!(found("\"gemm\""), (1, 0));
+    assert_eq!(found("\"gem\""), (0, 0));
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use super::places::{Devices, Places, TRACK};
 use super::process_tables::Part;
+use crate::reading::by_id::ById;
 use crate::reading::lines;
 use crate::reading::rows::Cells;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{ById, Detail, Naming, Placing, Raw, SliceBuffer, Table};
+use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer, Table};
 use crate::{ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};

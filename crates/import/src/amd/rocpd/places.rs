@@ -1,7 +1,7 @@
 //! Where things ran: devices of all processes together, and words for the streams and threads of one.
 
 use super::process_tables::Part;
-use crate::records::slice_buffer::ById;
+use crate::reading::by_id::ById;
 use crate::{ImportError, Imported};
 use powerband_core::domain::trace::Track;
 

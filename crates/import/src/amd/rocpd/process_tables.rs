@@ -1,9 +1,9 @@
 //! The tables of one process of a database.
 
 use crate::ImportError;
+use crate::reading::by_id::ById;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Base, Cells, Query, Seen};
-use crate::records::slice_buffer::ById;
 
 /// One process of a database.
 #[derive(Debug)]

@@ -1,0 +1,256 @@
+//! Timeline: a profiler's trace over time.
+
+mod legend;
+mod parts;
+mod slice;
+mod span;
+mod tools;
+
+use eframe::egui::{self, Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
+
+use crate::gui::icon;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::timeline_canvas::{self, Shown};
+use crate::gui::widgets::{button, figure, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Timeline};
+use powerband_app::figures;
+use powerband_app::timeline::{OpenTrace, Reading, Selected, TraceId, Viewed};
+use powerband_findings::chart::figure::Drawing;
+
+/// Width of the card at the right.
+const CARD: f32 = 272.0;
+/// Below this width the card of the selection stands below the timeline.
+const NARROW: f32 = 760.0;
+/// Its height there.
+const BELOW: f32 = 190.0;
+/// Height of the table of a measured stretch, and the least that the timeline keeps above it.
+const TABLE: f32 = 236.0;
+const ABOVE_TABLE: f32 = 220.0;
+
+/// Shows it.
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let mut changes = Vec::new();
+    match app.timeline.current() {
+        Some(current) => {
+            tools::show(ui, app, current, &mut changes);
+            ui.add_space(space::SMALL);
+            reading(ui, app, &mut changes);
+            body(ui, app, current, &mut changes, actions);
+        }
+        None => empty(ui, app, &mut changes),
+    }
+    super::each(changes, Action::Timeline, actions);
+}
+
+fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
+    label::screen_title(
+        ui,
+        "Timeline",
+        "What ran where and when, from a profiler's trace",
+    );
+    ui.add_space(space::MEDIUM);
+    if !app.timeline.reading.is_empty() {
+        return reading(ui, app, changes);
+    }
+    ui.add_space(ui.available_height() * 0.2);
+    ui.vertical_centered(|ui| {
+        let sentence = "Device streams and host threads over time, with every kernel, copy and launch. Open a profiler's file, or drop one on the window.";
+        label::empty(ui, icon::TIMELINE, "No trace is open", sentence);
+        let button = button::primary(ui, Some(icon::OPEN), "Open a trace…");
+        if button.on_hover_text(app.keys_of("open-trace")).clicked() {
+            changes.push(Timeline::Choose);
+        }
+    });
+}
+
+/// Files that are being read, each with a button to stop.
+fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
+    for reading in &app.timeline.reading {
+        theme::card(ui).show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.horizontal(|ui| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let name = format!("Stop reading {}", reading.name);
+                    if button::icon(ui, icon::CLOSE, &name).clicked() {
+                        changes.push(Timeline::StopReading(reading.id));
+                    }
+                    let bar = ProgressBar::new(reading.share()).desired_width(180.0);
+                    ui.add(bar.desired_height(6.0));
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                        label::quiet_line(ui, &progress(reading));
+                    });
+                });
+            });
+        });
+        ui.add_space(space::SMALL);
+        // Background reading does not repaint by itself.
+        let soon = std::time::Duration::from_millis(100);
+        ui.request_repaint_after(soon);
+    }
+}
+
+fn progress(reading: &Reading) -> String {
+    let name = &reading.name;
+    if reading.cancel.is_cancelled() {
+        return format!("Stopping the import of {name}…");
+    }
+    if reading.share() >= 1.0 {
+        return format!("Building the timeline of {name}…");
+    }
+    format!("Reading {name}, {:.0} %", reading.share() * 100.0)
+}
+
+type Current<'a> = (TraceId, &'a std::sync::Arc<OpenTrace>, &'a Viewed);
+
+fn body(
+    ui: &mut Ui,
+    app: &App,
+    current: Current<'_>,
+    changes: &mut Vec<Timeline>,
+    actions: &mut Vec<Action>,
+) {
+    let (_, open, view) = current;
+    let shown = Shown {
+        name: &open.name,
+        trace: &open.trace,
+        timeline: &open.timeline,
+        lanes: &open.lanes,
+        view,
+        hits: app.timeline.hits.as_deref(),
+        measures: app.timeline.measures,
+        reveals: app.timeline.reveals,
+        hand_ns: app.timeline.hand_ns,
+    };
+    let room = ui.available_size();
+    let has_table = app.tables.view(span::TABLE).is_some();
+    let table = if has_table {
+        TABLE.min((room.y - ABOVE_TABLE - space::SMALL).max(0.0))
+    } else {
+        0.0
+    };
+    let is_wide = room.x >= NARROW;
+    if is_wide {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::SMALL);
+            let left = room.x - CARD - space::MEDIUM;
+            ui.vertical(|ui| {
+                ui.set_max_width(left);
+                ui.spacing_mut().item_spacing.y = space::SMALL;
+                let below = if has_table { table + space::SMALL } else { 0.0 };
+                canvas(ui, vec2(left, room.y - below), &shown, open, changes);
+                if has_table {
+                    stretch_table(ui, vec2(left, table), app, &shown, actions);
+                }
+            });
+            side(ui, vec2(CARD, room.y), app, &shown, open, changes, actions);
+        });
+        return;
+    }
+    let below = if view.selected.is_some() {
+        (BELOW + space::SMALL).min((room.y - 120.0).max(0.0))
+    } else {
+        0.0
+    };
+    ui.spacing_mut().item_spacing.y = space::SMALL;
+    canvas(ui, vec2(room.x, room.y - below), &shown, open, changes);
+    if view.selected.is_some() {
+        side(ui, vec2(room.x, BELOW), app, &shown, open, changes, actions);
+    }
+}
+
+fn canvas(
+    ui: &mut Ui,
+    size: egui::Vec2,
+    shown: &Shown<'_>,
+    open: &OpenTrace,
+    changes: &mut Vec<Timeline>,
+) {
+    framed(ui, size, |ui| {
+        let response = timeline_canvas::show(ui, shown, changes);
+        // The strip at the top can be dragged up to its end.
+        let below = response.rect.top() + timeline_canvas::HEAD;
+        figure::offer(ui, "timeline", response.rect.with_min_y(below), || {
+            Drawing::Timeline(Box::new(figures::of_timeline(open, shown.view)))
+        });
+    });
+}
+
+/// The table of a measured stretch, in a card of its own.
+fn stretch_table(
+    ui: &mut Ui,
+    size: egui::Vec2,
+    app: &App,
+    shown: &Shown<'_>,
+    actions: &mut Vec<Action>,
+) {
+    let margin = egui::Margin::symmetric(8, 6);
+    theme::card(ui).inner_margin(margin).show(ui, |ui| {
+        let inner = (size - margin.sum() - vec2(2.0, 2.0)).max(vec2(40.0, 40.0));
+        ui.set_min_size(inner);
+        ui.set_max_size(inner);
+        span::table(ui, app, shown, actions);
+    });
+}
+
+/// A card without a margin.
+fn framed(ui: &mut Ui, size: egui::Vec2, content: impl FnOnce(&mut Ui)) {
+    theme::card(ui).inner_margin(1).show(ui, |ui| {
+        ui.set_min_size(size - vec2(4.0, 4.0));
+        ui.set_max_size(size - vec2(4.0, 4.0));
+        content(ui);
+    });
+}
+
+/// The card of what is selected.
+fn side(
+    ui: &mut Ui,
+    size: egui::Vec2,
+    app: &App,
+    shown: &Shown<'_>,
+    open: &OpenTrace,
+    changes: &mut Vec<Timeline>,
+    actions: &mut Vec<Action>,
+) {
+    let margin = egui::Margin::symmetric(14, 12);
+    let is_narrow = size.x > CARD;
+    theme::card(ui).inner_margin(margin).show(ui, |ui| {
+        let inner = (size - margin.sum() - vec2(2.0, 2.0)).max(vec2(40.0, 40.0));
+        ui.set_min_size(inner);
+        ui.set_max_size(inner);
+        let area = ScrollArea::vertical()
+            .id_salt("side")
+            .auto_shrink([false, false]);
+        ui.vertical(|ui| {
+            area.show(ui, |ui| {
+                ui.spacing_mut().item_spacing = vec2(space::SMALL, space::TINY);
+                of_selection(ui, app, shown, open, changes);
+                if is_narrow && app.tables.view(span::TABLE).is_some() {
+                    narrow_table(ui, app, shown, actions);
+                }
+            });
+        });
+    });
+}
+
+/// The table below the card of a stretch, where it has no room below the timeline.
+fn narrow_table(ui: &mut Ui, app: &App, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+    ui.add_space(space::SMALL);
+    ui.allocate_ui(vec2(ui.available_width(), TABLE), |ui| {
+        span::table(ui, app, shown, actions);
+    });
+}
+
+fn of_selection(
+    ui: &mut Ui,
+    app: &App,
+    shown: &Shown<'_>,
+    open: &OpenTrace,
+    changes: &mut Vec<Timeline>,
+) {
+    match &shown.view.selected {
+        Some(Selected::Slice(slice)) => slice::show(ui, app, shown, *slice, changes),
+        Some(Selected::Span(measured)) => span::show(ui, shown, measured, changes),
+        None => legend::show(ui, app, shown, open),
+    }
+}
