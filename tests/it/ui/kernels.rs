@@ -470,9 +470,9 @@ fn kernels_are_painted() {
         ask(&mut desk, Kernels::Level(Level::Category));
         ask(&mut desk, Kernels::Shape(Shape::Bars));
         album.take(&mut desk, &format!("kernels-category-{word}"));
-        ask(&mut desk, Kernels::Level(Level::Kernel));
         ask(&mut desk, Kernels::Shape(Shape::Treemap));
         album.take(&mut desk, &format!("kernels-treemap-{word}"));
+        ask(&mut desk, Kernels::Level(Level::Kernel));
         ask(&mut desk, Kernels::Before(Some(pick(1))));
         album.take(&mut desk, &format!("kernels-compared-{word}"));
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use powerband_app::action::{Action, Kernels, Sessions};
 use powerband_app::kernels::{Selected, Shape};
 use powerband_app::screen::Screen;
+use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::{Level, Within};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::profile_runs::Times;
@@ -227,7 +228,50 @@ fn a_category_lists_its_kernels_in_the_treemap_too() {
         &mut desk,
         Kernels::Within(Some(Within::Category(Category::Convolution))),
     );
-    let tiles = desk.app().kernels.drawn.rows.len();
-    let hidden = desk.app().kernels.drawn.shown.hidden;
-    assert!(tiles > 3 && hidden > 0);
+    let regions = &desk.app().kernels.drawn.regions;
+    assert_eq!(regions.len(), 1);
+    assert_eq!(regions[0].category, Category::Convolution);
+    desk.click("Category: convolution ×");
+    found(&mut desk);
+    assert!(desk.app().kernels.drawn.regions.len() > 5);
+}
+
+#[test]
+fn a_treemap_has_the_kernels_of_each_category_in_it() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Shape(Shape::Treemap));
+    let regions = desk.app().kernels.drawn.regions.clone();
+    let bars = desk.app().kernels.drawn.bars.clone();
+    for (region, bar) in regions.iter().zip(&bars) {
+        assert_eq!(region.category.title(), bar.name, "as the bars are ordered");
+        assert_eq!(region.colour, bar.colour);
+        assert!((region.share - bar.share).abs() < 1e-9);
+    }
+    assert!(regions[0].tiles.len() > 5);
+    let tile = regions[0].tiles[0].clone();
+    let named = |name: &str, share: f64| format!("{name}, {}", humanize::percent(share));
+    // A tile is a kernel, by keyboard too.
+    let name = named(&tile.name, tile.share);
+    desk.get(&name).focus();
+    desk.step();
+    desk.press("Enter");
+    found(&mut desk);
+    assert!(desk.app().kernels.selected_kernel().is_some());
+    assert_eq!(desk.app().kernels.level, Level::Category);
+    desk.see("Instances");
+    ask(&mut desk, Kernels::Select(None));
+    // The head of a region is the category.
+    let head = named(regions[1].category.title(), regions[1].share);
+    desk.click(&head);
+    found(&mut desk);
+    let within = Some(Within::Category(regions[1].category));
+    assert_eq!(desk.app().kernels.filter().within, within);
+    assert_eq!(desk.app().kernels.level, Level::Kernel);
+    // The filter leaves the categories that have its words, with all of their kernels.
+    ask(&mut desk, Kernels::Within(None));
+    desk.fill("Filter", "pooling");
+    found(&mut desk);
+    let left = &desk.app().kernels.drawn.regions;
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].category, Category::Pooling);
 }

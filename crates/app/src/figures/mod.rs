@@ -11,7 +11,6 @@ use crate::timeline::{OpenTrace, Viewed};
 use crate::{App, compare};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::provenance;
-use powerband_findings::chart::breakdown as drawn;
 use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
 use powerband_findings::chart::timeline_figure::Traced;
 
@@ -107,7 +106,7 @@ pub fn of_kernels(state: &KernelsState, found: &Found) -> Drawing {
         })),
         Shape::Treemap => Drawing::Treemap(Box::new(Treemap {
             title,
-            tiles: drawn::tiles(found.at(state.level), &state.drawn.shown),
+            regions: state.drawn.regions.clone(),
         })),
     }
 }

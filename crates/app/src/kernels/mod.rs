@@ -9,7 +9,7 @@ mod update;
 pub mod words;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,10 +21,12 @@ use super::sessions::{OpenSessions, SessionId};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, Filter, Level, Shown};
+use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::counters::has as has_words;
 use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::analysis::profile_runs::{Runs, Times};
 use powerband_findings::chart::breakdown::{self as chart, Bar, Step};
+use powerband_findings::chart::treemap::{self, Region};
 
 /// What is shown of a profile by default.
 static ALL_ROWS: Filter = Filter::NONE;
@@ -150,6 +152,8 @@ pub struct Drawn {
     pub shown: Shown,
     /// Bars of that.
     pub bars: Vec<Bar>,
+    /// A treemap of that, without places.
+    pub regions: Vec<Region>,
     /// Places of the rows that are shown; of the comparison where there is one.
     pub rows: Vec<usize>,
     /// Bars of the comparison.
@@ -277,6 +281,7 @@ impl KernelsState {
         };
         let breakdown = found.at(self.level);
         let shown = breakdown.shown(self.filter());
+        let regions = self.regions(found, &shown);
         let rows = match &found.comparison {
             None => shown.rows.clone(),
             Some(comparison) => comparison.shown(self.filter()),
@@ -288,10 +293,31 @@ impl KernelsState {
         self.drawn = Drawn {
             bars: chart::bars(breakdown, &shown, self.times),
             changes,
+            regions,
             rows,
             shown,
             counters: self.counters(found),
         };
+    }
+
+    /// What the tiles of a treemap stand for: categories have their kernels in them.
+    pub fn map_level(&self) -> Level {
+        match self.level {
+            Level::Category => Level::Kernel,
+            level => level,
+        }
+    }
+
+    /// The treemap of the rows that are shown.
+    fn regions(&self, found: &Found, shown: &Shown) -> Vec<Region> {
+        let rows = found.at(self.map_level());
+        if self.map_level() == self.level {
+            return treemap::regions(rows, shown);
+        }
+        let categories = &found.at(self.level).rows;
+        let categories = shown.rows.iter().filter_map(|row| categories.get(*row));
+        let categories: BTreeSet<Category> = categories.map(|row| row.category).collect();
+        treemap::regions(rows, &rows.of_categories(&categories))
     }
 
     /// Places of the counters that have the words.

@@ -1,4 +1,4 @@
-//! Where the time went, as bars and as a treemap: rectangles whose areas are shares.
+//! Where the time went, as bars; a treemap of it is in `treemap.rs`.
 
 use super::colours::{Depth, Fill};
 use crate::analysis::breakdown::{Breakdown, Shown};
@@ -8,8 +8,6 @@ use crate::analysis::profile_runs::Times;
 
 /// Most bars; what is left is one more.
 const BARS: usize = 12;
-/// Most tiles; smaller ones are too small to be read and become one.
-const TILES: usize = 48;
 /// Rows of a comparison that are drawn.
 const CHANGES: usize = 12;
 
@@ -127,188 +125,6 @@ pub fn changes(comparison: &Comparison, rows: &[usize]) -> Vec<Step> {
         .collect()
 }
 
-/// A rectangle within another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rectangle {
-    /// Its left edge.
-    pub x: f64,
-    /// Its upper edge.
-    pub y: f64,
-    /// Its width.
-    pub width: f64,
-    /// Its height.
-    pub height: f64,
-}
-
-impl Rectangle {
-    /// Width times height.
-    pub fn area(self) -> f64 {
-        self.width * self.height
-    }
-
-    /// How much longer than wide it is, or wider than long; 1 for a square.
-    pub fn stretch(self) -> f64 {
-        (self.width / self.height).max(self.height / self.width)
-    }
-}
-
-/// One rectangle of a treemap.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tile {
-    /// The row that it stands for; nothing for the one of all that is left.
-    pub row: Option<usize>,
-    /// What stands in it.
-    pub name: String,
-    /// Its share of everything, from 0 to 1.
-    pub share: f64,
-    /// What it is filled with.
-    pub colour: Fill,
-    /// Where it is.
-    pub place: Rectangle,
-}
-
-/// A treemap of the rows that are shown. They have to stand by falling time.
-pub fn treemap(breakdown: &Breakdown, shown: &Shown, width: f64, height: f64) -> Vec<Tile> {
-    let mut tiles = tiles(breakdown, shown);
-    lay_out(&mut tiles, width, height);
-    tiles
-}
-
-/// Gives tiles their places in a field.
-pub(crate) fn lay_out(tiles: &mut [Tile], width: f64, height: f64) {
-    let weights: Vec<f64> = tiles.iter().map(|tile| tile.share).collect();
-    let places = squarified(&weights, width, height);
-    for (tile, place) in tiles.iter_mut().zip(places) {
-        tile.place = place;
-    }
-}
-
-/// The tiles of a treemap, before they have places.
-pub fn tiles(breakdown: &Breakdown, shown: &Shown) -> Vec<Tile> {
-    let mut tiles: Vec<Tile> = shown
-        .rows
-        .iter()
-        .filter_map(|&place| Some((place, breakdown.rows.get(place)?)))
-        .filter(|(_, row)| row.total_ns > 0)
-        .map(|(place, row)| Tile {
-            row: Some(place),
-            name: row.short.clone(),
-            share: row.share,
-            colour: colour(row.category),
-            place: Rectangle::default(),
-        })
-        .collect();
-    if tiles.len() > TILES {
-        let rest = tiles.split_off(TILES);
-        tiles.push(Tile {
-            row: None,
-            name: format!("{} more", rest.len()),
-            share: rest.iter().map(|tile| tile.share).sum(),
-            colour: Fill::GREY,
-            place: Rectangle::default(),
-        });
-    }
-    tiles
-}
-
-/// Rectangles whose areas are as the weights, filling a field, as near to squares as can be had: the
-/// layout of Bruls, Huizing and van Wijk. Weights that are nothing or less have rectangles without area.
-pub(crate) fn squarified(weights: &[f64], width: f64, height: f64) -> Vec<Rectangle> {
-    let mut places = vec![Rectangle::default(); weights.len()];
-    let is_drawn = |weight: f64| weight.is_finite() && weight > 0.0;
-    let mut order: Vec<usize> = (0..weights.len())
-        .filter(|&at| is_drawn(weights[at]))
-        .collect();
-    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-    let whole: f64 = order.iter().map(|&at| weights[at]).sum();
-    if whole <= 0.0 || width <= 0.0 || height <= 0.0 {
-        return places;
-    }
-    let scale = width * height / whole;
-    let area = |at: usize| weights[at] * scale;
-    let mut field = Rectangle {
-        x: 0.0,
-        y: 0.0,
-        width,
-        height,
-    };
-    let mut rest = order.as_slice();
-    while !rest.is_empty() {
-        let side = field.width.min(field.height);
-        let mut number = 1;
-        while number < rest.len() {
-            let now = worst(rest[..number].iter().map(|&at| area(at)), side);
-            let then = worst(rest[..=number].iter().map(|&at| area(at)), side);
-            if then > now {
-                break;
-            }
-            number += 1;
-        }
-        let (row, others) = rest.split_at(number);
-        field = lay(row, &area, field, &mut places);
-        rest = others;
-    }
-    places
-}
-
-/// The most stretched of a row of rectangles along a side.
-fn worst(areas: impl Iterator<Item = f64>, side: f64) -> f64 {
-    let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, 0.0_f64);
-    for area in areas {
-        sum += area;
-        least = least.min(area);
-        most = most.max(area);
-    }
-    let square = side * side;
-    (square * most / (sum * sum)).max(sum * sum / (square * least))
-}
-
-/// Lays a row along the shorter side of the field; what is left of the field is the answer.
-fn lay(
-    row: &[usize],
-    area: &dyn Fn(usize) -> f64,
-    field: Rectangle,
-    places: &mut [Rectangle],
-) -> Rectangle {
-    let sum: f64 = row.iter().map(|&at| area(at)).sum();
-    let is_wide = field.width >= field.height;
-    let side = field.width.min(field.height).max(f64::MIN_POSITIVE);
-    let thickness = sum / side;
-    let mut offset = 0.0;
-    for &at in row {
-        let length = area(at) / thickness.max(f64::MIN_POSITIVE);
-        places[at] = if is_wide {
-            Rectangle {
-                x: field.x,
-                y: field.y + offset,
-                width: thickness,
-                height: length,
-            }
-        } else {
-            Rectangle {
-                x: field.x + offset,
-                y: field.y,
-                width: length,
-                height: thickness,
-            }
-        };
-        offset += length;
-    }
-    if is_wide {
-        Rectangle {
-            x: field.x + thickness,
-            width: (field.width - thickness).max(0.0),
-            ..field
-        }
-    } else {
-        Rectangle {
-            y: field.y + thickness,
-            height: (field.height - thickness).max(0.0),
-            ..field
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,37 +134,7 @@ mod tests {
     use crate::analysis::kernel_fixtures::{RESNET_MI210, RESNET_V100, profile};
 
     #[test]
-    fn rectangles_fill_the_field_and_have_their_areas() {
-        let weights = [6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0];
-        let places = squarified(&weights, 6.0, 4.0);
-        for (weight, place) in weights.iter().zip(&places) {
-            assert!((place.area() - weight).abs() < 1e-9, "{place:?}");
-            assert!(place.x >= -1e-9 && place.x + place.width <= 6.0 + 1e-9);
-            assert!(place.y >= -1e-9 && place.y + place.height <= 4.0 + 1e-9);
-            assert!(place.stretch() < 3.1, "{place:?}");
-        }
-        for (place, a) in places.iter().enumerate() {
-            for b in &places[place + 1..] {
-                let is_apart = a.x + a.width <= b.x + 1e-9
-                    || b.x + b.width <= a.x + 1e-9
-                    || a.y + a.height <= b.y + 1e-9
-                    || b.y + b.height <= a.y + 1e-9;
-                assert!(is_apart, "{a:?} {b:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn strange_weights_have_no_area() {
-        assert_eq!(squarified(&[], 1.0, 1.0), []);
-        let places = squarified(&[0.0, f64::NAN, -1.0, 2.0], 3.0, 2.0);
-        assert_eq!(places[0].area() + places[1].area() + places[2].area(), 0.0);
-        assert!((places[3].area() - 6.0).abs() < 1e-9);
-        assert_eq!(squarified(&[1.0], 0.0, 5.0)[0].area(), 0.0);
-    }
-
-    #[test]
-    fn bars_and_tiles_of_a_real_profile_stand_for_all_of_it() {
+    fn bars_of_a_real_profile_stand_for_all_of_it() {
         let profile = profile(RESNET_V100);
         let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
         let shown = found.shown(&Filter::default());
@@ -359,10 +145,6 @@ mod tests {
         let whole: f64 = bars.iter().map(|bar| bar.share).sum();
         assert!((whole - 1.0).abs() < 1e-9);
         assert!(bars.iter().all(|bar| bar.length <= 1.0));
-        let tiles = treemap(&found, &shown, 900.0, 300.0);
-        let area: f64 = tiles.iter().map(|tile| tile.place.area()).sum();
-        assert!((area - 270_000.0).abs() < 1.0, "{area}");
-        assert_eq!(tiles.len(), TILES + 1);
     }
 
     #[test]

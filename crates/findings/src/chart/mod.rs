@@ -23,3 +23,4 @@ pub mod spec;
 pub mod timeline;
 pub mod timeline_figure;
 pub mod trade_off;
+pub mod treemap;

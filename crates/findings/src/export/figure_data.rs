@@ -4,11 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::csv::{Cell, Table};
 use crate::chart::axis::TimeUnit;
-use crate::chart::breakdown::{Bar, Step, Tile};
+use crate::chart::breakdown::{Bar, Step};
 use crate::chart::figure::Drawing;
 use crate::chart::lanes::Lanes;
 use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Scale};
 use crate::chart::timeline_figure::Traced;
+use crate::chart::treemap::{Region, Tile};
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
 const DIGITS: usize = 12;
@@ -20,7 +21,7 @@ pub fn table(drawing: &Drawing) -> Table {
         Drawing::Lanes(lanes) => of_lanes(lanes),
         Drawing::Bars(bars) => of_bars(&bars.bars),
         Drawing::Changes(changes) => of_changes(&changes.steps),
-        Drawing::Treemap(map) => of_tiles(&map.tiles),
+        Drawing::Treemap(map) => of_regions(&map.regions),
         Drawing::Timeline(traced) => of_timeline(traced),
     }
 }
@@ -252,10 +253,18 @@ fn of_changes(steps: &[Step]) -> Table {
     table
 }
 
-fn of_tiles(tiles: &[Tile]) -> Table {
-    let mut table = Table::new(&["name", "share"]);
-    let row = |tile: &Tile| vec![Cell::text(tile.name.as_str()), Cell::Number(tile.share)];
-    table.rows.extend(tiles.iter().map(row));
+fn of_regions(regions: &[Region]) -> Table {
+    let mut table = Table::new(&["category", "name", "share"]);
+    for region in regions {
+        let row = |tile: &Tile| {
+            vec![
+                Cell::text(region.category.title()),
+                Cell::text(tile.name.as_str()),
+                Cell::Number(tile.share),
+            ]
+        };
+        table.rows.extend(region.tiles.iter().map(row));
+    }
     table
 }
 

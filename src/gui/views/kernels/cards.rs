@@ -213,8 +213,8 @@ fn host(found: &Breakdown, times: Times) -> Option<Figure> {
         },
         value: time(ns),
         below: wait.map_or_else(
-            || format!("{unit}, overlaps the device"),
-            |wait| format!("{unit}, {} of waits", time(wait)),
+            || unit.to_owned(),
+            |wait| format!("waits {} {unit}", time(wait)),
         ),
         help: format!(
             "Host activity during the profile. Kinds overlap and are never added.\n{}",

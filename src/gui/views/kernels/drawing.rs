@@ -1,31 +1,26 @@
-//! Bars, treemap, and the bars of a comparison.
+//! Bars, and the bars of a comparison.
 
 use eframe::egui::{
-    self, Align2, Color32, CornerRadius, Label, Rect, Response, RichText, Sense, Stroke,
-    StrokeKind, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
+    self, Align2, CornerRadius, Label, Rect, Response, RichText, Sense, Stroke, Ui, WidgetInfo,
+    accesskit::Role, pos2, vec2,
 };
 
 use super::table;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart_canvas::{area, rect};
-use crate::gui::widgets::tip;
 use powerband_app::App;
 use powerband_app::action::Kernels;
 use powerband_app::kernels::{Found, KernelsState, Selected};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::chart::area::Area;
-use powerband_findings::chart::breakdown::{self as chart, Bar};
-use powerband_findings::chart::layout::{bars, tiles};
+use powerband_findings::chart::breakdown::Bar;
+use powerband_findings::chart::layout::bars;
 
 /// Height of a bar with the space below it.
 const BAR: f32 = 24.0;
-/// Height of a treemap.
-const MAP: f32 = 340.0;
 /// For a bar's name at most.
 const NAME: f32 = 330.0;
-/// Size of type in a tile.
-const TILE: f32 = 12.0;
 /// For its numbers, and for the first of them.
 const NUMBERS: f32 = 140.0;
 const SHARE: f32 = 54.0;
@@ -178,88 +173,6 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
         font,
         roles.quiet,
     );
-}
-
-/// Areas.
-pub(super) fn treemap(ui: &mut Ui, app: &App, found: &Found) {
-    let breakdown = found.at(app.kernels.level);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), MAP), Sense::hover());
-    let shown = &app.kernels.drawn.shown;
-    let tiles = chart::treemap(breakdown, shown, f64::from(rect.width()), f64::from(MAP));
-    response.widget_info(|| {
-        let words = humanize::of_many(tiles.len() as u64, "tile");
-        WidgetInfo::labeled(Role::Image, true, format!("Treemap, {words}"))
-    });
-    let hand = response.hover_pos();
-    for tile in &tiles {
-        let place = tile.place;
-        let min = rect.min + vec2(place.x as f32, place.y as f32);
-        let place = Rect::from_min_size(min, vec2(place.width as f32, place.height as f32));
-        let is_under = hand.is_some_and(|hand| place.contains(hand));
-        paint_tile(
-            ui,
-            place,
-            &tile.name,
-            tile.share,
-            theme::roles(ui).fill(tile.colour),
-            is_under,
-        );
-        if is_under {
-            let row = tile.row.and_then(|row| breakdown.rows.get(row));
-            let words = row.map_or_else(
-                || tile.name.clone(),
-                |row| table::in_full(breakdown, row, app.kernels.times),
-            );
-            tip::words(&response, words);
-        }
-    }
-}
-
-fn paint_tile(ui: &Ui, place: Rect, name: &str, share: f64, color: Color32, is_under: bool) {
-    let roles = theme::roles(ui);
-    let inner = place.shrink(1.0);
-    if !inner.is_positive() {
-        return;
-    }
-    let radius = CornerRadius::same(3);
-    let painter = ui.painter_at(inner);
-    painter.rect_filled(
-        inner,
-        radius,
-        color.gamma_multiply(if is_under { 0.5 } else { 0.3 }),
-    );
-    let edge = if is_under {
-        roles.accent
-    } else {
-        color.gamma_multiply(0.7)
-    };
-    painter.rect_stroke(inner, radius, Stroke::new(1.0, edge), StrokeKind::Inside);
-    let Some(lines) = tiles::lines(area(inner), TILE.into()) else {
-        return;
-    };
-    let room = rect(lines.room);
-    let mut job = egui::text::LayoutJob::simple(
-        name.to_owned(),
-        theme::words(TILE),
-        roles.text,
-        room.width(),
-    );
-    job.wrap.max_rows = lines.of_name;
-    job.wrap.break_anywhere = true;
-    let galley = painter.layout_job(job);
-    let below = galley.size().y;
-    painter.galley(room.min, galley, roles.text);
-    if lines.has_share {
-        let at = room.min + vec2(0.0, below + 1.0);
-        let font = theme::numbers(text::CAPTION);
-        painter.text(
-            at,
-            Align2::LEFT_TOP,
-            humanize::percent(share),
-            font,
-            roles.quiet,
-        );
-    }
 }
 
 /// The largest differences: faster to the left, slower to the right.

@@ -6,6 +6,7 @@ mod counters;
 mod drawing;
 mod instances;
 mod table;
+mod treemap;
 
 use eframe::egui::{Button, ComboBox, RichText, Stroke, Ui, UiBuilder};
 
@@ -127,7 +128,9 @@ fn body(
             }
             let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison, changes),
-                None if app.kernels.shape == Shape::Treemap => drawing::treemap(ui, app, found),
+                None if app.kernels.shape == Shape::Treemap => {
+                    treemap::show(ui, app, found, changes);
+                }
                 None => drawing::bars(ui, app, found, changes),
             });
             let place = drawn.response.rect;

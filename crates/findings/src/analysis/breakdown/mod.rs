@@ -3,8 +3,8 @@
 //! What is added up is kernels, copies and sets where there are any, else operators without those within
 //! them. Sums are not GPU busy time: streams overlap.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::category::{Category, Rules, has_all};
 use super::kernel_name;
@@ -272,11 +272,18 @@ impl Breakdown {
                 && row.has(&filter.words)
         };
         let rows = self.rows.iter().enumerate();
-        let rows: Vec<usize> = rows
-            .filter(|(_, row)| passes(row))
-            .map(|(place, _)| place)
-            .take(filter.top.unwrap_or(usize::MAX))
-            .collect();
+        let rows = rows.filter(|(_, row)| passes(row)).map(|(place, _)| place);
+        self.of_rows(rows.take(filter.top.unwrap_or(usize::MAX)).collect())
+    }
+
+    /// Rows of some categories.
+    pub fn of_categories(&self, categories: &BTreeSet<Category>) -> Shown {
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.filter(|(_, row)| categories.contains(&row.category));
+        self.of_rows(rows.map(|(place, _)| place).collect())
+    }
+
+    fn of_rows(&self, rows: Vec<usize>) -> Shown {
         let total = |place: &usize| self.rows.get(*place).map_or(0, |row| row.total_ns);
         Shown {
             total_ns: rows.iter().map(total).sum(),

@@ -7,6 +7,7 @@ use super::super::claims::{self as under, Under};
 use super::super::curves::{self, Overlay};
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
 use super::super::timeline_figure::Traced;
+use super::super::treemap::regions;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
 use super::{Bars, Changes, Drawing, Material, Part, Treemap};
@@ -354,8 +355,8 @@ pub(super) fn kernels(material: &Material<'_>) -> Made {
 /// Kernels as areas.
 pub(super) fn treemap(material: &Material<'_>) -> Made {
     let (found, title) = found(material, Level::Kernel)?;
-    let tiles = drawn::tiles(&found, &found.shown(&Filter::default()));
-    Ok(Drawing::Treemap(Box::new(Treemap { title, tiles })))
+    let regions = regions(&found, &found.shown(&Filter::default()));
+    Ok(Drawing::Treemap(Box::new(Treemap { title, regions })))
 }
 
 /// The timeline.

@@ -5,11 +5,12 @@
 
 use std::sync::OnceLock;
 
-use super::breakdown::{Bar, Step, Tile};
+use super::breakdown::{Bar, Step};
 use super::curves::CurveOptions;
 use super::lanes::Lanes;
 use super::spec::ChartSpec;
 use super::timeline_figure::Traced;
+use super::treemap::Region;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
@@ -57,13 +58,13 @@ pub struct Changes {
     pub steps: Vec<Step>,
 }
 
-/// Tiles whose areas are shares.
+/// Categories with their rows, whose areas are shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Treemap {
     /// What it is called.
     pub title: String,
-    /// The tiles, the largest first, without places: the painter gives them a field.
-    pub tiles: Vec<Tile>,
+    /// The regions, the largest first, without places: the painter gives them a field.
+    pub regions: Vec<Region>,
 }
 
 impl Drawing {
@@ -86,7 +87,7 @@ impl Drawing {
             Self::Lanes(lanes) => lanes.is_empty(),
             Self::Bars(bars) => bars.bars.is_empty(),
             Self::Changes(changes) => changes.steps.is_empty(),
-            Self::Treemap(map) => map.tiles.is_empty(),
+            Self::Treemap(map) => map.regions.is_empty(),
             Self::Timeline(traced) => traced.is_empty(),
         }
     }

@@ -62,7 +62,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Lanes(shown) => lanes::draw(&mut canvas, shown, area),
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
-            Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.tiles, area),
+            Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.regions, area),
             Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
         }
     }
