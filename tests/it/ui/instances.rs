@@ -178,9 +178,11 @@ fn where_there_are_sums_only_the_panel_says_so() {
     ask(&mut desk, Kernels::Look(pick(1)));
     assert!(!desk.sees("No instances to show"));
     assert_eq!(desk.app().kernels.selected_kernel(), Some(name.as_str()));
+    assert_eq!(desk.app().kernels.drawn.selected, None);
     // Against that one it is shown, and which side it is on.
     ask(&mut desk, Kernels::Before(Some(pick(0))));
     desk.see("In the profile before");
+    assert!(desk.app().kernels.drawn.selected.is_some());
     desk.click("Close the instances");
     assert!(!desk.sees("No instances to show"));
 }

@@ -181,6 +181,7 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     assert!(shown(&desk).len() > 5);
     let selected = desk.app().kernels.selected();
     assert_eq!(selected, Some(&Selected::Category(Category::Convolution)));
+    assert_eq!(desk.app().kernels.drawn.selected, Some(0));
 
     // The same from a bar, by keyboard, and back by Escape.
     let bar = desk

@@ -156,6 +156,8 @@ pub struct Drawn {
     pub regions: Vec<Region>,
     /// Places of the rows that are shown; of the comparison where there is one.
     pub rows: Vec<usize>,
+    /// The selected one, by its place among these rows.
+    pub selected: Option<usize>,
     /// Bars of the comparison.
     pub changes: Vec<Step>,
     /// Places of the counters that have the words.
@@ -294,6 +296,7 @@ impl KernelsState {
             bars: chart::bars(breakdown, &shown, self.times),
             changes,
             regions,
+            selected: self.row_among(found, &rows),
             rows,
             shown,
             counters: self.counters(found),

@@ -74,15 +74,11 @@ impl KernelsState {
         meaning_in(found, self.level, place)
     }
 
-    /// The selected row, by its place among the rows that are shown.
-    pub fn selected_row(&self) -> Option<usize> {
-        let found = self.result.as_ref()?;
+    /// The selected row, by its place among some rows.
+    pub(super) fn row_among(&self, found: &Found, rows: &[usize]) -> Option<usize> {
         let selected = self.selected.as_ref()?;
-        let rows = self.drawn.rows.iter();
-        let places = rows.map(|place| is_meant(found, self.level, *place, selected));
-        places
-            .enumerate()
-            .find_map(|(row, is_it)| is_it.then_some(row))
+        let is_it = |place: &usize| is_meant(found, self.level, *place, selected);
+        rows.iter().position(is_it)
     }
 
     /// Lists the kernels of a row, or goes back to the row.
@@ -126,15 +122,18 @@ fn meaning_in(found: &Found, level: Level, place: usize) -> Option<Selected> {
 
 /// Whether a row is what is selected; a row of a comparison is where it has the kernel on either side.
 fn is_meant(found: &Found, level: Level, place: usize, selected: &Selected) -> bool {
-    let row = found
-        .comparison
-        .as_ref()
-        .and_then(|found| found.rows.get(place));
-    match (row, selected) {
-        (Some(row), Selected::Kernel(name)) => {
-            let mut members = row.after.iter().chain(&row.before);
-            members.any(|member| member.name == *name)
-        }
-        _ => meaning_in(found, level, place).as_ref() == Some(selected),
+    if let Some(comparison) = &found.comparison {
+        let Selected::Kernel(name) = selected else {
+            return false;
+        };
+        let row = comparison.rows.get(place).into_iter();
+        let mut members = row.flat_map(|row| row.after.iter().chain(&row.before));
+        return members.any(|member| member.name == *name);
     }
+    let row = found.at(level).rows.get(place);
+    row.is_some_and(|row| match selected {
+        Selected::Category(category) => level == Level::Category && row.category == *category,
+        Selected::Operator(name) => level == Level::Operator && row.name == *name,
+        Selected::Kernel(name) => level == Level::Kernel && row.name == *name,
+    })
 }

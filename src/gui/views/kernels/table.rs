@@ -82,7 +82,7 @@ fn shown(
         let table = DataTable {
             id,
             height: HEIGHT,
-            selected: state.selected_row(),
+            selected: state.drawn.selected,
             name: Some(&name),
             lead: Some(&lead),
             tail: None,
