@@ -50,6 +50,10 @@ icons! {
     LOG = "\u{e181}", "The log.";
     LIMIT = "\u{e180}", "Limit.";
     FIT = "\u{e113}", "Fit into the window.";
+    PIN = "\u{e259}", "Keep in sight.";
+    HIDE = "\u{e0bb}", "Hide.";
+    FLAG = "\u{e0d1}", "A note.";
+    EDIT = "\u{e1f9}", "Edit.";
     TIMER = "\u{e1e0}", "Measure a time.";
     FOLD = "\u{e211}", "Fold or unfold.";
 }

@@ -147,6 +147,8 @@ pub enum TraceMessage {
     Found(TraceId, Box<Hits>),
     /// What ran in a stretch of a trace was added up.
     Summed(TraceId, Measured, Box<Statistics>),
+    /// Notes were written beside a trace, or why not.
+    NotesWritten(TraceId, Result<(), String>),
 }
 
 /// About the run of this program.

@@ -12,5 +12,6 @@ pub mod settings;
 #[cfg(test)]
 mod testing;
 pub mod trace_file;
+pub mod trace_notes;
 pub mod trash;
 pub mod version;

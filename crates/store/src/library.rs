@@ -11,6 +11,7 @@ use powerband_core::base::paths::Paths;
 
 pub use super::edit::{duplicate, edit, rename, unique_tags};
 pub use super::head::{Entry, Stamp, entry};
+use super::trace_notes;
 
 /// A file of the library as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +77,7 @@ fn session_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .flatten()
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+        .filter(|path| !trace_notes::is_notes(path))
 }
 
 /// A name without anything that a file system or a shell stumbles over.
@@ -131,6 +133,8 @@ mod tests {
         }
         fs::write(at("broken.ron"), "rubbish").unwrap();
         fs::write(at("other.txt"), "text").unwrap();
+        // Notes on a trace end as sessions do, and are none.
+        fs::write(at("a.1.trace.json.gz.notes.ron"), "()").unwrap();
         let mut found = scan(folder.path(), &BTreeMap::new());
         assert_eq!(
             found.keys().cloned().collect::<Vec<_>>(),

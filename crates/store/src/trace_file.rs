@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use super::trace_notes;
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::trace::{MemoryEvent, Slice, Trace};
 
@@ -23,10 +24,11 @@ pub fn path(session: &Path, number: usize) -> PathBuf {
     session.with_file_name(name)
 }
 
-/// The traces that lie beside a session, whether it still knows them or not.
+/// The traces that lie beside a session, whether it still knows them or not, with the notes on them.
 pub fn beside(session: &Path) -> Vec<PathBuf> {
     let stem = session.file_stem().unwrap_or_default().to_string_lossy();
     let is_its = |name: &str| {
+        let name = trace_notes::trace_of(Path::new(name)).unwrap_or(name);
         name.strip_prefix(&*stem)
             .and_then(|rest| rest.strip_prefix('.')?.strip_suffix(END)?.strip_suffix('.'))
             .is_some_and(|number| number.parse::<usize>().is_ok())

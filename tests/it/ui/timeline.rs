@@ -10,192 +10,16 @@ use powerband_app::kernels::Pick;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 use powerband_app::timeline::{OpenTrace, Selected, Viewed};
-use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+use powerband_core::domain::trace::{SliceKind, Trace};
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_store::trace_notes::Note;
 
 use super::every_screen::{SIZES, faults};
+pub(super) use super::made_up_trace::made_up;
 use super::pictures::{Album, State, THEMES, furnish};
 use super::{Desk, SIZE, data, name_of};
 use crate::support::Home;
-
-/// A few steps of a small network on one card: operators of the host, launches, and what they launched.
-pub(super) fn made_up() -> Trace {
-    let mut trace = Trace::default();
-    let mut on = |device: Option<u32>, group: &str, name: &str| {
-        trace.track(Track {
-            device,
-            group: group.to_owned(),
-            name: name.to_owned(),
-        })
-    };
-    let (compute, copies, comm) = (
-        on(Some(0), "NVIDIA A100 80GB PCIe", "stream 7"),
-        on(Some(0), "NVIDIA A100 80GB PCIe", "stream 14, copies"),
-        on(Some(1), "NVIDIA A100 80GB PCIe, second", "stream 7"),
-    );
-    let (main, loader) = (
-        on(None, "python 4711", "thread 4711, main"),
-        on(None, "python 4711", "thread 4720, loader"),
-    );
-    let mut step = Steps {
-        trace,
-        link: 0,
-        seed: 7,
-        device: 0,
-        main,
-        compute,
-    };
-    step.range("ProfilerStep#0", loader, 0, 5_900_000, SliceKind::Script);
-    for number in 0..12_i64 {
-        step.one(number, copies, comm);
-    }
-    step.trace
-}
-
-/// Operators, what they launch, and how long that takes at most.
-const KERNELS: [(&str, &str, u64); 3] = [
-    (
-        "aten::conv2d",
-        "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x64x16_stage4",
-        34_000,
-    ),
-    (
-        "aten::batch_norm",
-        "void at::native::batch_norm_transform_input_channels_last_kernel<float, float, float, 4>(float const*)",
-        12_000,
-    ),
-    (
-        "aten::relu_",
-        "void at::native::vectorized_elementwise_kernel<4, at::native::launch_clamp_scalar(at::TensorIteratorBase&)>(int)",
-        6_000,
-    ),
-];
-
-struct Steps {
-    trace: Trace,
-    link: u64,
-    seed: u64,
-    /// Where the card is free.
-    device: i64,
-    main: u32,
-    compute: u32,
-}
-
-impl Steps {
-    fn noise(&mut self, below: u64) -> i64 {
-        self.seed = self
-            .seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.seed >> 33) % below) as i64
-    }
-
-    fn range(&mut self, name: &str, track: u32, from: i64, to: i64, kind: SliceKind) -> usize {
-        let name = self.trace.names.number(name);
-        let slice = Slice::new(kind, name, track, from, to.abs_diff(from));
-        self.trace.push(slice);
-        self.trace.len() - 1
-    }
-
-    fn linked(
-        &mut self,
-        name: &str,
-        track: u32,
-        (from, to): (i64, i64),
-        kind: SliceKind,
-        op: &str,
-    ) {
-        let (name, op) = (self.trace.names.number(name), self.trace.names.number(op));
-        let detail = match kind {
-            SliceKind::Kernel => self.trace.names.number("grid 512×1×1, block 256×1×1"),
-            _ => 0,
-        };
-        let slice = Slice::new(kind, name, track, from, to.abs_diff(from));
-        self.trace.push(Slice {
-            link: self.link,
-            op,
-            detail,
-            ..slice
-        });
-    }
-
-    /// A step of the network: convolution, normalisation and activation, eight times.
-    fn one(&mut self, number: i64, copies: u32, comm: u32) {
-        let begin = number * 500_000;
-        let name = format!("ProfilerStep#{}", number + 1);
-        self.range(&name, self.main, begin, begin + 492_000, SliceKind::Range);
-        let mut at = begin + 4_000;
-        let mut device = self.device.max(begin + 30_000);
-        self.link += 1;
-        let copied = (at, at + 9_000);
-        self.linked("cudaMemcpyAsync", self.main, copied, SliceKind::Call, "");
-        let to = (at + 12_000, at + 44_000);
-        self.linked(
-            "Memcpy HtoD (Pinned -> Device)",
-            copies,
-            to,
-            SliceKind::Copy,
-            "",
-        );
-        at += 14_000;
-        for layer in 0..24_i64 {
-            let (operator, kernel, length) = KERNELS[layer as usize % 3];
-            let host = 9_000 + self.noise(6_000);
-            self.range(operator, self.main, at, at + host, SliceKind::Operator);
-            if layer % 3 == 0 {
-                let inner = (at + 700, at + host - 500);
-                self.range(
-                    "aten::cudnn_convolution",
-                    self.main,
-                    inner.0,
-                    inner.1,
-                    SliceKind::Operator,
-                );
-            }
-            self.link += 1;
-            let call = (at + 2_000, at + 5_500);
-            self.linked(
-                "cudaLaunchKernel",
-                self.main,
-                call,
-                SliceKind::Call,
-                operator,
-            );
-            device = device.max(at + 8_000);
-            let took = length as i64 / 2 + self.noise(length);
-            let ran = (device, device + took);
-            self.linked(kernel, self.compute, ran, SliceKind::Kernel, operator);
-            device += took + 900 + self.noise(1_500);
-            at += host + 400 + self.noise(900);
-            self.trace.memory.push(MemoryEvent {
-                at_ns: at,
-                device: Some(0),
-                change: 0,
-                total: Some(900_000_000 + (layer * 61_000_000).unsigned_abs()),
-                track: None,
-                op: 0,
-            });
-        }
-        self.device = device;
-        let reduced = (device - 60_000, device + 20_000);
-        self.linked(
-            "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-            comm,
-            reduced,
-            SliceKind::Kernel,
-            "",
-        );
-        let waits = (at + 2_000, begin + 486_000);
-        self.range(
-            "cudaDeviceSynchronize",
-            self.main,
-            waits.0,
-            waits.1,
-            SliceKind::Wait,
-        );
-    }
-}
 
 /// A window with a trace in it.
 fn desk() -> Desk {
@@ -216,11 +40,23 @@ pub(super) fn with_all_to_do(app: &mut App) {
         return;
     };
     timeline.hits = Some(Arc::new(Hits::of(&open.trace, &open.timeline, "relu")));
+    let book = timeline
+        .shown
+        .and_then(|id| timeline.notebooks.get_mut(&id));
+    if let Some(book) = book {
+        book.notes = vec![Note::default()];
+        book.editing = Some(0);
+    }
     let kinds = open.trace.kinds().iter().enumerate();
     let mut kernels = kinds.filter(|(_, kind)| **kind == SliceKind::Kernel);
     // One with others of its name before and after it.
     let kernel = kernels.nth(9).map(|(slice, _)| slice);
     timeline.go_to(kernel.unwrap_or_default());
+    let last = open.timeline.strands.last().map(|strand| strand.track);
+    let view = timeline.shown.and_then(|id| timeline.views.get_mut(&id));
+    if let Some((view, last)) = view.zip(last) {
+        view.hidden.insert(last);
+    }
 }
 
 /// A trace that belongs to the profile that the kernels screen shows.

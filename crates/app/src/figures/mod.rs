@@ -77,7 +77,13 @@ pub fn about(app: &App) -> String {
 pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
     let title = format!("Timeline of {}", open.name);
     let ready = (&*open.trace, &*open.timeline);
-    let mut traced = Traced::of(title, ready, view.stretch, &view.folded);
+    let mut traced = Traced::of(
+        title,
+        ready,
+        view.stretch,
+        &view.folded,
+        &view.shown_tracks(open).in_order(),
+    );
     traced.lanes.clone_from(&open.lanes);
     traced
 }

@@ -56,6 +56,26 @@ pub enum Timeline {
     NextHit(bool),
     /// Puts the cursor into the search field.
     FocusSearch,
+    /// Keeps a track in sight at the top, or lets it go.
+    Pin(u32),
+    /// Hides a track, or shows it again.
+    Hide(u32),
+    /// Shows every track again.
+    ShowAllTracks,
+    /// Shows tracks with these words in their names only.
+    FilterTracks(String),
+    /// Adds a note on the selection, or on the time under the pointer.
+    AddNote,
+    /// Puts the cursor into the text of a note, or takes it out.
+    EditNote(Option<usize>),
+    /// Changes the text of a note.
+    WriteNote(usize, String),
+    /// Removes a note.
+    RemoveNote(usize),
+    /// Looks at a note.
+    GoToNote(usize),
+    /// Looks at the next or the previous note.
+    NextNote(bool),
     /// The time under the pointer.
     Hand(Option<f64>),
 }

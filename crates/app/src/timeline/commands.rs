@@ -109,6 +109,35 @@ pub(crate) const ALL: &[Command] = &[
         "Shift+F3",
         |app| hit(app, false),
     ),
+    command("timeline-note", "Timeline: add a note", "B", |app| {
+        timeline(app, || Timeline::AddNote)
+    }),
+    command(
+        "timeline-next-note",
+        "Timeline: next note",
+        "Shift+B",
+        |app| note(app, true),
+    ),
+    command(
+        "timeline-previous-note",
+        "Timeline: previous note",
+        "",
+        |app| note(app, false),
+    ),
+    command(
+        "timeline-all-tracks",
+        "Timeline: show all tracks",
+        "",
+        |app| {
+            let action = timeline(app, || Timeline::ShowAllTracks)?;
+            let current = app.timeline.current();
+            let is_partial = current.is_some_and(|(_, open, view)| {
+                let shown = view.shown_tracks(open);
+                shown.is_partial()
+            });
+            is_partial.then_some(action).ok_or("all tracks are shown")
+        },
+    ),
     command("timeline-close", "Timeline: close the trace", "", |app| {
         let shown = app.timeline.shown.ok_or("no trace is open")?;
         Ok(Action::Timeline(Timeline::Close(shown)))
@@ -122,6 +151,12 @@ fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static
     }
     app.timeline.shown.ok_or("no trace is open")?;
     Ok(Action::Timeline(change()))
+}
+
+fn note(app: &App, forward: bool) -> Result<Action, &'static str> {
+    let action = timeline(app, || Timeline::NextNote(forward))?;
+    app.timeline.next_note(forward).ok_or("there is no note")?;
+    Ok(action)
 }
 
 fn alike(app: &App, forward: bool) -> Result<Action, &'static str> {

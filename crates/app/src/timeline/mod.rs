@@ -2,7 +2,10 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub mod notebook;
+mod notes;
 pub(crate) mod palette;
+pub mod tracks;
 mod update;
 mod work;
 
@@ -14,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::screen::Screen;
 use crate::sessions::SessionId;
+use notebook::Notebook;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::instances::instance_at;
@@ -23,6 +27,7 @@ use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_findings::analysis::timeline::slice_facts::SliceFacts;
 use powerband_findings::analysis::timeline::stretch::Stretch;
 use powerband_findings::chart::lanes::Lane;
+use powerband_store::trace_notes::{self, TraceNotes};
 
 /// What the search field is called.
 pub const SEARCH: &str = "Find in the timeline";
@@ -42,6 +47,8 @@ pub struct OpenTrace {
     pub owner: Option<(SessionId, usize)>,
     /// What was noted while it was read.
     pub notes: Vec<String>,
+    /// Notes and the arrangement of tracks that were read beside it; or why they were not.
+    pub kept: Result<TraceNotes, String>,
     /// Device telemetry.
     pub lanes: Vec<Lane>,
     /// The slices.
@@ -58,6 +65,7 @@ impl OpenTrace {
             path: None,
             owner: None,
             notes: Vec::new(),
+            kept: Ok(TraceNotes::default()),
             lanes: Vec::new(),
             timeline: Arc::new(Timeline::of(&trace)),
             trace: Arc::new(trace),
@@ -163,6 +171,12 @@ pub struct Viewed {
     pub scroll: f32,
     /// Tracks that show one row alone, by the trace's index.
     pub folded: BTreeSet<u32>,
+    /// Tracks that stay in sight at the top, by the trace's index.
+    pub pinned: BTreeSet<u32>,
+    /// Tracks that are hidden.
+    pub hidden: BTreeSet<u32>,
+    /// Words that the names of the other tracks must have.
+    pub filter: String,
     /// What is selected.
     pub selected: Option<Selected>,
     /// What is known about the slice that is selected.
@@ -190,6 +204,8 @@ impl Viewed {
 pub struct TimelineState {
     /// Every trace that is open.
     pub traces: BTreeMap<TraceId, Arc<OpenTrace>>,
+    /// Notes on each.
+    pub notebooks: BTreeMap<TraceId, Notebook>,
     /// How each is looked at.
     pub views: BTreeMap<TraceId, Viewed>,
     /// Files that are being read, oldest first.
@@ -229,10 +245,15 @@ impl TimelineState {
         self.search.clear();
         self.hits = None;
         self.hit = None;
-        let view = Viewed {
+        let mut view = Viewed {
             stretch: open.timeline.whole(),
             ..Viewed::default()
         };
+        if let Ok(kept) = &open.kept {
+            view.arrange(kept, &open);
+        }
+        let path = open.path.as_deref().map(trace_notes::path);
+        self.notebooks.insert(id, Notebook::of(path, &open.kept));
         self.newest = self.newest.max(id.0);
         self.views.insert(id, view);
         self.traces.insert(id, open);
@@ -273,6 +294,7 @@ impl TimelineState {
     pub fn close(&mut self, id: TraceId) {
         self.traces.remove(&id);
         self.views.remove(&id);
+        self.notebooks.remove(&id);
         if self.shown == Some(id) {
             self.shown = None;
             self.hits = None;
@@ -289,7 +311,24 @@ impl TimelineState {
         Some((id, self.traces.get(&id)?, self.views.get(&id)?))
     }
 
+    /// Notes on the trace that is shown.
+    pub fn notebook(&self) -> Option<&Notebook> {
+        self.notebooks.get(&self.shown?)
+    }
+
     /// The same, to be changed.
+    pub(crate) fn notebook_mut(&mut self) -> Option<&mut Notebook> {
+        self.notebooks.get_mut(&self.shown?)
+    }
+
+    /// The note after the middle of what is visible, or before it.
+    pub(crate) fn next_note(&self, forward: bool) -> Option<usize> {
+        let stretch = self.current()?.2.stretch;
+        let apart = stretch.length() / 1e6;
+        self.notebook()?.next(stretch.middle(), apart, forward)
+    }
+
+    /// The trace that is shown and how, to be changed.
     pub(crate) fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut Viewed)> {
         let id = self.shown?;
         Some((self.traces.get(&id)?, self.views.get_mut(&id)?))
@@ -386,6 +425,8 @@ impl TimelineState {
         {
             view.folded.remove(&strand.track);
         }
+        let track = open.trace.slice(slice).track;
+        view.uncover(track, open);
         self.reveals = true;
     }
 

@@ -1,12 +1,15 @@
 //! In the command palette: open traces, and the tracks of the one that is shown.
 
+use super::notebook::NOTE;
+use super::tracks::FILTER;
 use crate::App;
 use crate::action::{Action, Timeline};
-use crate::palette_entries::entry::{Offered, seen_on};
+use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::screen::Screen;
+use powerband_core::base::humanize;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    [traces(app), shown(app)].concat()
+    [traces(app), shown(app), notes(app), tracks(app)].concat()
 }
 
 fn offer(title: &str, change: Timeline) -> Offered {
@@ -31,6 +34,59 @@ fn traces(app: &App) -> Vec<Offered> {
     for (place, reading) in state.reading.iter().enumerate() {
         let title = format!("stop reading file {}, {}", place + 1, reading.name);
         offered.push(offer(&title, Timeline::StopReading(reading.id)));
+    }
+    offered
+}
+
+/// Notes on the trace that is shown.
+fn notes(app: &App) -> Vec<Offered> {
+    let Some(book) = app.timeline.notebook() else {
+        return Vec::new();
+    };
+    let mut offered = Vec::new();
+    for (place, note) in book.notes.iter().enumerate() {
+        let text = humanize::shorten(note.text.trim(), 40);
+        let of = format!("note {}, {text}", place + 1);
+        let of = of.trim_end_matches([',', ' ']);
+        offered.extend([
+            offer(&format!("go to {of}"), Timeline::GoToNote(place)),
+            offer(&format!("edit {of}"), Timeline::EditNote(Some(place))),
+            offer(&format!("remove {of}"), Timeline::RemoveNote(place)),
+        ]);
+    }
+    if book.editing.is_some() {
+        offered.push(typed_on(Screen::Timeline, "Timeline: write the note", NOTE));
+    }
+    offered
+}
+
+/// Tracks of the trace that is shown, to be pinned and hidden.
+fn tracks(app: &App) -> Vec<Offered> {
+    let Some((_, open, view)) = app.timeline.current() else {
+        return Vec::new();
+    };
+    let filter = "Timeline: filter the tracks";
+    let mut offered = vec![typed_on(Screen::Timeline, filter, FILTER)];
+    for (place, strand) in open.timeline.strands.iter().enumerate() {
+        let track = open.trace.tracks.get(strand.track as usize);
+        let name = track.map_or_else(String::new, |track| {
+            format!("{} of {}", track.name, track.group)
+        });
+        let of = format!("track {}, {}", place + 1, humanize::shorten(&name, 60));
+        let pin = if view.pinned.contains(&strand.track) {
+            "unpin"
+        } else {
+            "pin"
+        };
+        let hide = if view.hidden.contains(&strand.track) {
+            "show"
+        } else {
+            "hide"
+        };
+        offered.extend([
+            offer(&format!("{pin} {of}"), Timeline::Pin(strand.track)),
+            offer(&format!("{hide} {of}"), Timeline::Hide(strand.track)),
+        ]);
     }
     offered
 }

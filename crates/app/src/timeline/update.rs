@@ -64,9 +64,41 @@ impl App {
             }
             Timeline::Hand(hand) => state.hand_ns = hand,
             Timeline::CopyArguments => self.copy_arguments(),
+            Timeline::Pin(_)
+            | Timeline::Hide(_)
+            | Timeline::ShowAllTracks
+            | Timeline::FilterTracks(_) => self.arrange_tracks(change),
+            Timeline::AddNote => self.add_note(),
+            Timeline::EditNote(place) => self.edit_note(place),
+            Timeline::WriteNote(place, text) => self.write_note(place, text),
+            Timeline::RemoveNote(place) => self.remove_note(place),
+            Timeline::GoToNote(place) => self.go_to_note(place),
+            Timeline::NextNote(forward) => {
+                if let Some(place) = self.timeline.next_note(forward) {
+                    self.go_to_note(place);
+                }
+            }
             change => self.look_at_trace(change),
         }
         self.renew_stretch_table();
+    }
+
+    fn arrange_tracks(&mut self, change: Timeline) {
+        let shown = self.timeline.shown;
+        let Some((_, view)) = self.timeline.current_mut() else {
+            return;
+        };
+        let is_kept = !matches!(change, Timeline::FilterTracks(_));
+        match change {
+            Timeline::Pin(track) => view.pin(track),
+            Timeline::Hide(track) => view.hide(track),
+            Timeline::ShowAllTracks => view.show_all_tracks(),
+            Timeline::FilterTracks(words) => view.filter = words,
+            _ => {}
+        }
+        if let Some(id) = shown.filter(|_| is_kept) {
+            self.keep_notes(id);
+        }
     }
 
     fn copy_arguments(&mut self) {
@@ -421,6 +453,7 @@ impl App {
             TraceMessage::Summed(id, measured, statistics) => {
                 self.timeline_summed(id, &measured, *statistics);
             }
+            TraceMessage::NotesWritten(id, written) => self.notes_written(id, written),
         }
         self.renew_stretch_table();
     }

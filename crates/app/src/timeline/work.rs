@@ -19,6 +19,7 @@ use powerband_import::ImportError;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
 use powerband_measure::runner::importing::{self, FileSet};
+use powerband_store::trace_notes;
 
 /// Reads files, those of one process together. One that belongs to another is no trace of its own.
 pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
@@ -118,6 +119,7 @@ fn opened(
         path: Some(reading.path.clone()),
         owner: Some(owner),
         notes,
+        kept: trace_notes::read(&trace_notes::path(&reading.path)),
         lanes: Vec::new(),
         timeline: Arc::new(timeline),
         trace,

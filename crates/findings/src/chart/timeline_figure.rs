@@ -71,12 +71,13 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// A stretch of a trace. Of tracks that are folded the first row is drawn.
+    /// A stretch of a trace: the tracks at these places of the timeline, from top to bottom. Of tracks that are folded the first row is drawn.
     pub fn of(
         title: String,
         (trace, timeline): (&Trace, &Timeline),
         stretch: Stretch,
         folded: &BTreeSet<u32>,
+        shown: &[usize],
     ) -> Self {
         let look = Look {
             stretch,
@@ -88,7 +89,10 @@ impl Traced {
             ..Self::default()
         };
         let mut rows = 0;
-        for strand in &timeline.strands {
+        let strands = shown
+            .iter()
+            .filter_map(|place| timeline.strands.get(*place));
+        for strand in strands {
             let shown = if folded.contains(&strand.track) {
                 strand.rows.start..strand.rows.end.min(strand.rows.start + 1)
             } else {
@@ -251,7 +255,14 @@ mod tests {
         let timeline = Timeline::of(&trace);
         let stretch = stretch.unwrap_or_else(|| timeline.whole());
         let title = "t".to_owned();
-        Traced::of(title, (&trace, &timeline), stretch, &BTreeSet::new())
+        let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
+        Traced::of(
+            title,
+            (&trace, &timeline),
+            stretch,
+            &BTreeSet::new(),
+            &tracks,
+        )
     }
 
     #[test]
@@ -305,7 +316,9 @@ mod tests {
         }
         let timeline = Timeline::of(&trace);
         let whole = timeline.whole();
-        let traced = Traced::of(String::new(), (&trace, &timeline), whole, &BTreeSet::new());
+        let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
+        let ready = (&trace, &timeline);
+        let traced = Traced::of(String::new(), ready, whole, &BTreeSet::new(), &tracks);
         assert_eq!((traced.tracks.len(), traced.more), (MOST_ROWS, 7));
     }
 }

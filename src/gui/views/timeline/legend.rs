@@ -2,19 +2,28 @@
 
 use eframe::egui::{Color32, TextStyle, Ui};
 
+use super::notes;
 use super::parts::swatch;
 use crate::gui::theme::space;
 use crate::gui::widgets::label;
 use crate::gui::widgets::timeline_canvas::Shown;
 use powerband_app::App;
+use powerband_app::action::Timeline;
 use powerband_app::timeline::OpenTrace;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::chart::timeline;
 
 /// Colours, mouse and keys, and the warnings of the import.
-pub(super) fn show(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) {
+pub(super) fn show(
+    ui: &mut Ui,
+    app: &App,
+    shown: &Shown<'_>,
+    open: &OpenTrace,
+    changes: &mut Vec<Timeline>,
+) {
     label::card_title(ui, "No selection");
     label::quiet(ui, "Click a slice, or Shift+drag to measure a range.");
+    notes::show(ui, app, changes);
     ui.add_space(space::SMALL);
     label::caption(ui, "Colours");
     let mut occurs = [false; SliceKind::ALL.len()];
@@ -47,6 +56,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, shown: &Shown<'_>, open: &OpenTrace) 
         ("Show everything", keys("timeline-whole", "")),
         ("Launch ↔ kernel", keys("timeline-partner", "")),
         ("Next hit", keys("timeline-next", "")),
+        ("Next of its name", keys("timeline-next-alike", "")),
+        ("Add a note", keys("timeline-note", "")),
         ("Scroll tracks", mouse("Wheel")),
         ("Zoom at the pointer", mouse("Ctrl+wheel")),
         ("Move", mouse("Drag")),

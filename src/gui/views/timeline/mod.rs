@@ -1,6 +1,7 @@
 //! Timeline: a profiler's trace over time.
 
 mod legend;
+mod notes;
 mod parts;
 mod slice;
 mod span;
@@ -117,6 +118,8 @@ fn body(
         timeline: &open.timeline,
         lanes: &open.lanes,
         view,
+        tracks: view.shown_tracks(open),
+        notes: app.timeline.notebook().map_or(&[], |book| &book.notes),
         hits: app.timeline.hits.as_deref(),
         measures: app.timeline.measures,
         reveals: app.timeline.reveals,
@@ -147,14 +150,19 @@ fn body(
         });
         return;
     }
-    let below = if view.selected.is_some() {
+    let is_noting = app
+        .timeline
+        .notebook()
+        .is_some_and(|book| book.editing.is_some());
+    let has_card = view.selected.is_some() || is_noting;
+    let below = if has_card {
         (BELOW + space::SMALL).min((room.y - 120.0).max(0.0))
     } else {
         0.0
     };
     ui.spacing_mut().item_spacing.y = space::SMALL;
     canvas(ui, vec2(room.x, room.y - below), &shown, open, changes);
-    if view.selected.is_some() {
+    if has_card {
         side(ui, vec2(room.x, BELOW), app, &shown, open, changes, actions);
     }
 }
@@ -251,6 +259,7 @@ fn of_selection(
     match &shown.view.selected {
         Some(Selected::Slice(slice)) => slice::show(ui, app, shown, *slice, changes),
         Some(Selected::Span(measured)) => span::show(ui, shown, measured, changes),
-        None => legend::show(ui, app, shown, open),
+        None => return legend::show(ui, app, shown, open, changes),
     }
+    notes::show(ui, app, changes);
 }

@@ -8,12 +8,17 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
 use powerband_app::action::Timeline;
-use powerband_app::timeline::{OpenTrace, SEARCH, TraceId};
+use powerband_app::timeline::tracks::FILTER;
+use powerband_app::timeline::{OpenTrace, SEARCH, TraceId, Viewed};
 use powerband_core::base::humanize;
+
+/// Below this width the tracks have a line of tools of their own.
+const WIDE: f32 = 860.0;
 
 /// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline>) {
     let (id, open, view) = current;
+    let is_wide = ui.available_width() >= WIDE;
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if button::icon(ui, icon::CLOSE, "Close the trace").clicked() {
@@ -48,11 +53,17 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
                 changes.push(Timeline::Measuring(!measures));
             }
             search(ui, app, changes);
+            if is_wide {
+                tracks(ui, open, view, changes);
+            }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 title(ui, app, id, open, changes);
             });
         });
     });
+    if !is_wide {
+        ui.horizontal(|ui| tracks(ui, open, view, changes));
+    }
 }
 
 /// The look of a button that is on.
@@ -94,6 +105,25 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
         }
     });
     response.response.accessible_name("Trace");
+}
+
+/// A field that filters the tracks, and how many are shown.
+fn tracks(ui: &mut Ui, open: &OpenTrace, view: &Viewed, changes: &mut Vec<Timeline>) {
+    let (_, typed) = field::search(ui, FILTER, &view.filter, "Filter tracks", 118.0);
+    if let Some(typed) = typed {
+        changes.push(Timeline::FilterTracks(typed));
+    }
+    let shown = view.shown_tracks(open);
+    if !shown.is_partial() {
+        return;
+    }
+    let name = "Show all tracks";
+    let (some, all) = (shown.len() as u64, shown.all as u64);
+    let words = format!("{} of {}", humanize::count(some), humanize::count(all));
+    let response = button::plain(ui, None, &words).accessible_name(name);
+    if response.on_hover_text(name).clicked() {
+        changes.push(Timeline::ShowAllTracks);
+    }
 }
 
 /// From right to left: the field, the number of hits, and buttons to step through them. The field comes

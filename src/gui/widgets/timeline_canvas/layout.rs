@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use powerband_app::timeline::tracks::ShownTracks;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::chart::layout::lanes::stacked;
@@ -13,6 +14,8 @@ pub(super) const ROW: f32 = 18.0;
 const BETWEEN: f32 = 6.0;
 /// Above the first track of a device or a process, for its name.
 const HEAD: f32 = 24.0;
+/// Most of the height that pinned tracks take.
+const MOST_PINNED: f32 = 0.6;
 
 /// A track's place.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,21 +43,59 @@ impl Band {
     }
 }
 
-/// The places of all tracks.
+/// What of the tracks is in sight: how far those below the pinned ones are scrolled, and the height of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sight {
+    pub scroll: f32,
+    pub height: f32,
+}
+
+/// The places of all tracks that are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Places<'a> {
-    /// Tracks from top to bottom.
+    /// Tracks from top to bottom, the pinned ones first.
     pub bands: Vec<Band>,
     /// Devices and processes, each above its first track.
     pub heads: Vec<(f32, &'a str)>,
     /// Of everything together.
     pub height: f32,
+    /// Of the pinned tracks.
+    pub pinned: f32,
+    /// The place among the bands of each track of the timeline.
+    by_strand: Vec<Option<usize>>,
 }
 
 impl<'a> Places<'a> {
     /// Puts tracks below each other.
-    pub(super) fn of(trace: &'a Trace, timeline: &Timeline, folded: &BTreeSet<u32>) -> Self {
-        let tracks = timeline.strands.iter().map(|of| {
+    pub(super) fn of(
+        trace: &'a Trace,
+        timeline: &Timeline,
+        folded: &BTreeSet<u32>,
+        shown: &ShownTracks,
+    ) -> Self {
+        let mut places = Self {
+            by_strand: vec![None; timeline.strands.len()],
+            ..Self::default()
+        };
+        places.put(trace, timeline, folded, &shown.pinned);
+        places.pinned = places.height;
+        places.put(trace, timeline, folded, &shown.others);
+        places
+    }
+
+    /// Puts tracks below those that are there.
+    fn put(
+        &mut self,
+        trace: &'a Trace,
+        timeline: &Timeline,
+        folded: &BTreeSet<u32>,
+        strands: &[usize],
+    ) {
+        let strands = strands.iter().filter_map(|place| {
+            let strand = timeline.strands.get(*place)?;
+            Some((*place, strand))
+        });
+        let tracks = strands.map(|(place, of)| {
             let track = trace.tracks.get(of.track as usize);
             let group = track.map(|track| (track.device, track.group.as_str()));
             let is_folded = folded.contains(&of.track) && of.rows.len() > 1;
@@ -63,63 +104,105 @@ impl<'a> Places<'a> {
             } else {
                 of.rows.clone()
             };
-            (group, rows, is_folded)
+            (place, group, rows, is_folded)
         });
         let height = |rows: &Range<usize>| f64::from(rows.len() as f32 * ROW + BETWEEN);
         let heights = tracks
             .clone()
-            .map(|(group, rows, _)| (group, height(&rows)));
+            .map(|(_, group, rows, _)| (group, height(&rows)));
         let (stack, height) = stacked(heights, HEAD.into());
-        let mut places = Self {
-            height: height as f32,
-            ..Self::default()
-        };
-        for (strand, ((group, rows, is_folded), row)) in tracks.zip(stack).enumerate() {
+        let above = self.height;
+        self.height += height as f32;
+        for ((strand, group, rows, is_folded), row) in tracks.zip(stack) {
             let name = group.map_or("", |(_, name)| name);
-            let head = row.head.map(|head| (head as f32, name));
-            places.heads.extend(head);
-            places.bands.push(Band {
+            let head = row.head.map(|head| (above + head as f32, name));
+            self.heads.extend(head);
+            if let Some(place) = self.by_strand.get_mut(strand) {
+                *place = Some(self.bands.len());
+            }
+            self.bands.push(Band {
                 strand,
-                top: row.top as f32,
+                top: above + row.top as f32,
                 rows,
                 is_folded,
             });
         }
-        places
     }
 
-    /// The visible tracks between two heights.
-    pub(super) fn seen(&self, from: f32, to: f32) -> &[Band] {
-        let first = self.bands.partition_point(|band| band.bottom() <= from);
-        let last = self.bands.partition_point(|band| band.top < to);
-        &self.bands[first..last.max(first)]
+    /// The height that pinned tracks take: they leave room for the others.
+    pub(super) fn pinned_in(&self, height: f32) -> f32 {
+        self.pinned.min((height * MOST_PINNED).floor())
     }
 
-    /// The row at a height.
-    pub(crate) fn row_at(&self, y: f32) -> Option<usize> {
-        let band = self.seen(y, y + 0.1).first()?;
-        let place = ((y - band.top) / ROW).floor();
+    /// Where a depth within all tracks is, below the top of what is in sight.
+    pub(super) fn to_screen(&self, depth: f32, sight: Sight) -> f32 {
+        if depth < self.pinned {
+            depth
+        } else {
+            depth - self.pinned + self.pinned_in(sight.height) - sight.scroll
+        }
+    }
+
+    /// The depth at a height below the top of what is in sight.
+    pub(super) fn to_depth(&self, y: f32, sight: Sight) -> f32 {
+        let pinned = self.pinned_in(sight.height);
+        if y < pinned {
+            y
+        } else {
+            y - pinned + self.pinned + sight.scroll
+        }
+    }
+
+    /// The tracks in sight.
+    pub(super) fn seen(&self, sight: Sight) -> impl Iterator<Item = &Band> {
+        let pinned = self.pinned_in(sight.height);
+        let from = self.pinned + sight.scroll;
+        let to = from + sight.height - pinned;
+        self.bands.iter().filter(move |band| {
+            if band.top < self.pinned {
+                band.top < pinned
+            } else {
+                band.bottom() > from && band.top < to
+            }
+        })
+    }
+
+    /// The row at a depth.
+    pub(crate) fn row_at(&self, depth: f32) -> Option<usize> {
+        let next = self.bands.partition_point(|band| band.bottom() <= depth);
+        let band = self.bands.get(next)?;
+        let place = ((depth - band.top) / ROW).floor();
         let row = band.rows.start + place.max(0.0) as usize;
         (place >= 0.0 && band.rows.contains(&row)).then_some(row)
     }
 
     /// The top of a row, hidden ones where their track is.
     pub(crate) fn row_top(&self, row: usize, timeline: &Timeline) -> Option<f32> {
-        let strand = timeline.strand_of(row)?;
-        self.bands.get(strand).map(|band| band.row_top(row))
+        let place = *self.by_strand.get(timeline.strand_of(row)?)?;
+        self.bands.get(place?).map(|band| band.row_top(row))
     }
 
-    /// Rows of the tracks between two heights, hidden ones too.
-    pub(crate) fn rows_between(&self, from: f32, to: f32, timeline: &Timeline) -> Range<usize> {
-        let bands = self.seen(from.min(to), from.max(to));
-        let strands = bands
-            .iter()
-            .filter_map(|band| timeline.strands.get(band.strand));
-        let mut rows = strands.map(|strand| strand.rows.clone());
-        let Some(first) = rows.next() else {
-            return 0..0;
-        };
-        rows.fold(first, |all, rows| all.start..rows.end)
+    /// Rows of the tracks between two depths, folded ones too; those that lie side by side together.
+    pub(crate) fn rows_between(
+        &self,
+        from: f32,
+        to: f32,
+        timeline: &Timeline,
+    ) -> Vec<Range<usize>> {
+        let (from, to) = (from.min(to), from.max(to));
+        let bands = self.bands.iter();
+        let bands = bands.filter(|band| band.bottom() > from && band.top < to);
+        let strands = bands.filter_map(|band| timeline.strands.get(band.strand));
+        let mut rows: Vec<Range<usize>> = strands.map(|strand| strand.rows.clone()).collect();
+        rows.sort_by_key(|rows| rows.start);
+        let mut joined: Vec<Range<usize>> = Vec::new();
+        for next in rows {
+            match joined.last_mut().filter(|last| last.end == next.start) {
+                Some(last) => last.end = next.end,
+                None => joined.push(next),
+            }
+        }
+        joined
     }
 
     /// How far to scroll so that a row is in sight, where it is not.
@@ -130,14 +213,18 @@ impl<'a> Places<'a> {
         scroll: f32,
         height: f32,
     ) -> f32 {
-        let Some(top) = self.row_top(row, timeline) else {
+        let Some(top) = self
+            .row_top(row, timeline)
+            .filter(|top| *top >= self.pinned)
+        else {
             return scroll;
         };
+        let (top, height_below) = (top - self.pinned, height - self.pinned_in(height));
         let room = ROW * 2.0;
         if top - room < scroll {
             (top - room).max(0.0)
-        } else if top + ROW + room > scroll + height {
-            self.kept_within(top + ROW + room - height, height)
+        } else if top + ROW + room > scroll + height_below {
+            self.kept_within(top + ROW + room - height_below, height)
         } else {
             scroll
         }
@@ -145,7 +232,8 @@ impl<'a> Places<'a> {
 
     /// No further than to the last track.
     pub(crate) fn kept_within(&self, scroll: f32, height: f32) -> f32 {
-        scroll.clamp(0.0, (self.height - height).max(0.0))
+        let (all, seen) = (self.height - self.pinned, height - self.pinned_in(height));
+        scroll.clamp(0.0, (all - seen).max(0.0))
     }
 }
 
@@ -175,11 +263,68 @@ mod tests {
         trace
     }
 
+    /// Every track, these of them pinned.
+    fn shown(timeline: &Timeline, pinned: &[usize]) -> ShownTracks {
+        let all = 0..timeline.strands.len();
+        let (pinned, others) = all.partition(|place| pinned.contains(place));
+        ShownTracks {
+            pinned,
+            others,
+            all: timeline.strands.len(),
+        }
+    }
+
+    #[test]
+    fn pinned_tracks_stay_where_they_are() {
+        let trace = trace();
+        let timeline = Timeline::of(&trace);
+        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[2]));
+        let strands: Vec<usize> = places.bands.iter().map(|band| band.strand).collect();
+        assert_eq!(strands, [2, 0, 1]);
+        let of = |scroll| Sight {
+            scroll,
+            height: 150.0,
+        };
+        let [pinned, other] = [0, 1].map(|band| places.bands[band].top);
+        assert_eq!(
+            places.to_screen(pinned, of(0.0)),
+            places.to_screen(pinned, of(20.0))
+        );
+        let moved = places.to_screen(other, of(0.0)) - places.to_screen(other, of(20.0));
+        assert_eq!(moved, 20.0);
+        for y in [3.0, 40.0, 90.0, 120.0] {
+            let depth = places.to_depth(y, of(20.0));
+            assert_eq!(places.to_screen(depth, of(20.0)), y);
+        }
+        let seen: Vec<usize> = places.seen(of(60.0)).map(|band| band.strand).collect();
+        assert_eq!(seen, [2, 1], "the first of the others is scrolled away");
+        let both = places.rows_between(0.0, other + 1.0, &timeline);
+        let rows = |strand: usize| timeline.strands[strand].rows.clone();
+        assert_eq!(both, [rows(0), rows(2)]);
+    }
+
+    #[test]
+    fn hidden_tracks_have_no_place() {
+        let trace = trace();
+        let timeline = Timeline::of(&trace);
+        let some = ShownTracks {
+            others: vec![1],
+            all: 3,
+            ..ShownTracks::default()
+        };
+        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &some);
+        assert_eq!(places.bands.len(), 1);
+        assert_eq!(places.row_top(0, &timeline), None);
+        let rows = places.rows_between(0.0, places.height, &timeline);
+        let own = timeline.strands[1].rows.clone();
+        assert_eq!(rows, std::iter::once(own).collect::<Vec<_>>());
+    }
+
     #[test]
     fn rows_are_found_where_they_are_drawn() {
         let trace = trace();
         let timeline = Timeline::of(&trace);
-        let places = Places::of(&trace, &timeline, &BTreeSet::new());
+        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
         assert_eq!((places.bands.len(), places.heads.len()), (3, 2));
         for row in 0..timeline.rows.len() {
             let top = places.row_top(row, &timeline).unwrap();
@@ -189,17 +334,23 @@ mod tests {
         assert_eq!(places.row_at(2.0), None, "a device's name");
         assert_eq!(places.row_at(1e4), None);
         let all = places.rows_between(0.0, places.height, &timeline);
-        assert_eq!(all, 0..timeline.rows.len());
-        assert_eq!(places.rows_between(0.0, 3.0, &timeline), 0..0);
+        let every = 0..timeline.rows.len();
+        assert_eq!(all, std::iter::once(every).collect::<Vec<_>>());
+        assert!(places.rows_between(0.0, 3.0, &timeline).is_empty());
     }
 
     #[test]
     fn a_folded_track_keeps_one_row() {
         let trace = trace();
         let timeline = Timeline::of(&trace);
-        let all = Places::of(&trace, &timeline, &BTreeSet::new());
+        let all = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
         let track = timeline.strands[1].track;
-        let folded = Places::of(&trace, &timeline, &BTreeSet::from([track]));
+        let folded = Places::of(
+            &trace,
+            &timeline,
+            &BTreeSet::from([track]),
+            &shown(&timeline, &[]),
+        );
         assert!(folded.height < all.height && folded.bands[1].is_folded);
         let hidden = timeline.strands[1].rows.start + 1;
         let first = folded.row_top(timeline.strands[1].rows.start, &timeline);
@@ -210,7 +361,7 @@ mod tests {
     fn scrolling_brings_a_row_into_sight_and_no_further() {
         let trace = trace();
         let timeline = Timeline::of(&trace);
-        let places = Places::of(&trace, &timeline, &BTreeSet::new());
+        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
         let last = timeline.rows.len() - 1;
         let scroll = places.scroll_to(last, &timeline, 0.0, 80.0);
         assert_eq!(scroll, places.height - 80.0);

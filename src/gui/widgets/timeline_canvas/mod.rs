@@ -4,32 +4,37 @@
 pub(crate) mod card;
 mod card_text;
 mod device_lanes;
+mod flags;
 mod layout;
 mod paint;
 mod ruler_and_labels;
+mod track_names;
 
 use eframe::egui::{
-    CursorIcon, Id, PointerButton, Pos2, Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role,
-    pos2, vec2,
+    CursorIcon, PointerButton, Pos2, Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role, pos2,
 };
 
 use crate::gui::theme;
-use layout::Places;
+use layout::{Places, Sight};
 use paint::Canvas;
 use powerband_app::action::Timeline as Change;
+use powerband_app::timeline::tracks::ShownTracks;
 use powerband_app::timeline::{Selected, Viewed};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::detail::Look;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_findings::analysis::timeline::{Strand, Timeline};
 use powerband_findings::chart::lanes::Lane;
+use powerband_store::trace_notes::Note;
 
 /// The strip with all of the trace.
 const OVERVIEW: f32 = 26.0;
 /// The ruler.
 const RULER: f32 = 26.0;
+/// The strip with the flags of notes.
+const FLAGS: f32 = 16.0;
 /// Height above the tracks.
 pub(crate) const HEAD: f32 = OVERVIEW + RULER;
 /// For the names of tracks.
@@ -51,6 +56,10 @@ pub(crate) struct Shown<'a> {
     pub lanes: &'a [Lane],
     /// How it is looked at.
     pub view: &'a Viewed,
+    /// The tracks that are shown.
+    pub tracks: ShownTracks,
+    /// Notes on it.
+    pub notes: &'a [Note],
     /// What was found.
     pub hits: Option<&'a Hits>,
     /// Whether dragging measures.
@@ -84,13 +93,15 @@ enum Drag {
 struct Parts {
     outer: Rect,
     overview: Rect,
+    /// For the flags of notes, where there are any.
+    flags: Rect,
     ruler: Rect,
     tracks: Rect,
     lanes: Rect,
 }
 
 impl Parts {
-    fn of(outer: Rect, beneath: f32) -> Self {
+    fn of(outer: Rect, flags: f32, beneath: f32) -> Self {
         let names = NAMES.min(outer.width() * 0.35);
         let left = outer.left() + names;
         let across = |top: f32, bottom: f32| {
@@ -98,11 +109,13 @@ impl Parts {
         };
         let top = outer.top();
         let lanes_top = outer.bottom() - beneath;
-        let tracks_top = top + HEAD;
+        let ruler_top = top + OVERVIEW + flags;
+        let tracks_top = ruler_top + RULER;
         Self {
             outer,
             overview: across(top, top + OVERVIEW),
-            ruler: across(top + OVERVIEW, tracks_top),
+            flags: across(top + OVERVIEW, ruler_top),
+            ruler: across(ruler_top, tracks_top),
             tracks: across(tracks_top, lanes_top.max(tracks_top)),
             lanes: across(lanes_top.max(tracks_top), outer.bottom()),
         }
@@ -118,11 +131,13 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
         let words = format!("Timeline of {}: {slices} on {tracks}", shown.name);
         WidgetInfo::labeled(Role::Image, true, words)
     });
-    let parts = Parts::of(outer, device_lanes::height(shown, outer.height()));
+    let flags = if shown.notes.is_empty() { 0.0 } else { FLAGS };
+    let parts = Parts::of(outer, flags, device_lanes::height(shown, outer.height()));
     if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
         return response;
     }
-    let places = Places::of(shown.trace, shown.timeline, &shown.view.folded);
+    let folded = &shown.view.folded;
+    let places = Places::of(shown.trace, shown.timeline, folded, &shown.tracks);
     let height = parts.tracks.height();
     let mut scroll = places.kept_within(shown.view.scroll, height);
     if shown.reveals {
@@ -162,6 +177,7 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
     };
     canvas.paint(ui);
     hand.names(ui, actions);
+    hand.flags(ui, actions);
     if let Some(at) = canvas.pointer {
         let range = hand.hit(at);
         if let Some(words) = card::under_hand(shown, &hand, at, range) {
@@ -187,7 +203,27 @@ impl Hand<'_> {
 
     /// The height of a place within all tracks.
     fn depth(&self, y: f32) -> f32 {
-        y - self.parts.tracks.top() + self.scroll
+        let below = y - self.parts.tracks.top();
+        self.places.to_depth(below, self.sight())
+    }
+
+    /// What of the tracks is in sight.
+    fn sight(&self) -> Sight {
+        Sight {
+            scroll: self.scroll,
+            height: self.parts.tracks.height(),
+        }
+    }
+
+    /// Where tracks are drawn: the pinned ones, or the others below them. From the left edge.
+    fn region(&self, is_pinned: bool) -> Rect {
+        let all = self.parts.tracks.with_min_x(self.parts.outer.left());
+        let edge = all.top() + self.places.pinned_in(all.height());
+        if is_pinned {
+            all.with_max_y(edge)
+        } else {
+            all.with_min_y(edge)
+        }
     }
 
     /// The row and the positions of the slices there.
@@ -274,8 +310,8 @@ impl Hand<'_> {
         let timeline = self.shown.timeline;
         let rows = from_y.map(|from| self.places.rows_between(from, self.depth(at.y), timeline));
         let rows = rows.filter(|rows| !rows.is_empty());
-        let rows = rows.unwrap_or(0..timeline.rows.len());
-        Some((stretch, std::iter::once(rows).collect()))
+        let all = || self.places.rows_between(0.0, self.places.height, timeline);
+        Some((stretch, rows.unwrap_or_else(all)))
     }
 
     fn to_overview(&self, at: Pos2, actions: &mut Vec<Change>) {
@@ -337,62 +373,5 @@ impl Hand<'_> {
         if time != self.shown.hand_ns {
             actions.push(Change::Hand(time));
         }
-    }
-
-    /// Names of tracks are shown in full under the pointer; those of several rows fold and unfold.
-    fn names(&self, ui: &Ui, actions: &mut Vec<Change>) {
-        let parts = &self.parts;
-        let seen = self
-            .places
-            .seen(self.scroll, self.scroll + parts.tracks.height());
-        for band in seen {
-            let Some(strand) = self.shown.timeline.strands.get(band.strand) else {
-                continue;
-            };
-            let folds = strand.rows.len() > 1;
-            let top = parts.tracks.top() + band.top - self.scroll;
-            let rect = Rect::from_min_size(
-                pos2(parts.outer.left(), top),
-                vec2(parts.tracks.left() - parts.outer.left(), layout::ROW),
-            );
-            let rect = rect.intersect(parts.tracks.with_min_x(parts.outer.left()));
-            if rect.height() < 2.0 {
-                continue;
-            }
-            let id = Id::unique(("fold-track", strand.track));
-            let sense = if folds {
-                Sense::click()
-            } else {
-                Sense::hover()
-            };
-            let response = ui.interact(rect, id, sense);
-            let track = self.shown.trace.tracks.get(strand.track as usize);
-            let name = track.map(|track| format!("{} of {}", track.name, track.group));
-            let name = humanize::shorten(&name.unwrap_or_default(), card::LONGEST_NAME);
-            response.widget_info(|| {
-                let (role, words) = match (folds, band.is_folded) {
-                    (false, _) => (Role::Label, name.clone()),
-                    (true, false) => (Role::Button, format!("Fold {name}")),
-                    (true, true) => (Role::Button, format!("Unfold {name}")),
-                };
-                WidgetInfo::labeled(role, true, words)
-            });
-            if response.clicked() {
-                actions.push(Change::Fold(strand.track));
-            }
-            let response = response.on_hover_text(self.about(strand, &name));
-            if folds {
-                response.on_hover_cursor(CursorIcon::PointingHand);
-            }
-        }
-    }
-
-    /// Statistics of a track, below its name.
-    fn about(&self, strand: &Strand, name: &str) -> String {
-        let (busy, all) = (strand.busy_ns as f64, self.shown.timeline.length_ns as f64);
-        let slices = humanize::of_many(strand.slices as u64, "slice");
-        let share = humanize::value(busy / all.max(1.0) * 100.0);
-        let busy = humanize::duration_ns(busy);
-        format!("{name}\n{slices}\nBusy {busy}, {share} % of the trace")
     }
 }

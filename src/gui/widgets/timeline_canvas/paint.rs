@@ -136,10 +136,15 @@ impl Canvas<'_> {
         self.painter.rect_filled(parts.outer, 0.0, self.roles.panel);
         self.overview();
         self.ruler();
-        self.slices(ui);
+        for is_pinned in [false, true] {
+            self.slices(ui, is_pinned);
+        }
         self.over_slices();
         self.beneath();
-        self.names();
+        for is_pinned in [false, true] {
+            self.names(is_pinned);
+        }
+        self.notes();
         self.measure();
         self.scroll_bar();
         self.time_of_hand();
@@ -151,13 +156,15 @@ impl Canvas<'_> {
     }
 
     pub(super) fn y(&self, depth: f32) -> f32 {
-        self.hand.parts.tracks.top() + depth - self.hand.scroll
+        let hand = self.hand;
+        hand.parts.tracks.top() + hand.places.to_screen(depth, hand.sight())
     }
 
-    pub(super) fn seen(&self) -> &[Band] {
-        let hand = self.hand;
-        let height = hand.parts.tracks.height();
-        hand.places.seen(hand.scroll, hand.scroll + height)
+    /// The tracks in sight: the pinned ones, or the others.
+    pub(super) fn seen(&self, is_pinned: bool) -> impl Iterator<Item = &Band> {
+        let places = self.hand.places;
+        let seen = places.seen(self.hand.sight());
+        seen.filter(move |band| (band.top < places.pinned) == is_pinned)
     }
 
     pub(super) fn words(
@@ -182,11 +189,11 @@ impl Canvas<'_> {
         self.painter.text(at, align, words, font, color)
     }
 
-    /// All visible slices as one mesh, and text on those wide enough.
-    fn slices(&self, ui: &Ui) {
+    /// All visible slices of pinned tracks or of the others as one mesh, and text on those wide enough.
+    fn slices(&self, ui: &Ui, is_pinned: bool) {
         let hand = self.hand;
         let shown = hand.shown;
-        let area = hand.parts.tracks;
+        let area = hand.region(is_pinned).with_min_x(hand.parts.tracks.left());
         let tones = Tones::of(self.roles, shown.is_dimmed());
         let bright = Tones::of(self.roles, false);
         let painter = self.painter.with_clip_rect(area);
@@ -194,8 +201,7 @@ impl Canvas<'_> {
         let mut lettering = Lettering::of(ui);
         let (mut pieces, mut marks) = (Vec::new(), Vec::new());
         for (band, number) in self
-            .seen()
-            .iter()
+            .seen(is_pinned)
             .flat_map(|band| band.rows.clone().map(move |row| (band, row)))
         {
             let top = self.y(band.row_top(number)).round();
@@ -388,21 +394,37 @@ impl Canvas<'_> {
         let area = self.hand.parts.tracks;
         let painter = self.painter.with_clip_rect(area);
         let (left, right) = (self.x(stretch.from), self.x(stretch.to));
-        let first = rows.first().map_or(0, |rows| rows.start);
-        let top = self.hand.places.row_top(first, timeline);
-        let last = rows.last().and_then(|rows| rows.end.checked_sub(1));
-        let bottom = last.and_then(|row| self.hand.places.row_top(row, timeline));
-        let is_all = rows.iter().map(Range::len).sum::<usize>() == timeline.rows.len();
-        let tall = match (top, bottom) {
-            (Some(top), Some(bottom)) if !is_all => self.y(top)..=self.y(bottom) + ROW,
-            _ => area.top()..=area.bottom(),
-        };
-        let rect = Rect::from_x_y_ranges(left..=right, tall);
+        let all = self
+            .hand
+            .places
+            .rows_between(0.0, self.hand.places.height, timeline);
         let accent = self.roles.accent;
-        painter.rect_filled(rect, 0.0, accent.gamma_multiply(0.07));
         let edge = Stroke::new(1.0, accent);
-        for x in [left, right] {
-            painter.vline(x, rect.y_range(), edge);
+        let mark = |painter: &Painter, tall: RangeInclusive<f32>| {
+            let rect = Rect::from_x_y_ranges(left..=right, tall);
+            painter.rect_filled(rect, 0.0, accent.gamma_multiply(0.07));
+            for x in [left, right] {
+                painter.vline(x, rect.y_range(), edge);
+            }
+        };
+        if rows == all {
+            mark(&painter, area.top()..=area.bottom());
+        } else {
+            for is_pinned in [false, true] {
+                let painter = self
+                    .painter
+                    .with_clip_rect(self.hand.region(is_pinned).intersect(area));
+                let measured = self.seen(is_pinned).filter(|band| {
+                    let mut ranges = rows.iter();
+                    ranges.any(|rows| rows.contains(&band.rows.start))
+                });
+                for band in measured {
+                    mark(
+                        &painter,
+                        self.y(band.top)..=self.y(band.top) + band.rows.len() as f32 * ROW,
+                    );
+                }
+            }
         }
         let ruler = self.hand.parts.ruler;
         let on_ruler = self.painter.with_clip_rect(ruler);

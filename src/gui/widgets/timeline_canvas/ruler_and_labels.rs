@@ -95,22 +95,25 @@ impl Canvas<'_> {
         self.numbers(at, Align2::RIGHT_CENTER, value, self.roles.text);
     }
 
-    /// Names of tracks at the left, which stay where they are.
-    pub(super) fn names(&self) {
+    /// Names of tracks at the left, which stay where they are: of pinned ones, or of the others.
+    pub(super) fn names(&self, is_pinned: bool) {
         let parts = &self.hand.parts;
-        let column = Rect::from_min_max(
-            pos2(parts.outer.left(), parts.tracks.top()),
-            pos2(parts.tracks.left(), parts.tracks.bottom()),
-        );
+        let region = self.hand.region(is_pinned);
+        let column = region.with_max_x(parts.tracks.left());
         let painter = self.painter.with_clip_rect(column);
         let line = Stroke::new(1.0, self.roles.line);
         let sides = parts.ruler.top()..=parts.outer.bottom();
         self.painter.vline(column.right() - 0.5, sides, line);
-        let all = self
-            .painter
-            .with_clip_rect(parts.tracks.with_min_x(parts.outer.left()));
+        let all = self.painter.with_clip_rect(region);
+        if is_pinned && region.height() > 0.0 {
+            let edge = Stroke::new(1.0, self.roles.faint);
+            self.painter
+                .hline(parts.outer.x_range(), region.bottom() - 0.5, edge);
+        }
         let strong = FontId::new(text::CAPTION, theme::semibold());
-        for (depth, group) in &self.hand.places.heads {
+        let pinned = self.hand.places.pinned;
+        let heads = self.hand.places.heads.iter();
+        for (depth, group) in heads.filter(|(depth, _)| (*depth < pinned) == is_pinned) {
             let y = self.y(*depth);
             if y > column.bottom() || y < column.top() - 30.0 {
                 continue;
@@ -125,7 +128,7 @@ impl Canvas<'_> {
             all.text(at, Align2::LEFT_CENTER, group, font, color);
         }
         let length = self.hand.shown.timeline.length_ns.max(1) as f64;
-        for band in self.seen() {
+        for band in self.seen(is_pinned) {
             let Some(strand) = self.hand.shown.timeline.strands.get(band.strand) else {
                 continue;
             };
@@ -168,7 +171,8 @@ impl Canvas<'_> {
 
     pub(super) fn scroll_bar(&self) {
         let area = self.hand.parts.tracks;
-        let all = self.hand.places.height;
+        let area = area.with_min_y(area.top() + self.hand.places.pinned_in(area.height()));
+        let all = self.hand.places.height - self.hand.places.pinned;
         if all <= area.height() {
             return;
         }

@@ -377,7 +377,9 @@ pub(super) fn timeline(material: &Material<'_>) -> Made {
         ));
     }
     let title = format!("Timeline of {}", profile.name);
-    let mut traced = Traced::of(title, (trace, timeline), stretch, &BTreeSet::new());
+    let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
+    let ready = (trace, timeline);
+    let mut traced = Traced::of(title, ready, stretch, &BTreeSet::new(), &tracks);
     traced.lanes = lanes::of_profile(material.after.session, profile, timeline.length_ns);
     Ok(Drawing::Timeline(Box::new(traced)))
 }
