@@ -4,19 +4,9 @@
 //! would have said is handed to the legend.
 
 use super::room::Room;
+pub use super::words::LeftOut;
 use super::words::Words;
 use super::{Plot, names, notes};
-use crate::chart::spec::SeriesId;
-
-/// Words that found no room, for the legend.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Whose they are.
-    pub series: Option<SeriesId>,
-    /// What the legend says: `knee 16`.
-    pub text: String,
-}
-
 /// The words of a chart at their places.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
@@ -72,7 +62,9 @@ mod tests {
     use super::*;
     use crate::chart::layout::testing::Sheet;
     use crate::chart::layout::words::{OVER_SIDE, What};
-    use crate::chart::spec::{Axis, ChartSpec, Limit, Mark, Point, Scale, Series, Stroke};
+    use crate::chart::spec::{
+        Axis, ChartSpec, Limit, Mark, Point, Scale, Series, SeriesId, Stroke,
+    };
 
     struct Chance(Xoshiro256PlusPlus);
 

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::labels::LeftOut;
 use super::room::Room;
-use super::words::{Text, What, Words};
+use super::words::{LeftOut, Text, What, Words};
 use super::{Height, Plot, Side, series};
 use crate::chart::area::{Area, At};
 use crate::chart::mark::drop_words;

@@ -59,6 +59,15 @@ impl Words {
     }
 }
 
+/// Words that found no room, for the legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Whose they are.
+    pub series: Option<SeriesId>,
+    /// What the legend says: `knee 16`.
+    pub text: String,
+}
+
 /// Words that look for a place.
 pub(super) struct Text {
     text: String,
