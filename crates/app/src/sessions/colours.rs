@@ -5,7 +5,7 @@
 //! that was opened since then has them. Two open series share a colour only when all colours are in use, and then
 //! differ in marker or dashes, which the index decides too (`chart/palette.rs`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::SessionId;
 use powerband_findings::chart::palette;
@@ -25,6 +25,8 @@ pub(super) struct Colours {
     open: BTreeMap<SessionId, Assigned>,
     /// Those of sessions that were open before.
     closed: BTreeMap<String, Vec<usize>>,
+    /// Sessions that came while others were still being read, which may have been asked for earlier.
+    fresh: BTreeSet<SessionId>,
 }
 
 /// The series of one session.
@@ -74,6 +76,23 @@ impl Colours {
         self.open.insert(id, assigned);
     }
 
+    /// Notes that a session was opened and that others may still be read.
+    pub(super) fn came(&mut self, id: SessionId) {
+        self.fresh.insert(id);
+    }
+
+    /// The sessions that came since nothing was being read, without their indices: they are to be assigned in the
+    /// order in which they were asked for, however long each took to read.
+    pub(super) fn take_fresh(&mut self) -> BTreeSet<SessionId> {
+        let fresh = std::mem::take(&mut self.fresh);
+        if fresh.len() > 1 {
+            for id in &fresh {
+                self.close(*id);
+            }
+        }
+        fresh
+    }
+
     /// Closes a session, and keeps its indices for when its file is opened again.
     pub(super) fn close(&mut self, id: SessionId) {
         if let Some(assigned) = self.open.remove(&id) {
@@ -121,8 +140,6 @@ fn is_meant(index: usize, saved: Option<usize>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     /// Opens a session of so many series as a file of this name.

@@ -215,6 +215,9 @@ impl OpenSessions {
 
     /// Adds one, or puts it where the one of its number was.
     pub fn put(&mut self, open: OpenSession) {
+        if open.id != LIVE && self.get(open.id).is_none() {
+            self.colours.came(open.id);
+        }
         self.assign(&open);
         if let Some(old) = self.get_mut(open.id) {
             *old = open;
@@ -264,6 +267,16 @@ impl OpenSessions {
     pub(crate) fn colours_of(&self, id: SessionId, session: &Session) -> Vec<usize> {
         let setups = 0..session.plan.setups.len();
         setups.map(|setup| self.colour(id, setup)).collect()
+    }
+
+    /// Every file that was asked for was read. Colours go by the order in which they were asked for, which the
+    /// readers do not keep.
+    pub(crate) fn all_are_read(&mut self) {
+        let fresh = self.colours.take_fresh();
+        let fresh = self.list.iter().filter(|open| fresh.contains(&open.id));
+        for open in fresh.cloned().collect::<Vec<_>>() {
+            self.assign(&open);
+        }
     }
 
     fn assign(&mut self, open: &OpenSession) {

@@ -134,6 +134,9 @@ impl App {
             newer: opened.newer,
             ..OpenSession::unsaved(opened.id, opened.session, opened.findings)
         });
+        if self.opening.is_empty() {
+            self.sessions.all_are_read();
+        }
         self.compare.result = None;
         self.sessions_changed();
         self.go_to_opened();
@@ -142,6 +145,10 @@ impl App {
     /// A file could not be opened.
     pub(crate) fn not_opened(&mut self, path: &Path, reason: &str) {
         self.opening.retain(|_, opening| opening != path);
+        if self.opening.is_empty() {
+            self.sessions.all_are_read();
+            self.sessions_changed();
+        }
         let path = path.display().to_string();
         let which = if reason.contains(&path) {
             String::new()
