@@ -12,7 +12,7 @@ use super::dialogs::Dialogs;
 use super::repaint_throttle::{Calm, Pace};
 use super::theme::{self, size, space};
 use super::widgets::handle::{self, Grows};
-use super::widgets::{field, figure, focus};
+use super::widgets::{field, figure, focus, zoom};
 use super::{keyboard, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
@@ -231,6 +231,7 @@ impl Window {
                 }
                 Output::Cursor(field) => field::want(ctx, field),
                 Output::Figure(request) => figure::want(ctx, request),
+                Output::Zoom(step) => zoom::want(ctx, step),
                 Output::Ask(ask) => self.dialogs.ask(ask, ctx),
                 Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
                 Output::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
@@ -338,12 +339,16 @@ impl Window {
             keyboard::read(&ctx, &self.app, self.was_typing, &mut actions);
         }
         dropped(&ctx, &mut actions);
+        zoom::lay_out(&ctx, self.app.charts.views(self.app.screen));
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
         shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
         actions.extend(figures.into_iter().map(Action::Figures));
         self.app.has_figure = has_figure;
+        let (zoomed, has_chart) = zoom::take(&ctx);
+        actions.extend(zoomed.into_iter().map(Action::Charts));
+        self.app.has_zoomable_chart = has_chart;
         self.dialogs.show(ui, &mut actions);
         focus::show(ui);
         let has_actions = actions

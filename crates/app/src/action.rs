@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+pub use super::charts::action::Charts;
 pub use super::compare::action::Compare;
 pub use super::curves::action::Curves;
 pub use super::figures::action::Figures;
@@ -38,6 +39,8 @@ pub enum Action {
     Sessions(Sessions),
     /// Actions on the curves.
     Curves(Curves),
+    /// Actions on what is seen of charts.
+    Charts(Charts),
     /// Actions on the comparison.
     Compare(Compare),
     /// Actions on the history of a case.

@@ -4,6 +4,7 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
+pub mod charts;
 pub mod command;
 pub mod compare;
 pub mod curves;
@@ -34,6 +35,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use action::{Action, Sessions, Shell};
+use charts::ChartsState;
 use compare::CompareState;
 use curves::CurvesState;
 use figures::Picture;
@@ -46,6 +48,7 @@ use machine::MachineState;
 use notices::{Notices, Weight};
 use plan::Planner;
 use powerband_core::base::clock;
+use powerband_findings::chart::view::Zoom;
 pub use powerband_measure::runner::installation::Installation;
 use powerband_store::journal::Living;
 use powerband_store::library::journals;
@@ -68,6 +71,8 @@ pub enum Output {
     Cursor(String),
     /// Return the figure that the user means.
     Figure(FigureWish),
+    /// Zoom the chart that the user means.
+    Zoom(Zoom),
     /// Ask the user for files.
     Ask(Ask),
     /// Hide the window.
@@ -159,6 +164,10 @@ pub struct App {
     pub tables: Tables,
     /// Whether a figure is on the screen that could be copied.
     pub has_figure: bool,
+    /// Whether a chart is shown that can be zoomed.
+    pub has_zoomable_chart: bool,
+    /// What is seen of the charts.
+    pub charts: ChartsState,
     /// What the user should know.
     pub notices: Notices,
     /// Requests to the window, oldest first.
@@ -205,6 +214,8 @@ impl App {
             library: LibraryState::default(),
             tables: Tables::arranged(remembered.tables.clone()),
             has_figure: false,
+            has_zoomable_chart: false,
+            charts: ChartsState::default(),
             notices: Notices::default(),
             outputs: Vec::new(),
             jobs: Jobs::new(waker),
@@ -220,6 +231,8 @@ impl App {
         app.curves.options.limit_ns = app.remembered.limit_ns;
         app.curves.options.log_y = !app.remembered.linear_latency;
         app.curves.options.log_throughput = app.remembered.log_throughput;
+        app.curves.stacked = app.remembered.stacked_charts;
+        app.curves.groups_by_model = app.remembered.charts_by_model;
         app.curves.options.statistic = app.remembered.statistic;
         app.curves.options.efficiency = app.remembered.efficiency;
         if let Some(said) = said {
@@ -271,6 +284,7 @@ impl App {
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),
             Action::Curves(curves) => self.curves(curves),
+            Action::Charts(change) => self.charts(change),
             Action::Compare(compare) => self.compare(&compare),
             Action::History(history) => self.history(&history),
             Action::Journey(journey) => self.journey(&journey),

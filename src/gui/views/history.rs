@@ -103,7 +103,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             let look = Look {
                 height: 260.0,
                 highlighted: None,
-                zooms: false,
+                zooms: true,
                 crosshair: false,
             };
             let touched = chart::show(ui, "history", &found.chart, look);

@@ -173,7 +173,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
             let look = Look {
                 height: 240.0,
                 highlighted: None,
-                zooms: false,
+                zooms: true,
                 crosshair: false,
             };
             let touched = chart::show(ui, id, spec, look);

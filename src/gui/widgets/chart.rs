@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use eframe::egui::{
     Align2, Color32, CursorIcon, Galley, Id, Mesh, Pos2, Rangef, Rect, Response, Sense, Shape,
-    Stroke, Ui, UiBuilder, Vec2b, pos2, vec2,
+    Stroke, Ui, UiBuilder, pos2, vec2,
 };
 use egui_plot::{Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use super::chart_canvas::{Canvas, REACH, faded, pos};
-use super::{figure, marker, marks};
+use super::{figure, marker, marks, zoom};
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::axis;
 use powerband_findings::chart::figure::Drawing as Figure;
@@ -38,7 +38,7 @@ pub(crate) struct Look {
     pub height: f32,
     /// The highlighted series.
     pub highlighted: Option<SeriesId>,
-    /// Whether the view can be dragged and zoomed.
+    /// Whether a part of it can be seen alone: a box, Ctrl+scroll and keys zoom.
     pub zooms: bool,
     /// Whether its x axis is the batch size, and the one under the pointer is marked on all such charts.
     pub crosshair: bool,
@@ -71,6 +71,14 @@ pub(crate) struct Touched {
 
 /// Shows the chart over the width that there is.
 pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
+    let view = if look.zooms {
+        zoom::view(ui.ctx(), id, spec)
+    } else {
+        None
+    };
+    let whole_spec = spec;
+    let viewed = view.map(|view| spec.viewed(&view));
+    let spec = viewed.as_ref().unwrap_or(spec);
     let size = vec2(ui.available_width(), look.height);
     let (outer, whole) = ui.allocate_exact_size(size, Sense::hover());
     let sees = format!("{} chart, {} series", spec.title, spec.series.len());
@@ -114,7 +122,13 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     leave_out(ui, id, labels.left_out);
     let grip = canvas.limit(ui, id, labels.limit.as_ref());
     let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));
-    let hand = plot.hover_pos().filter(|_| limit.is_none());
+    if look.zooms {
+        let name = format!("Plot of {}", spec.title);
+        let plot = plot.clone().accessible_name(name);
+        zoom::react(ui, id, whole_spec, &canvas, &plot);
+    }
+    let is_free = limit.is_none() && !plot.dragged();
+    let hand = plot.hover_pos().filter(|_| is_free);
     let nearest = hand.and_then(|hand| canvas.nearest(hand));
     let hovered = nearest.map(|(series, point)| (series.id, point.tag));
     if let Some((series, point)) = nearest {
@@ -123,9 +137,8 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     if look.crosshair {
         canvas.crosshair(ui, hovered.map(|(_, tag)| tag));
     }
-    let moved = canvas.moved(&spec.x);
-    let seen = || moved.clone().map_or_else(|| spec.clone(), |x| spec.seen(x));
-    figure::offer(ui, id, outer, || Figure::Chart(Box::new(seen())));
+    let moved = axis::moved(&whole_spec.x, spec.x.low, spec.x.high);
+    figure::offer(ui, id, outer, || Figure::Chart(Box::new(spec.clone())));
     Touched {
         clicked: hovered.filter(|_| plot.clicked()),
         failed: hand.and_then(|hand| marks::failed_at(&canvas, hand)),
@@ -174,7 +187,7 @@ fn x_title(ui: &Ui, spec: &ChartSpec, width: f32) -> Arc<Galley> {
         .layout(spec.x.title.clone(), font, color, width)
 }
 
-/// The plot itself; the view is the spec's until the user moves it.
+/// The plot itself.
 fn plot(
     ui: &mut Ui,
     id: &str,
@@ -190,31 +203,17 @@ fn plot(
         .show_y(false)
         .show_crosshair(false)
         .set_margin_fraction(vec2(0.0, 0.0))
-        .allow_drag(Vec2b::new(look.zooms, false))
-        .allow_zoom(Vec2b::new(look.zooms, false))
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_double_click_reset(false)
         .allow_scroll(false)
         .allow_boxed_zoom(false)
         .allow_axis_zoom_drag(false)
         .label_formatter(|_| None)
         .default_x_bounds(spec.x.low, spec.x.high)
         .default_y_bounds(spec.y.low, spec.y.high);
-    // A view that was not moved follows its chart; egui would keep it.
-    let key = ui.scope_id().with("axis");
-    let before: Option<Axis> = if look.zooms {
-        ui.data(|data| data.get_temp(key))
-    } else {
-        None
-    };
-    if look.zooms && before.as_ref() != Some(&spec.x) {
-        ui.data_mut(|data| data.insert_temp(key, spec.x.clone()));
-    }
     let shown = view.show(ui, |plot| {
-        let seen = plot.plot_bounds();
-        let (low, high) = (seen.min()[0], seen.max()[0]);
-        let is_own = before.is_some_and(|axis| axis::moved(&axis, low, high).is_none());
-        if !look.zooms || is_own {
-            plot.set_plot_bounds_x(spec.x.low..=spec.x.high);
-        }
+        plot.set_plot_bounds_x(spec.x.low..=spec.x.high);
         plot.set_plot_bounds_y(spec.y.low..=spec.y.high);
         for tick in &spec.y.ticks {
             plot.hline(
@@ -291,7 +290,7 @@ fn band(slices: &[Slice], color: Color32) -> Mesh {
 }
 
 impl Canvas<'_> {
-    /// Words at both axes. Ticks are the spec's, or new ones where the user has zoomed in.
+    /// Words at both axes.
     fn axes(&self, outer: Rect, title: Arc<Galley>) {
         let y_title = self.galley(&self.spec.y.title, Font::Words);
         let color = self.roles.faint;
@@ -313,8 +312,7 @@ impl Canvas<'_> {
 
     /// The words below the x axis that have room.
     fn x_words(&self) {
-        let moved = self.moved(&self.spec.x);
-        let ticks = &moved.as_ref().unwrap_or(&self.spec.x).ticks;
+        let ticks = &self.spec.x.ticks;
         let place = |tick: &Tick| {
             let (x, _) = self.place(tick.at, self.spec.y.low);
             (x, self.size(&tick.text, Font::Numbers).0)
@@ -327,12 +325,6 @@ impl Canvas<'_> {
             let galley = self.galley(&ticks[place].text, Font::Numbers);
             self.painter.galley(pos(at), galley, self.roles.quiet);
         }
-    }
-
-    /// The visible x axis, where the user has moved it.
-    fn moved(&self, x: &Axis) -> Option<Axis> {
-        let bounds = self.transform.bounds();
-        axis::moved(x, bounds.min()[0], bounds.max()[0])
     }
 
     /// The interval bands of curves, which lie behind everything.
@@ -402,12 +394,18 @@ impl Canvas<'_> {
         Some(self.transform.value_from_position(at).y)
     }
 
+    /// Whether a point is not beyond the edge of what is seen.
+    fn is_seen(&self, point: &Point) -> bool {
+        let (x, y) = (&self.spec.x, &self.spec.y);
+        (x.low..=x.high).contains(&point.x) && (y.low..=y.high).contains(&point.y)
+    }
+
     fn nearest(&self, hand: Pos2) -> Option<(&Series, &Point)> {
         let mut best: Option<(f32, &Series, &Point)> = None;
         let series = self.spec.series.iter();
         for series in series.filter(|series| series.stroke != Drawing::Thin) {
             let aside = self.spec.aside(series);
-            for point in &series.points {
+            for point in series.points.iter().filter(|point| self.is_seen(point)) {
                 let (reach, most) = if series.stroke == Drawing::Bars {
                     let x = self.pos(point.x, 0.0).x;
                     let half = self.pos(point.x + self.spec.bar_width / 2.0, 0.0).x - x;
@@ -439,7 +437,8 @@ impl Canvas<'_> {
         let Some(tag) = hovered.or_else(|| known.map(|known| known.tag)) else {
             return;
         };
-        let points: Vec<(&Series, &Point)> = self.spec.points_at(tag).collect();
+        let points = self.spec.points_at(tag);
+        let points: Vec<(&Series, &Point)> = points.filter(|one| self.is_seen(one.1)).collect();
         if let Some((_, first)) = points.first() {
             let x = self.pos(first.x, 0.0).x;
             let stroke = Stroke::new(1.0, self.roles.faint.gamma_multiply(0.6));

@@ -10,6 +10,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Curves};
 use powerband_app::curves::LegendEntry;
 use powerband_app::curves::claims::is_published;
+use powerband_app::curves::models::{ModelGroup, is_alone};
 use powerband_app::items::Item;
 use powerband_core::base::humanize;
 use powerband_findings::chart::layout::labels::LeftOut;
@@ -49,7 +50,13 @@ pub(crate) fn show(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
         let mut hovered = None;
+        let models = &app.curves.drawn.models;
+        let mut before = None;
         for (item, short) in entries.iter().zip(short).take(seen) {
+            if models.len() > 1 && before != Some(item.model) {
+                before = Some(item.model);
+                model(ui, models, item.model, actions);
+            }
             let response = entry(ui, item, short);
             // A hidden series cannot be highlighted: all visible ones would fade.
             let is_meant = response.hovered() || response.has_focus();
@@ -76,6 +83,37 @@ pub(crate) fn show(
             actions.push(Curves::Highlight(Some(id)));
         }
     });
+}
+
+/// The name of a model before its series, which shows these alone.
+fn model(ui: &mut Ui, models: &[ModelGroup], place: usize, actions: &mut Vec<Curves>) {
+    let Some(model) = models.get(place) else {
+        return;
+    };
+    if place > 0 {
+        ui.end_row();
+    }
+    let short = humanize::shorten(&model.name, NAME);
+    let words = RichText::new(short).color(theme::roles(ui).quiet);
+    let is_alone = is_alone(models, place);
+    let help = if is_alone {
+        "Click to show every model"
+    } else {
+        "Click to show this model only"
+    };
+    let button = Button::new(words).small().min_size(vec2(0.0, 20.0));
+    let response = ui.add(button);
+    let response = response.accessible_name(format!("Model {}", model.name));
+    if response
+        .on_hover_text(format!("{}\n{help}", model.name))
+        .clicked()
+    {
+        actions.push(if is_alone {
+            Curves::ShowAll
+        } else {
+            Curves::OnlyModel(place)
+        });
+    }
 }
 
 /// The button for the entries beyond the first; returns whether it was clicked.

@@ -45,7 +45,8 @@ fn paint(canvas: &Canvas<'_>, shape: &Shape) {
     match shape {
         Shape::Edge(corners) => {
             let corners = corners.iter().map(|at| pos(*at)).collect();
-            painter.add(Painted::line(corners, faint));
+            let inside = painter.with_clip_rect(canvas.inner.expand(1.0));
+            inside.add(Painted::line(corners, faint));
         }
         Shape::Divider(from, to) => canvas.line((*from, *to), Stroke::new(1.0, roles.line)),
         Shape::Drop(from, to, series) => {

@@ -22,3 +22,4 @@ pub(super) mod timeline_canvas;
 pub(super) mod tip;
 pub(super) mod verdict;
 pub(super) mod waiting;
+pub(crate) mod zoom;

@@ -1,8 +1,9 @@
 //! What the charts of *Curves* share: colours that stay, words that find no room, intervals that leave the chart.
 
-use powerband_app::action::{Action, Sessions};
+use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::screen::Screen;
-use powerband_app::sessions::SessionId;
+use powerband_app::sessions::{Pin, SessionId};
+use powerband_core::domain::case::CaseKey;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};
@@ -110,4 +111,139 @@ fn the_legend_says_the_knees_that_have_no_room_on_the_chart() {
     let mut desk = opened(Home::new(), &few);
     desk.steps(3);
     assert!(!desk.names().iter().any(|name| name.starts_with("knee ")));
+}
+
+/// Two sessions of different models.
+fn two_models() -> Desk {
+    let home = Home::new();
+    let speeds = [
+        speed("ort:cpu", "", 2_900.0, 4_150.0),
+        speed("tract:cpu", "", 900.0, 9_800.0),
+    ];
+    let files = ["resnet50", "mobilenetv2"].map(|name| {
+        let mut session = made(name, &speeds, &[1, 2, 4, 8]);
+        name.clone_into(&mut session.model.name);
+        name.clone_into(&mut session.model.sha256);
+        let file = home.path(&format!("{name}.ron"));
+        write(&file, &session);
+        file
+    });
+    let mut desk = Desk::awake(home, files.to_vec());
+    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.press("Ctrl+4");
+    desk
+}
+
+/// The names of the charts that are shown.
+fn charts(desk: &Desk, title: &str) -> usize {
+    let names = desk.names().into_iter();
+    names
+        .filter(|name| name.starts_with(title) && name.contains(" chart, "))
+        .count()
+}
+
+#[test]
+fn different_models_are_noticed_and_kept_apart() {
+    let mut desk = two_models();
+    desk.see("2 models: resnet50 and mobilenetv2");
+    let models: Vec<usize> = desk
+        .app()
+        .curves
+        .drawn
+        .legend
+        .iter()
+        .map(|entry| entry.model)
+        .collect();
+    assert_eq!(models, [0, 0, 1, 1], "the legend is grouped");
+    assert_eq!(charts(&desk, "Latency"), 1);
+    desk.click("Group by model");
+    assert_eq!(charts(&desk, "Latency"), 2);
+    let by_model = desk.app().curves.drawn.by_model.clone();
+    let names: Vec<&str> = by_model.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["resnet50", "mobilenetv2"]);
+    for charts in &by_model {
+        assert_eq!(charts.latency.series.len(), 2);
+        let is_own = charts
+            .latency
+            .series
+            .iter()
+            .all(|one| one.name.contains(&charts.name));
+        assert!(is_own, "{charts:?}");
+    }
+    // It is remembered.
+    desk.app().remember().expect("it is written down");
+    let mut desk = Desk::awake(desk.home, Vec::new());
+    desk.until("both are open again", |app| app.sessions.len() == 2);
+    desk.press("Ctrl+4");
+    assert_eq!(charts(&desk, "Latency"), 2);
+    desk.click("Together in one chart");
+    assert_eq!(charts(&desk, "Latency"), 1);
+    desk.click("Model mobilenetv2");
+    desk.see("1 of 2 models: mobilenetv2");
+    let shown = desk.app().curves.drawn.latency.series.len();
+    assert_eq!(shown, 2);
+    desk.click("Show every model");
+    assert_eq!(desk.app().curves.drawn.latency.series.len(), 4);
+}
+
+#[test]
+fn a_limit_is_dragged_on_the_chart_of_a_model() {
+    let mut desk = two_models();
+    desk.click("Group by model");
+    desk.act(Action::Curves(Curves::DragLimit(20e6)));
+    let limits = desk.app().curves.drawn.by_model.iter();
+    let limits: Vec<bool> = limits.map(|one| one.latency.limit.is_some()).collect();
+    assert_eq!(limits, [true, true]);
+}
+
+#[test]
+fn one_model_is_not_worth_a_word() {
+    let desk = two_sessions();
+    assert!(!desk.sees("models: "));
+    assert!(desk.find("Group by model").is_none());
+}
+
+#[test]
+fn charts_stand_side_by_side_or_stacked_and_it_is_remembered() {
+    let mut desk = two_sessions();
+    let places = |desk: &Desk| ["Latency", "Throughput"].map(|title| desk.get(title).rect().min);
+    let [latency, throughput] = places(&desk);
+    assert!(latency.y == throughput.y && latency.x < throughput.x);
+    desk.click("Charts: stacked");
+    let [latency, throughput] = places(&desk);
+    assert!(latency.x == throughput.x && latency.y < throughput.y);
+    desk.app().remember().expect("it is written down");
+    let mut desk = Desk::awake(desk.home, Vec::new());
+    desk.until("it is open again", |app| app.sessions.len() == 2);
+    desk.press("Ctrl+4");
+    assert!(desk.app().curves.stacked);
+    desk.click("Charts: side by side");
+    assert!(!desk.app().curves.stacked);
+}
+
+#[test]
+fn every_chart_of_the_screen_is_shown_alone_by_its_title() {
+    let mut desk = two_sessions();
+    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let case = CaseKey { setup: 0, batch: 4 };
+    desk.act(Action::Curves(Curves::Pin(Some(Pin { session, case }))));
+    desk.until("it is pinned", |app| app.curves.pinned.is_some());
+    desk.steps(2);
+    for (id, title) in [
+        ("memory", "Peak memory"),
+        ("histogram", "Latency distribution"),
+        ("strip", "Latency over time"),
+    ] {
+        if !desk.names().iter().any(|name| name.starts_with(title)) {
+            continue;
+        }
+        desk.act(Action::Curves(Curves::Enlarge(Some(id))));
+        desk.steps(2);
+        assert_eq!(desk.app().curves.shown_alone(), Some(id));
+        assert_eq!(charts(&desk, title), 1, "{title}: {:#?}", desk.names());
+        assert_eq!(charts(&desk, "Throughput"), 0);
+        desk.press("Escape");
+        assert_eq!(desk.app().curves.enlarged, None);
+    }
+    assert!(desk.app().curves.pin.is_some());
 }

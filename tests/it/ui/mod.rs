@@ -5,6 +5,7 @@
 mod accuracy;
 mod bad_luck;
 mod behaviour;
+mod charts_zoomed;
 mod claims;
 mod commands;
 mod compare_by_hand;

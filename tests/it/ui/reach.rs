@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::action::{
-    Action, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run, Sessions,
-    Shell, Timeline,
+    Action, Charts, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run,
+    Sessions, Shell, Timeline,
 };
 use powerband_app::command;
 use powerband_app::kernels::instances::Progress;
@@ -161,6 +161,9 @@ ways! {
     Action::Curves(Curves::OnlySeries(_)) => Palette,
     Action::Curves(Curves::ShowAll) => Palette,
     Action::Curves(Curves::Enlarge(_)) => Palette,
+    Action::Curves(Curves::Stack(_)) => Palette,
+    Action::Curves(Curves::OnlyModel(_)) => Else("a name of a model in the legend, and the palette where there are several"),
+    Action::Curves(Curves::GroupByModel(_)) => Palette,
     Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
     Action::Curves(Curves::Pin(_)) => Palette,
     Action::Curves(Curves::PinStep(_)) => Palette,
@@ -244,6 +247,9 @@ ways! {
     Action::Table(_, Change::Copy) => Palette,
     Action::Table(_, Change::Export(None)) => Palette,
     Action::Table(_, Change::Export(Some(_))) => DIALOG,
+    Action::Charts(Charts::Look(_, _)) => Else("+, -, 0 and the arrows while a chart has the focus, and the steps"),
+    Action::Charts(Charts::LookAtAll) => Palette,
+    Action::Charts(Charts::Step(_)) => Palette,
     Action::Figures(Figures::CopyNear) => Palette,
     Action::Figures(Figures::SaveNear) => Palette,
     Action::Figures(Figures::Copy(_)) => Else("the chart that the hand was on last, or the first"),
@@ -415,6 +421,10 @@ fn every_action_is_reached_without_a_mouse() {
     desk.app_mut().fit_two(ROOM_FOR_TWO);
     collect(desk.app(), &mut arms, &mut fields);
     desk.act(Action::Shell(Shell::Divide(None)));
+    // Charts are zoomed while they are shown.
+    desk.act(Action::Go(Screen::Curves));
+    desk.steps(2);
+    collect(desk.app(), &mut arms, &mut fields);
     for screen in Screen::ALL {
         desk.app_mut().screen = screen;
         collect(desk.app(), &mut arms, &mut fields);

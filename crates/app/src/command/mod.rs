@@ -14,7 +14,8 @@ pub use entry::Command;
 use super::find::by_words;
 use super::keys::Shortcut;
 use super::{
-    compare, curves, figures, kernels, library, machine, plan, run, sessions, shell, timeline,
+    charts, compare, curves, figures, kernels, library, machine, plan, run, sessions, shell,
+    timeline,
 };
 
 /// Every command.
@@ -27,6 +28,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
         run::commands::ALL,
         plan::commands::ALL,
         curves::commands::ALL,
+        charts::commands::ALL,
         compare::commands::ALL,
         figures::commands::ALL,
         kernels::commands::ALL,

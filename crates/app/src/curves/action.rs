@@ -33,10 +33,16 @@ pub enum Curves {
     ToggleSeries(SeriesId),
     /// Shows one series alone, or all again.
     OnlySeries(SeriesId),
+    /// Shows the series of one model and no others, by the model's place in the legend.
+    OnlyModel(usize),
+    /// Charts of its own for each model, or all in one.
+    GroupByModel(bool),
     /// Shows every series.
     ShowAll,
-    /// Shows a chart alone in the place of all three, by its id; nothing for all again.
+    /// Shows a chart alone in the place of those over batch sizes, by its id; nothing for all again.
     Enlarge(Option<&'static str>),
+    /// The charts over batch sizes one below the other, or side by side.
+    Stack(bool),
     /// Highlights a series while the pointer is on it.
     Highlight(Option<SeriesId>),
     /// Pins a case, or unpins it.

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::LegendEntry;
-use super::drawing::Drawn;
 use crate::sessions::{self, Claims, OpenSession, OpenSessions, Pin};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::claims::{Curve, MARK};
 use powerband_findings::analysis::lint::Finding;
 use powerband_findings::chart::claims::{self as chart, Under};
-use powerband_findings::chart::spec::SeriesId;
+use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Published curves are numbered from here on, beyond all setups of a plan.
 const FIRST: usize = 1 << 19;
@@ -43,6 +42,7 @@ pub fn legend(
             id,
             name: format!("{}, published", curve.label),
             colour: open.colour_of_published(session, place),
+            model: 0,
             shown: !is_open_load && !hidden.contains(&id),
             is_apart: is_open_load,
             explained: explained(session, curve),
@@ -57,11 +57,13 @@ fn explained(session: &OpenSession, curve: &Curve) -> String {
 }
 
 /// Lays the published curves that are shown under the charts.
-pub(crate) fn lay_under(drawn: &mut Drawn, open: &OpenSessions) {
-    let under: Vec<Under<'_>> = drawn
-        .legend
+pub(crate) fn lay_under(
+    [latency, throughput, _]: &mut [ChartSpec; 3],
+    entries: &[&LegendEntry],
+    open: &OpenSessions,
+) {
+    let under: Vec<Under<'_>> = entries
         .iter()
-        .filter(|entry| entry.shown)
         .filter_map(|entry| {
             Some(Under {
                 id: entry.id,
@@ -71,8 +73,8 @@ pub(crate) fn lay_under(drawn: &mut Drawn, open: &OpenSessions) {
             })
         })
         .collect();
-    chart::latency(&mut drawn.latency, &under);
-    chart::throughput(&mut drawn.throughput, &under);
+    chart::latency(latency, &under);
+    chart::throughput(throughput, &under);
 }
 
 fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &Curve)> {

@@ -97,6 +97,16 @@ pub(crate) const ALL: &[Command] = &[
         "Ctrl+ArrowDown",
         |app| move_limit(app, 1.0 / 1.1),
     ),
+    command(
+        "stack-charts",
+        "Curves: charts stacked or side by side",
+        "",
+        |app| Ok(Action::Curves(Curves::Stack(!app.curves.stacked))),
+    ),
+    command("group-by-model", "Curves: group by model", "", |app| {
+        let is_grouped = app.curves.groups_by_model;
+        Ok(Action::Curves(Curves::GroupByModel(!is_grouped)))
+    }),
     command("show-all", "Curves: show every series", "", |_| {
         Ok(Action::Curves(Curves::ShowAll))
     }),

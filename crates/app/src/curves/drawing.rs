@@ -3,6 +3,7 @@
 use super::LegendEntry;
 use super::best::Best;
 use super::graph::GraphCard;
+use super::models::{ModelCharts, ModelGroup};
 use super::row_refs::{CaseRef, SeriesRef};
 use super::trade_off::TradeOff;
 use powerband_findings::chart::spec::ChartSpec;
@@ -32,7 +33,11 @@ pub struct Drawn {
     pub graph: GraphCard,
     /// How many series are not drawn because they were measured under another load.
     pub apart: usize,
-    /// Series by name.
+    /// The models of the legend.
+    pub models: Vec<ModelGroup>,
+    /// The charts of each model, where they are wanted and there are several.
+    pub by_model: Vec<ModelCharts>,
+    /// Series by name, those of a model beside each other.
     pub legend: Vec<LegendEntry>,
     /// The best batch of each shown series under the limit.
     pub best: Vec<Best>,

@@ -7,6 +7,7 @@ pub(crate) mod commands;
 mod drawing;
 pub mod graph;
 pub(crate) mod menu;
+pub mod models;
 pub(crate) mod palette;
 mod row_refs;
 mod tables;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 pub use drawing::{Drawn, Headroom};
+use models::{ModelCharts, ModelGroup};
 use powerband_core::domain::plan::Load;
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
@@ -30,10 +32,15 @@ pub use row_refs::{CaseRef, SeriesRef};
 pub const APART: &str = "Measured under another load: service time and response time are not drawn in one chart. Hide or close the other series to see this one.";
 
 /// The charts that can be shown alone: their ids, and what they are called.
-pub const CHARTS: [(&str, &str); 3] = [
+pub const CHARTS: [(&str, &str); 8] = [
     ("latency", "Latency"),
     ("throughput", "Throughput"),
     ("efficiency", "Efficiency"),
+    ("memory", "Memory"),
+    ("energy", "Energy"),
+    ("trade-off", "Speed and accuracy"),
+    ("histogram", "Latency distribution"),
+    ("strip", "Latency over time"),
 ];
 
 /// The samples of the pinned case.
@@ -64,6 +71,8 @@ pub struct LegendEntry {
     pub name: String,
     /// Its palette index.
     pub colour: usize,
+    /// The place of its model among those of the legend.
+    pub model: usize,
     /// Whether it is drawn.
     pub shown: bool,
     /// Whether it was measured under another load, so that it cannot be drawn beside the others.
@@ -81,6 +90,10 @@ pub struct CurvesState {
     pub hidden: BTreeSet<SeriesId>,
     /// The chart that is shown alone, by its id.
     pub enlarged: Option<&'static str>,
+    /// Whether each model has charts of its own, where there are several.
+    pub groups_by_model: bool,
+    /// Whether the charts over batch sizes stand one below the other and not side by side.
+    pub stacked: bool,
     /// The series under the pointer.
     pub highlighted: Option<SeriesId>,
     /// The case whose samples are shown.
@@ -115,11 +128,26 @@ impl CurvesState {
             &self.hidden,
             self.load(open).is_open(),
         ));
-        let overlays: Vec<Overlay<'_>> = legend
-            .iter()
-            .filter(|entry| entry.shown)
-            .filter_map(|entry| overlay(open, entry))
-            .collect();
+        let models = models::group(open, &mut legend);
+        let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
+        let charts = self.charts_of(open, &shown);
+        let by_model = self.charts_by_model(open, &shown, &models);
+        let overlays = overlays(open, &shown);
+        let limit = self.options.limit_ns;
+        let best = limit.map(|limit| best::best_batches(&overlays, limit, self.options.statistic));
+        let best = best.unwrap_or_default();
+        let drawn = Arc::make_mut(&mut self.drawn);
+        [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
+        drawn.by_model = by_model;
+        drawn.best = best;
+        drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
+        drawn.models = models;
+        drawn.legend = legend;
+    }
+
+    /// Latency, throughput and efficiency of some series, with the pins and the published curves.
+    fn charts_of(&self, open: &OpenSessions, entries: &[&LegendEntry]) -> [ChartSpec; 3] {
+        let overlays = overlays(open, entries);
         let options = &self.options;
         let mut charts = [
             curves::latency(&overlays, options),
@@ -135,25 +163,44 @@ impl CurvesState {
                 ring(chart, pin);
             }
         }
-        let limit = options.limit_ns;
-        let best = limit.map(|limit| best::best_batches(&overlays, limit, options.statistic));
-        let best = best.unwrap_or_default();
-        let drawn = Arc::make_mut(&mut self.drawn);
-        [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
-        drawn.best = best;
-        drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
-        drawn.legend = legend;
-        claims::lay_under(drawn, open);
+        claims::lay_under(&mut charts, entries, open);
+        charts
+    }
+
+    /// The same for each model that is drawn, where that is wanted and there are several.
+    fn charts_by_model(
+        &self,
+        open: &OpenSessions,
+        entries: &[&LegendEntry],
+        models: &[ModelGroup],
+    ) -> Vec<ModelCharts> {
+        let shown = models.iter().filter(|model| model.is_shown).count();
+        if !self.groups_by_model || shown < 2 {
+            return Vec::new();
+        }
+        let models = models.iter().enumerate();
+        let charts = |(place, model): (usize, &ModelGroup)| {
+            let own = entries.iter().copied().filter(|entry| entry.model == place);
+            let own: Vec<&LegendEntry> = own.collect();
+            let [latency, throughput, efficiency] = self.charts_of(open, &own);
+            ModelCharts {
+                name: model.name.clone(),
+                latency,
+                throughput,
+                efficiency,
+            }
+        };
+        models
+            .filter(|(_, model)| model.is_shown)
+            .map(charts)
+            .collect()
     }
 
     /// Makes anew the charts of memory and energy, which know no latency limit.
     pub(crate) fn redraw_resources(&mut self, open: &OpenSessions) {
         let legend = &self.drawn.legend;
-        let overlays: Vec<Overlay<'_>> = legend
-            .iter()
-            .filter(|entry| entry.shown)
-            .filter_map(|entry| overlay(open, entry))
-            .collect();
+        let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
+        let overlays = overlays(open, &shown);
         let mut charts = [
             memory::peak(&overlays),
             energy::per_item(&overlays, self.options.energy),
@@ -207,6 +254,7 @@ impl CurvesState {
                         id,
                         name: open.series_name(session.id, curve.setup),
                         colour: open.colour(session.id, curve.setup),
+                        model: 0,
                         shown: !is_apart && !self.hidden.contains(&id),
                         is_apart,
                         explained: if is_apart {
@@ -218,6 +266,25 @@ impl CurvesState {
                 })
             })
             .collect()
+    }
+
+    /// Whether a chart has something to show, by its id.
+    pub(crate) fn has_chart(&self, id: &str) -> bool {
+        let drawn = &self.drawn;
+        let pinned = self.pinned.as_ref();
+        match id {
+            "memory" => !drawn.memory.is_empty(),
+            "energy" => !drawn.energy.is_empty(),
+            "trade-off" => !drawn.trade_off.chart.is_empty(),
+            "histogram" => pinned.is_some_and(|pinned| !pinned.histogram.is_empty()),
+            "strip" => pinned.is_some_and(|pinned| !pinned.strip.is_empty()),
+            _ => true,
+        }
+    }
+
+    /// The chart that is shown alone and has something to show.
+    pub fn shown_alone(&self) -> Option<&'static str> {
+        self.enlarged.filter(|id| self.has_chart(id))
     }
 
     /// Forgets a session that is no longer open.
@@ -264,6 +331,11 @@ fn no_energy(open: &OpenSessions, legend: &[LegendEntry]) -> Option<String> {
         }
     }
     reason
+}
+
+fn overlays<'a>(open: &'a OpenSessions, entries: &[&LegendEntry]) -> Vec<Overlay<'a>> {
+    let overlays = entries.iter().filter_map(|entry| overlay(open, entry));
+    overlays.collect()
 }
 
 fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a>> {

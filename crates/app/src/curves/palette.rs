@@ -1,6 +1,7 @@
 //! In the command palette: series, and what is drawn of them.
 
 use super::CHARTS;
+use super::models::is_alone;
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -11,7 +12,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
         return Vec::new();
     }
-    [series(app), enlarged(app), cards(app)].concat()
+    [series(app), models(app), enlarged(app), cards(app)].concat()
 }
 
 fn offer(title: &str, curves: Curves) -> Offered {
@@ -41,11 +42,22 @@ fn series(app: &App) -> Vec<Offered> {
         .collect()
 }
 
+/// Each model alone.
+fn models(app: &App) -> Vec<Offered> {
+    let models = &app.curves.drawn.models;
+    let places = (0..models.len()).filter(|place| models.len() > 1 && !is_alone(models, *place));
+    let only = |place: usize| {
+        let title = format!("{} only", models[place].name);
+        offer(&title, Curves::OnlyModel(place))
+    };
+    places.map(only).collect()
+}
+
 /// Each chart alone, or all again.
 fn enlarged(app: &App) -> Vec<Offered> {
     let charts = CHARTS
         .iter()
-        .filter(|(id, _)| app.curves.enlarged != Some(*id));
+        .filter(|(id, _)| app.curves.enlarged != Some(*id) && app.curves.has_chart(id));
     let alone = charts.map(|(id, title)| {
         let title = format!("{} chart alone", title.to_lowercase());
         offer(&title, Curves::Enlarge(Some(id)))

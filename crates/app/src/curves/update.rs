@@ -15,6 +15,9 @@ use powerband_findings::chart::{lanes, samples};
 /// Buckets of a strip: more than any screen has columns for it.
 const STRIP_BUCKETS: usize = 1_000;
 
+/// The charts of the pinned case.
+const OF_SAMPLES: [&str; 2] = ["histogram", "strip"];
+
 /// Parts of the curves screen to update.
 enum Part {
     /// The charts that know the latency limit.
@@ -43,6 +46,10 @@ impl App {
             }
             Curves::Enlarge(chart) => {
                 state.enlarged = chart;
+                return;
+            }
+            Curves::Stack(stacked) => {
+                state.stacked = stacked;
                 return;
             }
             Curves::Statistic(statistic) => state.options.statistic = statistic,
@@ -82,6 +89,12 @@ impl App {
                     others
                 };
             }
+            Curves::OnlyModel(place) => {
+                let legend = state.drawn.legend.iter();
+                let others = legend.filter(|entry| entry.model != place);
+                state.hidden = others.map(|entry| entry.id).collect();
+            }
+            Curves::GroupByModel(is_grouped) => state.groups_by_model = is_grouped,
             Curves::ShowAll => state.hidden.clear(),
             Curves::Pin(pin) => self.pin(pin),
             Curves::PinStep(by) => {
@@ -99,9 +112,13 @@ impl App {
             Part::Charts => return self.curves.redraw_charts(&self.sessions),
             Part::HeldCharts => {
                 // If the axis grew with the limit, the pointer would drag it ever further.
-                let held = self.curves.drawn.latency.y.clone();
+                let held = Arc::clone(&self.curves.drawn);
                 self.curves.redraw_charts(&self.sessions);
-                Arc::make_mut(&mut self.curves.drawn).latency.y = held;
+                let drawn = Arc::make_mut(&mut self.curves.drawn);
+                drawn.latency.y = held.latency.y.clone();
+                for (charts, held) in drawn.by_model.iter_mut().zip(&held.by_model) {
+                    charts.latency.y = held.latency.y.clone();
+                }
                 return;
             }
             Part::AllCharts => {
@@ -143,6 +160,10 @@ impl App {
     fn pin(&mut self, pin: Option<Pin>) {
         self.curves.pin = pin;
         self.curves.pinned = None;
+        // What was zoomed belonged to the samples of another case.
+        for chart in OF_SAMPLES {
+            self.charts.look(Screen::Curves, chart.to_owned(), None);
+        }
         let Some((pin, open)) = pin.and_then(|pin| Some((pin, self.sessions.get(pin.session)?)))
         else {
             return;

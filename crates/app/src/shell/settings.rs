@@ -139,6 +139,10 @@ pub struct Remembered {
     pub linear_latency: bool,
     /// Whether throughput is drawn on a logarithmic axis.
     pub log_throughput: bool,
+    /// Whether the charts of *Curves* stand one below the other.
+    pub stacked_charts: bool,
+    /// Whether each model has charts of its own there.
+    pub charts_by_model: bool,
     /// The number that stands for a case's latency.
     pub statistic: Statistic,
     /// Which efficiency is drawn.
@@ -256,6 +260,8 @@ impl App {
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
             log_throughput: self.curves.options.log_throughput,
+            stacked_charts: self.curves.stacked,
+            charts_by_model: self.curves.groups_by_model,
             statistic: self.curves.options.statistic,
             efficiency: self.curves.options.efficiency,
             draft: self.planner.draft.clone(),

@@ -23,6 +23,8 @@ impl App {
             self.log_open = false;
         } else if let Some(id) = self.notices.newest_up() {
             self.notices.dismiss(id);
+        } else if self.charts.is_zoomed(self.screen) {
+            self.charts.look_at_all(self.screen);
         } else if self.screen == Screen::Curves && self.curves.enlarged.is_some() {
             self.curves(Curves::Enlarge(None));
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {

@@ -31,6 +31,7 @@ pub mod kernel_name;
 pub mod lint;
 pub mod memory;
 pub mod metrics;
+pub mod models;
 pub mod past_durations;
 pub mod peak;
 pub mod plan_estimate;

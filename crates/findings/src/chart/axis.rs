@@ -1,5 +1,7 @@
 //! Axes: how far they reach, and where they are labelled with round numbers.
 
+use std::collections::BTreeSet;
+
 use super::spec::{Axis, Scale, Tick};
 use powerband_core::base::humanize;
 
@@ -92,13 +94,7 @@ pub fn batches(batches: impl IntoIterator<Item = usize>) -> Axis {
         scale: Scale::Log2,
         low: low - BATCH_PADDING,
         high: high + BATCH_PADDING,
-        ticks: spread_out(&sizes, high - low)
-            .into_iter()
-            .map(|size| Tick {
-                at: place(&size),
-                text: humanize::count(size as u64),
-            })
-            .collect(),
+        ticks: at_sizes(&spread_out(&sizes, high - low)),
     }
 }
 
@@ -187,6 +183,52 @@ pub fn moved(axis: &Axis, low: f64, high: f64) -> Option<Axis> {
     })
 }
 
+/// A part of an axis, with labels for it; `sizes` are the batch sizes that a batch axis may be labelled at.
+pub(super) fn zoomed(axis: &Axis, (low, high): (f64, f64), sizes: &BTreeSet<u64>) -> Axis {
+    let is_seen = |at: f64| (low..=high).contains(&at);
+    let is_number = |tick: &Tick| tick.text == plain(axis.scale.value(tick.at));
+    let kept = || axis.ticks.iter().filter(|tick| is_seen(tick.at)).cloned();
+    let ticks: Vec<Tick> = match axis.scale {
+        Scale::Linear if axis.ticks.iter().all(is_number) => labelled(round_numbers(low, high)),
+        Scale::Log10 => at_logarithms(logarithmic_labels(low, high)),
+        Scale::Log2 => {
+            let sizes = sizes.iter().map(|size| *size as usize);
+            let seen = sizes.filter(|size| *size > 0 && is_seen((*size as f64).log2()));
+            let mut seen: Vec<usize> = seen.collect();
+            let round = round_numbers(low.exp2(), high.exp2()).into_iter();
+            let whole = round.filter(|size| size.fract() == 0.0 && *size > 0.0);
+            if seen.is_empty() {
+                seen.extend(whole.map(|size| size as usize));
+            }
+            at_sizes(&spread_out(&seen, high - low))
+        }
+        Scale::Linear | Scale::FromOne => kept().collect(),
+    };
+    Axis {
+        title: axis.title.clone(),
+        scale: axis.scale,
+        low,
+        high,
+        ticks,
+    }
+}
+
+fn at_sizes(sizes: &[usize]) -> Vec<Tick> {
+    let tick = |size: &usize| Tick {
+        at: Scale::Log2.place(*size as f64),
+        text: humanize::count(*size as u64),
+    };
+    sizes.iter().map(tick).collect()
+}
+
+fn at_logarithms(values: Vec<f64>) -> Vec<Tick> {
+    let tick = |value: f64| Tick {
+        at: value.log10(),
+        text: plain(value),
+    };
+    values.into_iter().map(tick).collect()
+}
+
 /// A logarithmic axis around values above zero, with 4 to 7 labels at 1, at 1 and 3, or at 1, 2 and 5
 /// of each decade; finer where it is shorter than a decade, coarser where it is long.
 pub fn logarithmic(title: &str, lowest: f64, highest: f64) -> Axis {
@@ -204,13 +246,7 @@ pub fn logarithmic(title: &str, lowest: f64, highest: f64) -> Axis {
         scale: Scale::Log10,
         low,
         high,
-        ticks: logarithmic_labels(low, high)
-            .into_iter()
-            .map(|value| Tick {
-                at: value.log10(),
-                text: plain(value),
-            })
-            .collect(),
+        ticks: at_logarithms(logarithmic_labels(low, high)),
     }
 }
 

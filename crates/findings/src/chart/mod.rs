@@ -24,3 +24,4 @@ pub mod timeline;
 pub mod timeline_figure;
 pub mod trade_off;
 pub mod treemap;
+pub mod view;

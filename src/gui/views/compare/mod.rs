@@ -502,7 +502,7 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
     let look = Look {
         height: 230.0,
         highlighted: None,
-        zooms: false,
+        zooms: true,
         crosshair: true,
     };
     let touched = chart::show(ui, id, spec, look);

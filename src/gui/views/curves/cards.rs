@@ -2,7 +2,7 @@
 
 use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rangef, RichText, Sense, Ui, vec2};
 
-use super::react;
+use super::{react, title};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::chart::{self, Look};
@@ -106,7 +106,7 @@ pub(super) fn memory(
         ui.horizontal(|ui| {
             // As high as the head of the card beside it.
             ui.set_min_height(size::CONTROL);
-            label::card_title(ui, &drawn.memory.title);
+            title::show(ui, "memory", &drawn.memory.title, "", app, changes);
         });
         if drawn.memory.is_empty() {
             return nothing(
@@ -137,7 +137,7 @@ pub(super) fn energy(
     let drawn = &app.curves.drawn;
     resource(ui, width, lines_of_headroom(app), |ui| {
         ui.horizontal(|ui| {
-            label::card_title(ui, &drawn.energy.title);
+            title::show(ui, "energy", &drawn.energy.title, "", app, changes);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let kinds: Vec<(EnergyKind, String, &str)> = EnergyKind::ALL
                     .iter()
@@ -181,7 +181,7 @@ fn look(app: &App, height: f32) -> Look {
     Look {
         height,
         highlighted: app.curves.highlighted,
-        zooms: false,
+        zooms: true,
         crosshair: true,
     }
 }
@@ -229,7 +229,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
                 .as_ref()
                 .filter(|charts| charts.pin == pin)
             {
-                Some(charts) => samples(ui, charts),
+                Some(charts) => samples(ui, app, charts, changes),
                 None => {
                     ui.allocate_space(vec2(1.0, SAMPLES));
                 }
@@ -278,7 +278,7 @@ fn is_new_pin(ui: &Ui, pin: Option<Pin>) -> bool {
     last.is_some_and(|(frame, before)| frame + 1 >= now && before != pin)
 }
 
-fn samples(ui: &mut Ui, charts: &Pinned) {
+fn samples(ui: &mut Ui, app: &App, charts: &Pinned, changes: &mut Vec<Curves>) {
     if let Some(told) = &charts.told {
         let color = theme::roles(ui).quiet;
         label::copyable(ui, RichText::new(told).color(color));
@@ -301,36 +301,39 @@ fn samples(ui: &mut Ui, charts: &Pinned) {
         label::quiet(ui, line);
     }
     let width = ui.available_width();
+    // One that is shown alone stands above.
+    let alone = app.curves.shown_alone();
     let strip = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let left = width * 0.38;
-        one(
-            ui,
-            left,
-            "Latency distribution",
-            "histogram",
-            &charts.histogram,
-            false,
-        );
+        if alone != Some("histogram") {
+            let words = "Latency distribution";
+            one(
+                ui,
+                left,
+                words,
+                "histogram",
+                &charts.histogram,
+                app,
+                changes,
+            );
+        }
+        if alone == Some("strip") {
+            return None;
+        }
         let words = "Latency over time; drag and Ctrl+scroll to zoom";
-        // The zoom belongs to its case.
-        let id = format!("strip of {:?}", charts.pin);
-        one(
-            ui,
-            width - left - space::MEDIUM,
-            words,
-            &id,
-            &charts.strip,
-            true,
-        )
+        let rest = width - left - space::MEDIUM;
+        Some(one(ui, rest, words, "strip", &charts.strip, app, changes))
     });
-    let (time, moved) = strip.inner;
+    let (time, moved) = strip
+        .inner
+        .map_or((None, None), |(time, moved)| (Some(time), moved));
     if !charts.lanes.is_empty() {
         ui.add_space(space::SMALL);
         label::caption(ui, "Device telemetry over the same time");
         match moved {
-            Some(seen) => lanes::show(ui, &charts.lanes.seen(seen), Some(time)),
-            None => lanes::show(ui, &charts.lanes, Some(time)),
+            Some(seen) => lanes::show(ui, &charts.lanes.seen(seen), time),
+            None => lanes::show(ui, &charts.lanes, time),
         };
     }
 }
@@ -342,16 +345,18 @@ fn one(
     words: &str,
     id: &str,
     spec: &ChartSpec,
-    zooms: bool,
+    app: &App,
+    changes: &mut Vec<Curves>,
 ) -> (Rangef, Option<Axis>) {
     let shown = ui.allocate_ui(vec2(width, SAMPLES + 20.0), |ui| {
         ui.vertical(|ui| {
             ui.set_width(width);
-            label::caption(ui, words);
+            let shown = label::caption(ui, words);
+            title::enlarges(ui, &shown, id, "", app, changes);
             let look = Look {
                 height: SAMPLES,
                 highlighted: None,
-                zooms,
+                zooms: true,
                 crosshair: false,
             };
             let touched = chart::show(ui, id, spec, look);

@@ -2,6 +2,7 @@
 
 use eframe::egui::{Align, ComboBox, Layout, Ui};
 
+use super::title;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, Look, Touched};
 use crate::gui::widgets::data_table::{self, DataTable};
@@ -26,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
-            head(ui, drawn, changes);
+            head(ui, app, drawn, changes);
             if drawn.rows.is_empty() {
                 label::quiet(
                     ui,
@@ -37,11 +38,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
             label::quiet_line(ui, &drawn.compared);
             if drawn.chart.is_empty() {
                 label::quiet(ui, "None of these has both a speed and an accuracy.");
-            } else {
+            } else if app.curves.shown_alone() != Some("trade-off") {
                 let look = Look {
                     height: CHART,
                     highlighted: app.curves.highlighted,
-                    zooms: false,
+                    zooms: true,
                     crosshair: false,
                 };
                 let touched = chart::show(ui, "trade-off", &drawn.chart, look);
@@ -54,10 +55,15 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     ui.add_space(space::MEDIUM);
 }
 
-fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
+fn head(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
-        label::card_title(ui, "Speed and accuracy").on_hover_text(
+        title::show(
+            ui,
+            "trade-off",
+            "Speed and accuracy",
             "Each setup by speed and by how close its outputs are to the float network. The line is the Pareto front: no other setup dominates those on it.",
+            app,
+            changes,
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
@@ -87,7 +93,7 @@ fn head(ui: &mut Ui, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     });
 }
 
-fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
     if let Some((series, _)) = touched.hovered {
         changes.push(Curves::Highlight(Some(series)));
         let words = hover_words(app, series);

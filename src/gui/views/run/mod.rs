@@ -317,7 +317,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     let look = Look {
         height: 250.0,
         highlighted: None,
-        zooms: false,
+        zooms: true,
         crosshair: false,
     };
     let touched = chart::show(ui, "live-throughput", &run.throughput, look);

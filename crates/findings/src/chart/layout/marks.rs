@@ -49,7 +49,11 @@ pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
             }
             Mark::Drop { at, series, .. } => {
                 let (x, y) = plot.place(at.0, at.1);
-                Shape::Drop((x, y + radius(BELOW_POINT)), (x, inner.bottom), *series)
+                let top = (y + radius(BELOW_POINT)).max(inner.top);
+                if top >= inner.bottom {
+                    return None;
+                }
+                Shape::Drop((x, top), (x, inner.bottom), *series)
             }
             Mark::Level { y, .. } => {
                 let y = plot.place(plot.spec().x.low, *y).1;

@@ -54,7 +54,10 @@ pub fn column_intervals(plot: &dyn Plot, series: &Series) -> Vec<(At, At)> {
         .iter()
         .filter(|_| series.stroke == Stroke::Bars);
     let with_band = points.filter_map(|point| Some((point.x, point.band?)));
+    let inner = plot.inner().grown(1.0);
+    let is_seen = |x: f64| (inner.left..=inner.right).contains(&plot.place(x, 0.0).0);
     with_band
+        .filter(|(x, _)| is_seen(*x))
         .flat_map(|(x, band)| interval(plot, x, band, true))
         .collect()
 }
