@@ -48,7 +48,7 @@ impl Colours {
     pub(super) fn assign(&mut self, id: SessionId, wanted: &Wanted<'_>) {
         let before = self.open.remove(&id);
         let before = before.map_or_else(Vec::new, |assigned| assigned.series);
-        let earlier = self.closed.remove(&wanted.key).unwrap_or_default();
+        let earlier = self.closed.get(&wanted.key).cloned().unwrap_or_default();
         let mut found: Vec<Option<usize>> = vec![None; wanted.saved.len()];
         for (place, saved) in wanted.saved.iter().enumerate() {
             let kept = before.get(place).filter(|(_, known)| known == saved);
@@ -87,7 +87,7 @@ impl Colours {
         let fresh = std::mem::take(&mut self.fresh);
         if fresh.len() > 1 {
             for id in &fresh {
-                self.close(*id);
+                self.open.remove(id);
             }
         }
         fresh
@@ -199,6 +199,22 @@ mod tests {
         assert_eq!(open(&mut colours, 2, "b", &[Some(3), Some(0)]), [3, 2]);
         // Another colour was saved since then.
         assert_eq!(open(&mut colours, 2, "b", &[Some(4), Some(0)]), [4, 2]);
+    }
+
+    #[test]
+    fn colours_go_by_the_order_in_which_files_were_asked_for() {
+        let mut colours = Colours::default();
+        // The second file was read first.
+        for (id, key) in [(2, "b"), (1, "a")] {
+            colours.came(SessionId(id));
+            open(&mut colours, id, key, &[None; 2]);
+        }
+        for id in colours.take_fresh() {
+            let key = ["", "a", "b"][id.0 as usize];
+            open(&mut colours, id.0, key, &[None; 2]);
+        }
+        assert_eq!([all(&colours, 1), all(&colours, 2)], [[0, 1], [2, 3]]);
+        assert!(colours.take_fresh().is_empty());
     }
 
     #[test]
