@@ -142,6 +142,7 @@ impl Progress {
         if matches!(stamped.event, RunEvent::Paused | RunEvent::Resumed) {
             meter.rest();
         }
+        meter.follow(&stamped.event, stamped.at_ns);
         let progress = meter.read(session, stamped.at_ns);
         let left = left_words(progress.remaining_s, progress.note.as_deref());
         let left = left.map_or_else(String::new, |left| format!(", {left}"));

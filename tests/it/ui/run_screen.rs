@@ -5,8 +5,8 @@ use eframe::egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhas
 use powerband_app::App;
 use powerband_app::action::{Action, Run as RunAction};
 use powerband_app::notices::Weight;
-use powerband_app::run::LiveRun;
 use powerband_app::run::states::CaseFilter;
+use powerband_app::run::{LiveRun, Stage};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::Outcome;
 use rustix::process::{Pid, Signal};
@@ -105,8 +105,18 @@ fn the_table_follows_the_active_case_until_it_is_scrolled_or_sorted() {
     assert!(run(desk.app()).follows);
     // The row of the active case is on the screen, wherever it stands among sixty.
     let is_far = |app: &App| active_row(app).is_some_and(|row| row > 25);
-    desk.until("a case far down is active", is_far);
-    desk.steps(3);
+    // Cases take turns within milliseconds, so the run rests while the hand looks.
+    for _ in 0..50 {
+        desk.until("a case far down is active", is_far);
+        desk.act(Action::Run(RunAction::Pause));
+        desk.until("the run rests", |app| run(app).stage == Stage::Paused);
+        if is_far(desk.app()) {
+            break;
+        }
+        desk.act(Action::Run(RunAction::Resume));
+        desk.until("it goes on", |app| run(app).stage == Stage::Measuring);
+    }
+    desk.steps(6);
     let session = run(desk.app()).session.clone().expect("a session");
     let case = run(desk.app()).current_case().expect("an active case");
     let name = format!(

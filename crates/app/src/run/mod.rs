@@ -189,6 +189,7 @@ impl LiveRun {
     pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
         self.log_event(&stamped);
         self.follow(&stamped.event, stamped.at_ns);
+        self.meter.follow(&stamped.event, stamped.at_ns);
         let is_of_devices = matches!(
             stamped.event,
             RunEvent::Read { .. } | RunEvent::DeviceLost { .. } | RunEvent::Idled { .. }

@@ -1,11 +1,15 @@
 //! The progress of a run and its remaining time.
 
+mod pace;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use self::pace::{Pace, Times, round_times, rounds_of_run};
 use super::countdown::{Countdown, Left};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::MOST_ROUNDS_FACTOR;
 use powerband_core::domain::session::{Completion, Session};
@@ -25,7 +29,7 @@ pub struct Progress {
     /// Those of them that are beyond the plan, because intervals are not narrow enough yet.
     pub added_visits: u64,
     /// Share of the time that has passed, by the same estimate as the remaining time, which includes
-    /// warm-ups and first runs.
+    /// starts, first runs and warm-ups. It never falls, and is 1 only where everything is over.
     pub share: f64,
     /// Whether everything is over.
     pub is_over: bool,
@@ -33,7 +37,7 @@ pub struct Progress {
     pub done_cases: usize,
     /// Cases in all.
     pub cases: usize,
-    /// Seconds that are still to come; not known before the first round is over, nor once all rounds are.
+    /// Seconds that are still to come, never below zero; not known once all rounds are measured.
     pub remaining_s: Option<f64>,
     /// Why that has grown, or is not known.
     pub note: Option<String>,
@@ -49,12 +53,8 @@ impl Progress {
         (self.share * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
     }
 
-    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it. Nothing is
-    /// estimated before the first round is over.
+    /// `27 % of the time`: the rounds, which take unequal times, are counted beside it.
     pub fn time_words(&self) -> String {
-        if self.done_visits == 0 && !self.is_over {
-            return "estimated after the first round".to_owned();
-        }
         format!("{} % of the time", self.percent())
     }
 
@@ -89,6 +89,14 @@ pub struct Meter {
     /// How wide the interval of a case is, with the number of rounds that it had then.
     widths: BTreeMap<CaseKey, (usize, f64)>,
     countdown: Countdown,
+    /// The case that is visited.
+    visited: Option<CaseKey>,
+    /// When the step of the visit began that is not over.
+    since_ns: Option<u64>,
+    /// The share that was shown last; nothing before the first reading.
+    shown: Option<f64>,
+    /// When that was; nothing after a rest.
+    read_ns: Option<u64>,
 }
 
 impl Meter {
@@ -103,6 +111,22 @@ impl Meter {
     /// The run rests; its time does not go on.
     pub fn rest(&mut self) {
         self.countdown.forget();
+        self.read_ns = None;
+    }
+
+    /// Takes one event in: which step of which visit goes on, and since when.
+    pub fn follow(&mut self, event: &RunEvent, at_ns: u64) {
+        match event {
+            RunEvent::VisitBegan { case, .. } => self.visited = Some(*case),
+            RunEvent::SetupReady { .. }
+            | RunEvent::CaseOpened { .. }
+            | RunEvent::WarmedUp { .. }
+            | RunEvent::RoundFinished { .. }
+            | RunEvent::CaseEnded { .. }
+            | RunEvent::Resumed => {}
+            _ => return,
+        }
+        self.since_ns = Some(at_ns);
     }
 
     /// How far the run has come at a moment, in nanoseconds since it began.
@@ -117,11 +141,13 @@ impl Meter {
         let (done_visits, planned_visits) = (sum(|v| v.done), sum(|v| v.done + v.left));
         let done_cases = session.cases.iter().filter(|c| c.outcome.is_final());
         let is_over = session.completion != Completion::Interrupted;
-        let times = Pace::of(session)
-            .filter(|_| !is_over)
-            .map(|pace| pace.times(session, &visits, now_ns));
+        let step = self.visited.zip(self.since_ns);
+        let times = (!is_over && planned_visits > 0)
+            .then(|| Pace::of(session).times(session, &visits, step, now_ns));
         let left = self.left(session, times.as_ref(), planned_visits, now_ns);
-        let share = times.as_ref().map_or(0.0, Times::share);
+        let share = times
+            .as_ref()
+            .map_or(0.0, |times| self.advance(times, now_ns));
         Progress {
             done_visits,
             planned_visits,
@@ -140,6 +166,24 @@ impl Meter {
                 })
                 .map(Case::key),
         }
+    }
+
+    /// The share of the time that has passed. It moves on by the time since the last reading as a part of the
+    /// time that is left: so it never falls, is slower where the estimate grew, and reaches the end with it.
+    fn advance(&mut self, times: &Times, now_ns: u64) -> f64 {
+        let passed_ns = self
+            .read_ns
+            .map_or(0, |read_ns| now_ns.saturating_sub(read_ns)) as f64;
+        let share = match self.shown {
+            None => times.share(),
+            Some(shown) if passed_ns > 0.0 => {
+                shown + (1.0 - shown) * passed_ns / (passed_ns + times.left_ns)
+            }
+            Some(shown) => shown,
+        };
+        self.read_ns = Some(now_ns);
+        self.shown = Some(share);
+        share
     }
 
     fn left(
@@ -234,12 +278,6 @@ struct Visits {
     planned: u64,
 }
 
-/// The rounds of a case that this run measures: those of earlier runs were there already.
-fn rounds_of_run<'a>(session: &Session, case: &'a Case) -> impl Iterator<Item = &'a Round> {
-    let first = session.sittings.last().map_or(0, |last| last.first_round);
-    case.rounds.iter().filter(move |round| round.round >= first)
-}
-
 /// What is done once all rounds are measured.
 fn what_follows(session: &Session) -> &'static str {
     let plan = &session.plan;
@@ -296,147 +334,6 @@ impl fmt::Display for Tally {
         }
         Ok(())
     }
-}
-
-/// What was spent on visits, and what will be, in nanoseconds.
-struct Times {
-    done_ns: f64,
-    left_ns: f64,
-    /// Whether no round is left.
-    is_measured: bool,
-}
-
-impl Times {
-    fn share(&self) -> f64 {
-        let all = self.done_ns + self.left_ns;
-        if all > 0.0 { self.done_ns / all } else { 0.0 }
-    }
-}
-
-/// What things have taken so far, in nanoseconds.
-struct Pace {
-    /// A round of any case, and of each setup's cases where there is one.
-    round: f64,
-    round_of_setup: Vec<Option<f64>>,
-    /// The first run and the warm-up, likewise.
-    opening: f64,
-    opening_of_setup: Vec<Option<f64>>,
-    /// From the end of a round to the start of the next, where nothing had to be warmed up.
-    between: f64,
-    /// When the last round ended.
-    last_end: f64,
-}
-
-impl Pace {
-    /// Nothing before the first round is over.
-    fn of(session: &Session) -> Option<Self> {
-        let setups = 0..session.plan.setups.len();
-        let rounds = |setup: Option<usize>| middle(session, setup, round_times);
-        let openings = |setup: Option<usize>| middle(session, setup, opening_time);
-        Some(Self {
-            round: rounds(None)?,
-            round_of_setup: setups.clone().map(|setup| rounds(Some(setup))).collect(),
-            opening: openings(None).unwrap_or_default(),
-            opening_of_setup: setups.map(|setup| openings(Some(setup))).collect(),
-            between: between_rounds(session),
-            last_end: ends(session).fold(0, u64::max) as f64,
-        })
-    }
-
-    fn times(&self, session: &Session, visits: &BTreeMap<CaseKey, Visits>, now_ns: u64) -> Times {
-        let left_of = |case: &Case| visits.get(&case.key()).map_or(0, |visits| visits.left);
-        let cases = session.cases.iter();
-        let total: f64 = cases
-            .map(|case| self.remaining_of_case(session, case, left_of(case)))
-            .sum();
-        let cases = session.cases.iter();
-        let done: f64 = cases.map(|case| self.done_of_case(session, case)).sum();
-        // What has passed since the last round ended was spent on one of these, but a rest or a
-        // slow start must not use up the time of all others.
-        let one_visit = self.round + self.between + self.opening;
-        let passed = (now_ns as f64 - self.last_end).clamp(0.0, one_visit.min(total));
-        Times {
-            done_ns: done + passed,
-            left_ns: total - passed,
-            is_measured: visits.values().all(|visits| visits.left == 0),
-        }
-    }
-
-    /// What a case has taken; rests are no part of it.
-    fn done_of_case(&self, session: &Session, case: &Case) -> f64 {
-        let rounds = rounds_of_run(session, case).map(|round| round.spent_ns as f64 + self.between);
-        rounds.chain(opening_time(case)).sum()
-    }
-
-    fn remaining_of_case(&self, session: &Session, case: &Case, left: u64) -> f64 {
-        if left == 0 {
-            return 0.0;
-        }
-        let pick = |of_setup: &[Option<f64>], any: f64| {
-            of_setup.get(case.setup).copied().flatten().unwrap_or(any)
-        };
-        let own = median(&round_times(case));
-        let round = own.unwrap_or_else(|| pick(&self.round_of_setup, self.round));
-        let is_open = case.warm_up.is_some() || rounds_of_run(session, case).next().is_some();
-        let opening = if is_open {
-            0.0
-        } else {
-            pick(&self.opening_of_setup, self.opening)
-        };
-        left as f64 * (round + self.between) + opening
-    }
-}
-
-/// The median of something over all cases, or over those of one setup.
-fn middle(session: &Session, setup: Option<usize>, times: fn(&Case) -> Vec<f64>) -> Option<f64> {
-    let cases = session.cases.iter();
-    let found: Vec<f64> = cases
-        .filter(|case| setup.is_none_or(|setup| case.setup == setup))
-        .flat_map(times)
-        .collect();
-    median(&found)
-}
-
-fn round_times(case: &Case) -> Vec<f64> {
-    case.rounds
-        .iter()
-        .map(|round| round.spent_ns as f64)
-        .collect()
-}
-
-fn opening_time(case: &Case) -> Vec<f64> {
-    let Some((opening, warm_up)) = case.opening.as_ref().zip(case.warm_up.as_ref()) else {
-        return Vec::new();
-    };
-    vec![(opening.open_ns + opening.first_run_ns + warm_up.spent_ns) as f64]
-}
-
-fn ends(session: &Session) -> impl Iterator<Item = u64> + '_ {
-    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
-    rounds.map(|round| round.started_ns + round.spent_ns)
-}
-
-/// The median time between rounds, of those that are not the first of their case.
-fn between_rounds(session: &Session) -> f64 {
-    let mut visits: Vec<(u64, u64, bool)> = session
-        .cases
-        .iter()
-        .flat_map(|case| case.rounds.iter().enumerate())
-        .map(|(index, round)| {
-            (
-                round.started_ns,
-                round.started_ns + round.spent_ns,
-                index == 0,
-            )
-        })
-        .collect();
-    visits.sort_unstable();
-    let gaps: Vec<f64> = visits
-        .windows(2)
-        .filter(|pair| !pair[1].2)
-        .map(|pair| pair[1].0.saturating_sub(pair[0].1) as f64)
-        .collect();
-    median(&gaps).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::analysis::testing::{add_round, end, failed, session};
-use powerband_core::domain::case::{Opening, WarmUp};
+use powerband_core::domain::case::{Opening, Round, WarmUp};
+use powerband_core::domain::event::Stamped;
 use powerband_core::domain::plan::{Judging, MeasureRule, PresetName};
+use powerband_core::domain::setup_report::SetupReport;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -22,12 +24,16 @@ fn half_way() -> Session {
 }
 
 #[test]
-fn a_run_that_has_not_begun_knows_no_time() {
-    let progress = of(&session(&["ort:cpu"], &[1, 2]), 5);
+fn a_run_that_has_not_begun_takes_what_its_plan_asks_for() {
+    let progress = of(&session(&["ort:cpu"], &[1, 2]), 0);
     assert_eq!((progress.done_visits, progress.planned_visits), (0, 6));
-    assert_eq!((progress.share, progress.remaining_s), (0.0, None));
     assert_eq!(progress.current, None);
-    assert_eq!(progress.time_words(), "estimated after the first round");
+    assert_eq!(progress.time_words(), "0 % of the time");
+    // A start, and two cases with a first run, half a second of warm-up, and a second in three rounds that are
+    // woken up.
+    let expected = 1.0 + 2.0 * (0.3 + 0.5 + 1.0 + 0.45);
+    let remaining = progress.remaining_s.unwrap();
+    assert!((remaining - expected).abs() < 1e-9, "{remaining}");
 }
 
 #[test]
@@ -172,4 +178,195 @@ fn the_time_that_is_left_falls_or_says_why_not() {
         }
     }
     assert!(seconds_at_zero <= 1, "{seconds_at_zero}");
+}
+
+/// Numbers between 0 and 1, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as f64 / (1_u64 << 31) as f64
+    }
+}
+
+/// A run in progress: its session, its clock, and what was read of its progress.
+struct Simulated {
+    session: Session,
+    meter: Meter,
+    at_ns: u64,
+    /// Seconds since the beginning, with what was read then.
+    read: Vec<(f64, Progress)>,
+}
+
+impl Simulated {
+    fn new(setups: &[&str], batches: &[usize]) -> Self {
+        Self {
+            session: session(setups, batches),
+            meter: Meter::default(),
+            at_ns: 0,
+            read: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, event: RunEvent) {
+        self.meter.follow(&event, self.at_ns);
+        let at_ns = self.at_ns;
+        self.session.apply(Stamped { at_ns, event });
+        self.look();
+    }
+
+    fn look(&mut self) {
+        let progress = self.meter.read(&self.session, self.at_ns);
+        self.read.push((self.at_ns as f64 / 1e9, progress));
+    }
+
+    /// Time passes, and the window looks four times a second.
+    fn pass(&mut self, ns: u64) {
+        let end_ns = self.at_ns + ns;
+        while self.at_ns + SECOND / 4 < end_ns {
+            self.at_ns += SECOND / 4;
+            self.look();
+        }
+        self.at_ns = end_ns;
+    }
+
+    fn visit(&mut self, case: CaseKey, round: u32, dice: &mut Dice) {
+        let seconds = |seconds: f64| (seconds * 1e9) as u64;
+        let begins = None;
+        self.tell(RunEvent::VisitBegan { case, begins });
+        if self.session.reports[case.setup].is_none() {
+            let load_ns = seconds(0.4 + 4.0 * dice.next());
+            self.pass(load_ns);
+            let report = SetupReport {
+                load_ns,
+                ..SetupReport::default()
+            };
+            self.tell(RunEvent::SetupReady {
+                setup: case.setup,
+                report,
+            });
+        }
+        if self
+            .session
+            .case(case)
+            .is_some_and(|case| case.opening.is_none())
+        {
+            let first_run_ns = seconds(0.2 + dice.next());
+            self.pass(first_run_ns);
+            let opening = Opening {
+                first_run_ns,
+                ..Opening::default()
+            };
+            self.tell(RunEvent::CaseOpened { case, opening });
+            let spent_ns = seconds(0.5 + dice.next());
+            self.pass(spent_ns);
+            let warm_up = WarmUp {
+                spent_ns,
+                runs: 40,
+                ..WarmUp::default()
+            };
+            self.tell(RunEvent::WarmedUp { case, warm_up });
+        }
+        self.tell(RunEvent::RoundStarted { case, round });
+        let started_ns = self.at_ns;
+        let spent_ns = seconds((0.3 + 0.1 * case.batch as f64) * (0.9 + 0.2 * dice.next()));
+        self.pass(spent_ns);
+        let round = Round {
+            round,
+            started_ns,
+            spent_ns,
+            samples_ns: vec![spent_ns / 10; 10],
+            ..Round::default()
+        };
+        self.tell(RunEvent::RoundFinished { case, round });
+    }
+
+    /// Every round of every case; some cases of the second setup fail in the middle.
+    fn run(mut self, seed: u64) -> Self {
+        let mut dice = Dice(seed);
+        for round in 0..3 {
+            for case in self.session.plan.cases() {
+                let is_over = |case: &Case| case.outcome.is_final();
+                if self.session.case(case).is_some_and(is_over) {
+                    continue;
+                }
+                let fails = round == 1 && case.setup == 1 && dice.next() < 0.3;
+                if fails {
+                    let outcome = failed();
+                    self.tell(RunEvent::CaseEnded { case, outcome });
+                } else {
+                    self.visit(case, round, &mut dice);
+                }
+            }
+        }
+        for case in self.session.plan.cases() {
+            let outcome = Outcome::Finished;
+            if self
+                .session
+                .case(case)
+                .is_some_and(|case| !case.outcome.is_final())
+            {
+                self.tell(RunEvent::CaseEnded { case, outcome });
+            }
+        }
+        let last = self.read.len();
+        self.tell(RunEvent::Ended { cancelled: false });
+        let end = &self.read[last].1;
+        assert_eq!((end.percent(), end.remaining_s), (100, Some(0.0)));
+        self.read.truncate(last);
+        self
+    }
+}
+
+#[test]
+fn the_share_never_falls_the_end_comes_once_and_the_estimate_gets_better() {
+    let mut errors = [Vec::new(), Vec::new()];
+    for seed in 1..=60 {
+        let run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]).run(seed);
+        let all_s = run.at_ns as f64 / 1e9;
+        let mut before = 0.0;
+        for (at_s, progress) in &run.read {
+            assert!(
+                progress.share >= before,
+                "seed {seed}, {at_s} s: {progress:?} after {before}"
+            );
+            assert!(
+                progress.percent() < 100,
+                "seed {seed}, {at_s} s: {progress:?}"
+            );
+            before = progress.share;
+            let Some(left_s) = progress.remaining_s else {
+                assert!(
+                    progress.note.is_some(),
+                    "seed {seed}, {at_s} s: {progress:?}"
+                );
+                continue;
+            };
+            assert!(left_s >= 0.0, "seed {seed}, {at_s} s: {progress:?}");
+            let third = (3.0 * at_s / all_s) as usize;
+            if third != 1 {
+                errors[usize::from(third > 1)].push((left_s - (all_s - at_s)).abs());
+            }
+        }
+        // Openings and warm-ups count: before the first round is over, time has passed.
+        let first = run
+            .read
+            .iter()
+            .find(|(_, progress)| progress.done_visits > 0);
+        assert!(
+            first.is_some_and(|(_, progress)| progress.share > 0.02),
+            "seed {seed}"
+        );
+        assert!(before > 0.9, "seed {seed}: {before}");
+    }
+    let [early, late] = errors.map(|errors| errors.iter().sum::<f64>() / errors.len() as f64);
+    assert!(
+        late < early / 2.0,
+        "off by {early} s early and {late} s late"
+    );
+    assert!(late < 2.0, "off by {late} s late");
 }
