@@ -84,6 +84,11 @@ pub enum PlanMessage {
     Saved(Vec<(PathBuf, Draft)>),
 }
 
+/// The file and the name of a session, and what the trash did with it.
+pub type Trashed = (PathBuf, String, Result<Discarded, String>);
+/// A session's name, and what came of restoring it: why its timeline is missing, or why it was not restored.
+pub type Restored = (String, Result<Option<String>, (Discarded, String)>);
+
 /// About files of sessions, open and in the library, and about journals.
 #[derive(Debug)]
 pub enum SessionMessage {
@@ -101,6 +106,10 @@ pub enum SessionMessage {
     Discarded(PathBuf, String, Result<Discarded, String>),
     /// A session was restored from the trash, or was not.
     Restored(String, Result<Option<String>, (Discarded, String)>),
+    /// Sessions that went to the trash together, or did not.
+    DiscardedAll(Vec<Trashed>),
+    /// Sessions that were restored together, or were not.
+    RestoredAll(Vec<Restored>),
     /// A file was written, and is the session's own from now on.
     SavedAs(SessionId, PathBuf, Stamp, Arc<Session>),
     /// Journals of interrupted runs, with a description each.

@@ -65,6 +65,8 @@ impl App {
                 self.discarded(&path, name, discarded);
             }
             SessionMessage::Restored(name, restored) => self.restored(name, restored),
+            SessionMessage::DiscardedAll(trashed) => self.discarded_all(trashed),
+            SessionMessage::RestoredAll(restored) => self.restored_all(restored),
         }
     }
 

@@ -54,6 +54,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
     let Some(open) = app.sessions.get(following.session) else {
         return;
     };
+    let mut all = false;
     let mut follow = |following| actions.push(Action::History(History::Follow(following)));
     ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("history-setup")
@@ -91,7 +92,17 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
             }
         });
         response.response.accessible_name("Batch size to follow");
+        if let Some(only) = &app.history.only {
+            let sessions = humanize::of_many(only.len() as u64, "selected session");
+            label::quiet(ui, &format!("Through {sessions}"));
+            if button::plain(ui, None, "All sessions").clicked() {
+                all = true;
+            }
+        }
     });
+    if all {
+        actions.push(Action::History(History::Only(None)));
+    }
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {

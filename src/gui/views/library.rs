@@ -15,6 +15,7 @@ use powerband_app::library::{self, Entry};
 use powerband_app::reports::Subject;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::LIVE;
+use powerband_app::tables::action::Change;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Completion;
 
@@ -22,6 +23,8 @@ use powerband_core::domain::session::Completion;
 const SIDE: f32 = 330.0;
 /// Up to this width they stand below the list.
 const NARROW: f32 = 800.0;
+/// Width of the field of tags for several sessions.
+const TAGS: f32 = 130.0;
 /// The list's share of the height then, so that the details stay visible.
 const LIST_SHARE: f32 = 0.4;
 /// The list's height at the least.
@@ -38,7 +41,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.library.found.is_empty() {
         return empty(ui, app, actions);
     }
-    let selected = app.library.selected.clone();
+    // Several have a bar above the table, and no details.
+    let is_one = selected_rows(app) < 2;
+    let selected = app.library.selected.clone().filter(|_| is_one);
     match selected {
         Some(path) if ui.available_width() <= NARROW => stacked(ui, app, &path, actions),
         selected => beside(ui, app, selected.as_deref(), actions),
@@ -206,6 +211,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if !data_table::tools(ui, app, "sessions", actions, title) {
             return;
         }
+        bar(ui, app, actions);
         let place_of =
             |path: &std::path::PathBuf| app.library.listed().position(|(listed, _)| listed == path);
         let lead = |ui: &mut Ui, row: usize| {
@@ -228,7 +234,8 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .clicked
             .and_then(|index| app.library.listed_at(index))
         {
-            let again = app.library.selected.as_ref() == Some(path);
+            // Where several were selected, a click selects this one.
+            let again = app.library.selected.as_ref() == Some(path) && selected_rows(app) == 0;
             let double = ui.input(|input| {
                 input
                     .pointer
@@ -243,6 +250,67 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             }
         }
     });
+}
+
+fn selected_rows(app: &App) -> usize {
+    let rows = app.tables.selected("sessions");
+    rows.map_or(0, |rows| rows.len())
+}
+
+/// What can be done with several sessions that are selected.
+fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let rows = selected_rows(app);
+    if rows < 2 {
+        return;
+    }
+    // Of thousands, the files are listed only where something is done with them.
+    let files = || app.selected_files();
+    let is_leaving = !actions.is_empty();
+    ui.horizontal_wrapped(|ui| {
+        ui.add_space(10.0);
+        let count = humanize::count(rows as u64);
+        label::card_title(ui, &format!("{count} selected"));
+        if button::primary(ui, None, "Open all").clicked() {
+            actions.push(Action::Sessions(Sessions::Open(files())));
+        }
+        let allowed = if rows == 2 {
+            Ok(())
+        } else {
+            Err("select two sessions to compare them")
+        };
+        let is_asked = button::plain_if(ui, allowed, Some(icon::COMPARE), "Compare the two");
+        if is_asked.clicked()
+            && let [one, other] = files().as_slice()
+        {
+            let compare = Library::Compare(one.clone(), other.clone());
+            actions.push(Action::Library(compare));
+        }
+        if button::plain(ui, Some(icon::HISTORY), "History of these").clicked() {
+            actions.push(Action::Library(Library::History(files())));
+        }
+        if button::plain(ui, Some(icon::EXPORT), "Export the rows…").clicked() {
+            actions.push(Action::Table("sessions", Change::Export(None)));
+        }
+        if button::plain(ui, Some(icon::DISCARD), "Move all to the trash").clicked() {
+            actions.push(Action::Library(Library::DiscardAll(files())));
+        }
+        let size = vec2(TAGS, size::CONTROL);
+        let typed = ui.allocate_ui(size, |ui| {
+            let id = Id::unique("tags-for-all");
+            field::draft(ui, id, library::TAG_ALL, "", "tags for all", 1, is_leaving)
+        });
+        if let Some(words) = typed.inner {
+            let tags = words.split_whitespace();
+            let tags = tags
+                .map(|tag| tag.trim_start_matches('#').to_owned())
+                .collect();
+            actions.push(Action::Library(Library::TagAll(files(), tags)));
+        }
+        if button::plain(ui, Some(icon::CLOSE), "Clear the selection").clicked() {
+            actions.push(Action::Table("sessions", Change::SelectNone));
+        }
+    });
+    ui.add_space(space::TINY);
 }
 
 /// The name of a row.

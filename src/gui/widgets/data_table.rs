@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use eframe::egui::{self, Align, Id, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui};
+use eframe::egui::{
+    self, Align, Event, Id, Key, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui,
+};
 
 use super::handle::{self, Grows};
 use super::table::{self, ColumnSpec, Table};
@@ -13,6 +15,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::items::{self, Item};
 use powerband_app::palette_entries::{Groups, Offered};
+use powerband_app::tables::selection::How;
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::Head;
@@ -91,16 +94,7 @@ impl DataTable<'_> {
         let Some(view) = app.tables.view(self.id) else {
             return Touched::default();
         };
-        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
-        let widths = app.tables.widths(self.id);
-        let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
-        for (column, head) in columns.iter_mut().zip(view.heads()) {
-            if let Some(width) = widths.and_then(|widths| widths.get(head.key)) {
-                column.width = *width;
-                column.grows = false;
-            }
-        }
-        columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
+        let columns = self.columns(ui, app, view);
         let sort = app.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
         let asked = RefCell::new(Vec::new());
@@ -111,6 +105,15 @@ impl DataTable<'_> {
             groups.extend(of_items(app, &items));
             menu::entries(ui, &groups, &mut asked.borrow_mut());
         };
+        let marked = self.selected.and_then(|row| view.shown(row));
+        let rows = app.tables.selected(self.id);
+        let is_selected = |row: usize| {
+            let source = view.source(row);
+            let is_one = source
+                .zip(rows)
+                .is_some_and(|(row, rows)| rows.contains(&row));
+            is_one || marked == Some(row)
+        };
         let table = Table {
             id: self.id,
             columns: &columns,
@@ -119,7 +122,7 @@ impl DataTable<'_> {
                 Some((place, *falls))
             }),
             rows: view.len(),
-            selected: self.selected.and_then(|row| view.shown(row)),
+            is_selected: &is_selected,
             height: self.height(app),
             in_view: in_view.and_then(|row| view.shown(row)),
             menu: &of_cell,
@@ -159,8 +162,9 @@ impl DataTable<'_> {
             let sort = Change::Sort((*key).to_owned());
             actions.push(Action::Table(self.id, sort));
         }
+        self.keys(ui, app, touched.focused, actions);
         Touched {
-            clicked: touched.clicked.and_then(|row| view.source(row)),
+            clicked: self.clicked(ui, app, touched.clicked, actions),
             hovered: touched.hovered.and_then(|row| view.source(row)),
             is_scrolled: touched.is_scrolled,
         }
@@ -168,6 +172,21 @@ impl DataTable<'_> {
 }
 
 impl DataTable<'_> {
+    /// Its columns, with the widths that the user chose.
+    fn columns(&self, ui: &Ui, app: &App, view: &View) -> Vec<ColumnSpec> {
+        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
+        let widths = app.tables.widths(self.id);
+        let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
+        for (column, head) in columns.iter_mut().zip(view.heads()) {
+            if let Some(width) = widths.and_then(|widths| widths.get(head.key)) {
+                column.width = *width;
+                column.grows = false;
+            }
+        }
+        columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
+        columns
+    }
+
     /// Its most height: what the user chose, else the usual one.
     fn height(&self, app: &App) -> f32 {
         let chosen = app.remembered.sizes.get(&self.part());
@@ -197,6 +216,82 @@ impl DataTable<'_> {
     }
 }
 
+impl DataTable<'_> {
+    /// Selects by a click with Ctrl or Shift; the answer is the row whose own action is asked for.
+    fn clicked(
+        &self,
+        ui: &Ui,
+        app: &App,
+        clicked: Option<usize>,
+        actions: &mut Vec<Action>,
+    ) -> Option<usize> {
+        let row = app.tables.view(self.id)?.source(clicked?)?;
+        let mut change = |change| actions.push(Action::Table(self.id, change));
+        let marked = self.name.and(self.selected);
+        let memory = Id::unique(("table-anchor", self.id));
+        let held = ui.input(|input| input.modifiers);
+        if held.shift {
+            let last: Option<usize> = ui.data(|data| data.get_temp(memory));
+            change(Change::Select(row, How::To, marked.or(last)));
+            return None;
+        }
+        if held.command {
+            change(Change::Select(row, How::Toggle, marked));
+            return None;
+        }
+        ui.data_mut(|data| data.insert_temp(memory, row));
+        let rows = app.tables.selected(self.id);
+        if self.name.is_some() {
+            if rows.is_some() {
+                change(Change::SelectNone);
+            }
+            return Some(row);
+        }
+        // A click on a row that does nothing else selects it, and again not.
+        let is_it_alone = rows.is_some_and(|rows| rows.len() == 1 && rows.contains(&row));
+        change(if is_it_alone {
+            Change::SelectNone
+        } else {
+            Change::Select(row, How::Only, None)
+        });
+        None
+    }
+
+    /// Ctrl+C copies the selected rows, Shift and an arrow selects one more or less.
+    fn keys(&self, ui: &Ui, app: &App, focused: Option<usize>, actions: &mut Vec<Action>) {
+        if ui.ctx().text_edit_focused() {
+            return;
+        }
+        let (copies, by) = ui.input(|input| {
+            let copies = input.events.contains(&Event::Copy);
+            let pressed = |key| input.modifiers.shift_only() && input.key_pressed(key);
+            let by = i8::from(pressed(Key::ArrowDown)) - i8::from(pressed(Key::ArrowUp));
+            (copies, by)
+        });
+        let mut change = |change| actions.push(Action::Table(self.id, change));
+        if app.tables.active() == Some(self.id) {
+            if copies {
+                change(Change::Copy);
+            }
+            if by != 0 {
+                change(Change::Extend(by));
+            }
+            return;
+        }
+        // The keyboard moves on from a row with Shift held: a selection begins there.
+        let view = app.tables.view(self.id);
+        let Some((view, row)) = view.zip(focused).filter(|_| by != 0) else {
+            return;
+        };
+        let next = row.checked_add_signed(isize::from(by));
+        let next = next.and_then(|next| view.source(next));
+        if let (Some(row), Some(next)) = (view.source(row), next) {
+            change(Change::Select(row, How::Only, None));
+            change(Change::Select(next, How::To, None));
+        }
+    }
+}
+
 /// Entries of the context menu of a cell.
 fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) -> Vec<Offered> {
     let entry = |title: String, action| Offered {
@@ -207,6 +302,14 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
     let copy =
         |title: &str, text: String| entry(title.to_owned(), Action::Shell(Shell::Copy(text)));
     let mut offered = vec![copy("Copy the row", view.row_tsv(row))];
+    let rows = app.tables.selected(id).filter(|rows| rows.len() > 1);
+    if let Some(rows) = rows {
+        let title = format!(
+            "Copy the {} selected rows",
+            humanize::count(rows.len() as u64)
+        );
+        offered.push(entry(title, Action::Table(id, Change::Copy)));
+    }
     let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
         return offered;
     };
@@ -288,6 +391,11 @@ pub(crate) fn tools(
                 all
             } else {
                 format!("{} of {all}", humanize::count(view.len() as u64))
+            };
+            let selected = app.tables.selected(id).map(|rows| rows.len());
+            let count = match selected {
+                Some(rows) => format!("{} selected of {count}", humanize::count(rows as u64)),
+                None => count,
             };
             ui.add_space(space::SMALL);
             label::faint(ui, &count);

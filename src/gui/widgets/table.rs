@@ -55,6 +55,8 @@ pub(crate) struct Touched {
     pub hovered: Option<usize>,
     /// Whether the user scrolled its rows.
     pub is_scrolled: bool,
+    /// The row that the keyboard is at.
+    pub focused: Option<usize>,
 }
 
 /// Common to all rows of a table while they are made.
@@ -77,8 +79,8 @@ pub(crate) struct Table<'a> {
     pub sort: Option<(usize, bool)>,
     /// How many rows there are.
     pub rows: usize,
-    /// The row that is selected.
-    pub selected: Option<usize>,
+    /// Whether a row is selected.
+    pub is_selected: &'a dyn Fn(usize) -> bool,
     /// Most height that it takes; more is scrolled.
     pub height: f32,
     /// A row that is scrolled into view.
@@ -209,7 +211,7 @@ impl Table<'_> {
         touched: &mut Touched,
     ) {
         let index = row.index();
-        let is_selected = self.selected == Some(index);
+        let is_selected = (self.is_selected)(index);
         row.set_selected(is_selected);
         let mut whole = None;
         let mut asked = None;
@@ -238,6 +240,9 @@ impl Table<'_> {
         }
         if whole.clicked() {
             touched.clicked = Some(index);
+        }
+        if whole.has_focus() {
+            touched.focused = Some(index);
         }
     }
 

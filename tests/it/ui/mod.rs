@@ -40,6 +40,7 @@ mod reports;
 mod run_screen;
 mod scaled;
 mod searching;
+mod several;
 mod timeline;
 mod timeline_notes;
 mod timeline_slices;

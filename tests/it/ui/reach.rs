@@ -136,7 +136,7 @@ ways! {
     Action::Run(Run::Recover) => Palette,
     Action::Run(Run::Anyway(_)) => Palette,
     Action::Sessions(Sessions::Choose) => Palette,
-    Action::Sessions(Sessions::Open(_)) => Else("the palette's list of sessions"),
+    Action::Sessions(Sessions::Open(_)) => Palette,
     Action::Sessions(Sessions::OpenExample(_)) => Palette,
     Action::Sessions(Sessions::OpenOnly(_)) => Palette,
     Action::Sessions(Sessions::Toggle(_)) => Palette,
@@ -171,6 +171,7 @@ ways! {
     Action::Compare(Compare::After(_)) => Palette,
     Action::Compare(Compare::Swap) => Palette,
     Action::History(History::Follow(_)) => Palette,
+    Action::History(History::Only(_)) => Palette,
     Action::Journey(Journey::Look(_)) => Palette,
     Action::Kernels(Kernels::Look(_)) => Palette,
     Action::Kernels(Kernels::Before(_)) => Palette,
@@ -233,6 +234,11 @@ ways! {
     Action::Library(Library::Notes(_, _)) => Field("Notes"),
     Action::Library(Library::Duplicate(_)) => Palette,
     Action::Library(Library::Discard(_)) => Palette,
+    Action::Library(Library::TagAll(_, _)) => Field("Tags for the selected sessions"),
+    Action::Library(Library::DiscardAll(_)) => Palette,
+    Action::Library(Library::RestoreAll(_)) => Palette,
+    Action::Library(Library::Compare(_, _)) => Palette,
+    Action::Library(Library::History(_)) => Palette,
     Action::Library(Library::Restore) => Palette,
     Action::Library(Library::RestoreThis(_)) => Palette,
     Action::Library(Library::Reveal(_)) => Palette,
@@ -244,6 +250,10 @@ ways! {
     Action::Table(_, Change::Width(_, _)) => Palette,
     Action::Table(_, Change::Reset) => Palette,
     Action::Table(_, Change::Filter(_)) => Field("Filter Cases"),
+    Action::Table(_, Change::Select(_, _, _)) => Else("Space with Ctrl or Shift on a row"),
+    Action::Table(_, Change::Extend(_)) => Palette,
+    Action::Table(_, Change::SelectAll) => Palette,
+    Action::Table(_, Change::SelectNone) => Palette,
     Action::Table(_, Change::Copy) => Palette,
     Action::Table(_, Change::Export(None)) => Palette,
     Action::Table(_, Change::Export(Some(_))) => DIALOG,
@@ -275,10 +285,12 @@ fn ask(desk: &mut Desk) {
     let now = clock::monotonic_ns();
     let gone = desk.path("home/sessions/gone.ron");
     let app = desk.app_mut();
-    let undo = Action::Library(Library::RestoreThis(gone));
+    let undo = Action::Library(Library::RestoreThis(gone.clone()));
+    let undo_all = Action::Library(Library::RestoreAll(vec![gone]));
     let anyway = Action::Run(Run::Anyway(Box::new(Run::Start)));
     for (words, name, action) in [
         ("It is in the trash", "Undo", undo),
+        ("All are in the trash", "Undo", undo_all),
         ("Another program is measuring", "Begin anyway", anyway),
     ] {
         let offer = Some((name.to_owned(), action));
@@ -385,6 +397,11 @@ fn everything() -> Desk {
     plan(&mut desk);
     profile(&mut desk);
     read(&mut desk);
+    // Two sessions of the library are selected, and a case is followed through some alone.
+    for by in [1, 1] {
+        desk.act(Action::Table("sessions", Change::Extend(by)));
+    }
+    desk.app_mut().history.only = Some(BTreeSet::new());
     desk.steps(2);
     desk
 }

@@ -15,7 +15,7 @@ use super::find::by_words;
 use super::keys::Shortcut;
 use super::{
     charts, compare, curves, figures, kernels, library, machine, plan, run, sessions, shell,
-    timeline,
+    tables, timeline,
 };
 
 /// Every command.
@@ -34,6 +34,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
         kernels::commands::ALL,
         timeline::commands::ALL,
         library::commands::ALL,
+        tables::commands::ALL,
     ]
     .concat()
 });

@@ -1,5 +1,7 @@
 //! Actions on the history of a case.
 
+use std::path::PathBuf;
+
 use super::Following;
 
 /// Actions on the history of a case.
@@ -7,4 +9,6 @@ use super::Following;
 pub enum History {
     /// Which case is followed.
     Follow(Following),
+    /// Follows it through these sessions alone, by their files; nothing for all.
+    Only(Option<Vec<PathBuf>>),
 }

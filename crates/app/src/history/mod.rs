@@ -5,6 +5,7 @@ pub(crate) mod palette;
 mod update;
 mod work;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct HistoryState {
     pub result: Option<Arc<Followed>>,
     /// The case that is looked for now.
     pub busy: Option<Following>,
+    /// The sessions that it is followed through, by their files; nothing for all.
+    pub only: Option<BTreeSet<PathBuf>>,
     /// Whether there are other sessions now than when it was looked for.
     pub is_stale: bool,
 }

@@ -11,8 +11,13 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let Some(following) = app.history.following else {
         return Vec::new();
     };
+    let all = app.history.only.as_ref().map(|_| {
+        let all = Action::History(History::Only(None));
+        seen_on(Screen::History, "History: all sessions of the library", all)
+    });
     setups(app, following)
         .into_iter()
+        .chain(all)
         .chain(batches(app, following))
         .collect()
 }

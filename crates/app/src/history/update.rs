@@ -16,6 +16,11 @@ impl App {
                 self.history.following = Some(*following);
                 self.follow_if_wanted();
             }
+            History::Only(files) => {
+                self.history.only = files.clone().map(|files| files.into_iter().collect());
+                self.history.is_stale = true;
+                self.follow_if_wanted();
+            }
         }
     }
 
@@ -38,10 +43,16 @@ impl App {
             following,
             folder: self.place.paths.library.clone(),
             known: self.library.found.clone(),
+            only: self.history.only.clone(),
             colour: self.sessions.colour(following.session, following.setup),
             open: followed
                 .into_iter()
                 .chain(others)
+                .filter(|open| {
+                    let only = self.history.only.as_ref().zip(open.path.as_ref());
+                    open.id == following.session
+                        || only.is_none_or(|(only, path)| only.contains(path))
+                })
                 .map(|open| (Arc::clone(&open.session), open.path.clone()))
                 .collect(),
         };

@@ -1,6 +1,6 @@
 //! Follows a case through the library, on a background thread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub(crate) struct Search {
     pub folder: PathBuf,
     /// What is known of the library's sessions.
     pub known: BTreeMap<PathBuf, Scanned>,
+    /// The sessions that it is looked for in; nothing for all.
+    pub only: Option<BTreeSet<PathBuf>>,
     /// The colour of its setup.
     pub colour: usize,
     /// The open sessions and their files, first the one that has it.
@@ -47,7 +49,8 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
         let may_have = scanned
             .entry
             .is_ok_and(|entry| entry.model == *name && entry.batches.contains(&batch));
-        if !may_have || files.iter().flatten().any(|file| *file == path) {
+        let is_meant = search.only.as_ref().is_none_or(|only| only.contains(&path));
+        if !is_meant || !may_have || files.iter().flatten().any(|file| *file == path) {
             continue;
         }
         match session_file::read(&path) {

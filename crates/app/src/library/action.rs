@@ -21,7 +21,17 @@ pub enum Library {
     Duplicate(PathBuf),
     /// Moves to the trash.
     Discard(PathBuf),
-    /// Restores the last discarded session.
+    /// Adds tags to several sessions.
+    TagAll(Vec<PathBuf>, Vec<String>),
+    /// Moves several sessions to the trash.
+    DiscardAll(Vec<PathBuf>),
+    /// Restores the sessions of these files from the trash.
+    RestoreAll(Vec<PathBuf>),
+    /// Opens two sessions and compares them, the older one as the baseline.
+    Compare(PathBuf, PathBuf),
+    /// Opens the first of several sessions, and follows its case through them alone.
+    History(Vec<PathBuf>),
+    /// Restores what was discarded last: a session, or several that were discarded together.
     Restore,
     /// Restores the session of this file from the trash.
     RestoreThis(PathBuf),

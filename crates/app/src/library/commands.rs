@@ -21,7 +21,10 @@ pub(crate) const ALL: &[Command] = &[
         "discard",
         "Library: move the selected session to the trash",
         "Ctrl+Delete",
-        |app| with_selected(app, Library::Discard),
+        |app| match app.selected_files() {
+            files if files.len() > 1 => Ok(Action::Library(Library::DiscardAll(files))),
+            _ => with_selected(app, Library::Discard),
+        },
     ),
     command(
         "restore",

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 pub(crate) mod menu;
 pub(crate) mod palette;
+mod several;
 mod table;
 mod update;
 pub(crate) mod work;
@@ -20,6 +21,8 @@ use powerband_store::trash::Discarded;
 pub const SEARCH: &str = "Search the library";
 /// The same of the list beside other screens.
 pub const SEARCH_BESIDE: &str = "Find a session";
+/// What the field is called that adds tags to all selected sessions.
+pub const TAG_ALL: &str = "Tags for the selected sessions";
 
 /// The library screen and the list beside the rail.
 #[derive(Debug, Default)]
@@ -36,6 +39,10 @@ pub struct LibraryState {
     pub selected: Option<PathBuf>,
     /// Sessions trashed since the window opened, oldest first.
     pub discarded: Vec<(Discarded, String)>,
+    /// Files that were trashed together, oldest first.
+    pub(crate) together: Vec<Vec<PathBuf>>,
+    /// What is to be done with sessions once they are open.
+    pub(crate) next: Option<several::Next>,
     /// Every file, the newest session first, those that cannot be read last.
     newest: Vec<PathBuf>,
     /// Those of them that have the words.

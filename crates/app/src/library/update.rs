@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::several::Next;
 use super::{SEARCH, SEARCH_BESIDE, work};
 use crate::action::{Action, Library, Sessions};
 use crate::inbox::Message;
@@ -48,10 +49,15 @@ impl App {
                     work::discard(&paths, path, name, outlet);
                 });
             }
-            Library::Restore => {
-                let last = self.library.discarded.len().checked_sub(1);
-                self.restore(last);
-            }
+            Library::TagAll(files, tags) => self.tag_all(files, tags),
+            Library::DiscardAll(files) => self.discard_all(files),
+            Library::RestoreAll(files) => self.restore_all(&files),
+            Library::Compare(one, other) => self.compare_files(one, other),
+            Library::History(files) => self.once_open(Next::History(files)),
+            Library::Restore => match self.last_discarded() {
+                files if files.len() > 1 => self.restore_all(&files),
+                _ => self.restore(self.library.discarded.len().checked_sub(1)),
+            },
             Library::RestoreThis(path) => {
                 let was_there = |(discarded, _): &(Discarded, String)| discarded.original() == path;
                 let newest = self.library.discarded.iter().rposition(was_there);
@@ -68,7 +74,7 @@ impl App {
         }
     }
 
-    fn sessions_table(&mut self) {
+    pub(super) fn sessions_table(&mut self) {
         self.tables.put("sessions", self.library.table());
     }
 
@@ -145,14 +151,7 @@ impl App {
         };
         let undo = Library::RestoreThis(discarded.original().to_path_buf());
         let done = in_trash(&name);
-        self.library.discarded.push((discarded, name));
-        self.library.found.remove(path);
-        let left = std::mem::take(&mut self.library.found);
-        self.library.take(left);
-        self.sessions_table();
-        if let Some(id) = self.sessions.by_path(path).map(|open| open.id) {
-            self.act(Action::Sessions(Sessions::Close(id)));
-        }
+        self.is_in_trash(path, name, discarded);
         self.offer(Weight::Done, done, "Undo", Action::Library(undo));
         self.jobs.rescan_library();
     }

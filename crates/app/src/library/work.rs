@@ -41,3 +41,34 @@ pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
     let restored = bring_back(&discarded).map_err(|error| (discarded, error));
     outlet.send(Message::Session(SessionMessage::Restored(name, restored)));
 }
+
+/// Adds tags to sessions, one after the other.
+pub(crate) fn tag_all(files: Vec<(PathBuf, Option<Stamp>)>, tags: &[String], outlet: &Outlet) {
+    for (file, stamp) in files {
+        let add = |session: &mut Session| {
+            let all = [session.tags.as_slice(), tags].concat();
+            session.tags = library::unique_tags(&all);
+        };
+        edit(file, stamp, add, outlet);
+    }
+}
+
+/// Moves sessions to the trash, and reports all of them together.
+pub(crate) fn discard_all(paths: &Paths, files: Vec<(PathBuf, String)>, outlet: &Outlet) {
+    let trashed = files.into_iter().map(|(file, name)| {
+        let discarded = move_to_trash(paths, &file);
+        (file, name, discarded)
+    });
+    let trashed = SessionMessage::DiscardedAll(trashed.collect());
+    outlet.send(Message::Session(trashed));
+}
+
+/// Restores sessions from the trash, and reports all of them together.
+pub(crate) fn restore_all(discarded: Vec<(Discarded, String)>, outlet: &Outlet) {
+    let restored = discarded.into_iter().map(|(discarded, name)| {
+        let restored = bring_back(&discarded).map_err(|error| (discarded, error));
+        (name, restored)
+    });
+    let restored = SessionMessage::RestoredAll(restored.collect());
+    outlet.send(Message::Session(restored));
+}

@@ -140,11 +140,13 @@ impl App {
         self.compare.result = None;
         self.sessions_changed();
         self.go_to_opened();
+        self.go_on_once_open();
     }
 
     /// A file could not be opened.
     pub(crate) fn not_opened(&mut self, path: &Path, reason: &str) {
         self.opening.retain(|_, opening| opening != path);
+        self.library.next = None;
         if self.opening.is_empty() {
             self.sessions.all_are_read();
             self.sessions_changed();

@@ -25,6 +25,8 @@ impl App {
             self.notices.dismiss(id);
         } else if self.charts.is_zoomed(self.screen) {
             self.charts.look_at_all(self.screen);
+        } else if let Some(id) = self.tables.selected_on(self.screen) {
+            self.table(id, Change::SelectNone);
         } else if self.screen == Screen::Curves && self.curves.enlarged.is_some() {
             self.curves(Curves::Enlarge(None));
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {

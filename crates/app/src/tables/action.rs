@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::selection::How;
+
 /// A change of a table, or a copy of it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
@@ -17,7 +19,15 @@ pub enum Change {
     Reset,
     /// Shows rows with these words only.
     Filter(String),
-    /// Copies it, tab-separated.
+    /// Selects a row, by its place in the whole table; the last is the row that is marked already.
+    Select(usize, How, Option<usize>),
+    /// Moves the end of the selection by so many rows.
+    Extend(i8),
+    /// Selects every shown row.
+    SelectAll,
+    /// Selects none.
+    SelectNone,
+    /// Copies its selected rows, or all of them, tab-separated.
     Copy,
     /// Writes it to a file; without a path it asks for one.
     Export(Option<PathBuf>),

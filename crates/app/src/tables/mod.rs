@@ -2,10 +2,12 @@
 //! their rows are filtered by.
 
 pub mod action;
+pub(crate) mod commands;
 pub mod palette;
+pub mod selection;
 mod update;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,7 @@ use super::screen::Screen;
 use action::Change;
 use powerband_findings::tables::Table;
 use powerband_findings::tables::view::{Sort, View};
+use selection::Selection;
 
 /// A table of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +106,9 @@ pub struct Tables {
     pub arrangements: BTreeMap<String, Arrangement>,
     words: BTreeMap<&'static str, String>,
     shown: BTreeMap<&'static str, Shown>,
+    selections: BTreeMap<&'static str, Selection>,
+    /// The table in which rows were selected last.
+    active: Option<&'static str>,
     versions: u64,
 }
 
@@ -123,6 +129,10 @@ impl Tables {
     /// The same, with a mark by which its maker knows whether it is still the same.
     pub(crate) fn put_marked(&mut self, id: &'static str, table: Table, mark: u64) {
         let whole = View::new(table);
+        let known = self.selections.get_mut(id).zip(self.shown.get(id));
+        if let Some((selection, before)) = known {
+            selection.carry_over(&before.whole, &whole);
+        }
         let shown = Shown {
             view: whole.clone(),
             whole,
@@ -136,6 +146,59 @@ impl Tables {
     /// Forgets a table of which there is nothing to show.
     pub(crate) fn remove(&mut self, id: &str) {
         self.shown.remove(id);
+        self.selections.remove(id);
+    }
+
+    /// The selected rows, by their places in the whole table; nothing where none is.
+    pub fn selected(&self, id: &str) -> Option<&BTreeSet<usize>> {
+        let selection = self.selections.get(id)?;
+        (!selection.rows.is_empty()).then_some(&selection.rows)
+    }
+
+    /// The same in the order in which they are shown.
+    pub fn selected_in_order(&self, id: &str) -> Vec<usize> {
+        let Some((view, rows)) = self.view(id).zip(self.selected(id)) else {
+            return Vec::new();
+        };
+        let shown = (0..view.len()).filter_map(|row| view.source(row));
+        shown.filter(|row| rows.contains(row)).collect()
+    }
+
+    /// The table that keys are about: the one in which rows were selected last.
+    pub fn active(&self) -> Option<&'static str> {
+        self.active.filter(|id| self.selected(id).is_some())
+    }
+
+    /// The table of a screen that keys are about, or its first one.
+    pub(crate) fn at_hand(&self, screen: Screen) -> Option<&'static str> {
+        let mut here = ALL
+            .iter()
+            .filter(|kind| kind.screen == screen)
+            .map(|kind| kind.id)
+            .filter(|id| self.view(id).is_some_and(|view| !view.is_empty()));
+        let first = here.clone().next();
+        here.find(|id| self.active == Some(id)).or(first)
+    }
+
+    /// A table of a screen in which rows are selected.
+    pub(crate) fn selected_on(&self, screen: Screen) -> Option<&'static str> {
+        let here = ALL.iter().filter(|kind| kind.screen == screen);
+        here.map(|kind| kind.id)
+            .find(|id| self.selected(id).is_some())
+    }
+
+    fn select(&mut self, id: &'static str, change: &Change) {
+        let Some(shown) = self.shown.get(id) else {
+            return;
+        };
+        let selection = self.selections.entry(id).or_default();
+        self.active = Some(id);
+        match change {
+            Change::Select(row, how, from) => selection.select(&shown.view, *row, *how, *from),
+            Change::Extend(by) => selection.extend(&shown.view, *by),
+            Change::SelectAll => selection.all(&shown.view),
+            _ => *selection = Selection::default(),
+        }
     }
 
     /// A table as it is arranged.
@@ -177,6 +240,12 @@ impl Tables {
 
     /// Arranges a table otherwise.
     pub(crate) fn change(&mut self, id: &'static str, change: &Change) {
+        if matches!(
+            change,
+            Change::Select(..) | Change::Extend(_) | Change::SelectAll | Change::SelectNone
+        ) {
+            return self.select(id, change);
+        }
         let Some(shown) = self.shown.get(id) else {
             return;
         };
@@ -219,7 +288,7 @@ impl Tables {
             Change::Filter(words) => {
                 self.words.insert(id, words.clone());
             }
-            Change::Column(..) | Change::Copy | Change::Export(_) => return,
+            _ => return,
         }
         if self.arrangements.get(id) == Some(&Arrangement::default()) {
             self.arrangements.remove(id);
@@ -235,6 +304,9 @@ impl Tables {
             let view = shown.whole.clone().columns(&arrangement.columns);
             shown.view = view.arranged(arrangement.sort.as_ref(), &words);
             shown.version = self.versions;
+            if let Some(selection) = self.selections.get_mut(id) {
+                selection.keep_shown(&shown.view);
+            }
         }
     }
 }
@@ -258,6 +330,7 @@ fn next_sort(sort: Option<Sort>, key: &str, is_number: bool) -> Option<Sort> {
 
 #[cfg(test)]
 mod tests {
+    use super::selection::How;
     use super::*;
     use powerband_core::domain::profile::Counter;
     use powerband_findings::tables::counters;
@@ -335,5 +408,58 @@ mod tests {
         assert_eq!(tables.filtered(Screen::Kernels), Some("counters"));
         tables.remove("counters");
         assert_eq!(tables.filtered(Screen::Kernels), None);
+    }
+
+    fn selected(tables: &Tables) -> Vec<String> {
+        let view = tables.view("counters").unwrap();
+        let rows = tables.selected_in_order("counters").into_iter();
+        let name = |row| view.value_of(row, "kernel").shown_text().to_owned();
+        rows.map(name).collect()
+    }
+
+    #[test]
+    fn rows_are_selected_one_by_one_in_ranges_and_all_at_once() {
+        let mut tables = tables();
+        let mut act = |change: Change| {
+            tables.change("counters", &change);
+            selected(&tables)
+        };
+        assert_eq!(
+            act(Change::Select(2, How::Toggle, Some(0))),
+            ["a", "c"],
+            "with the marked one"
+        );
+        assert_eq!(act(Change::Select(0, How::Toggle, None)), ["c"]);
+        assert_eq!(
+            act(Change::Select(1, How::To, None)),
+            ["a", "b"],
+            "from the last one"
+        );
+        assert_eq!(act(Change::Extend(1)), ["a", "b", "c"]);
+        assert_eq!(act(Change::Extend(-1)), ["a", "b"]);
+        assert_eq!(act(Change::Sort("launches".to_owned())), ["b", "a"]);
+        assert_eq!(act(Change::SelectAll), ["b", "c", "a"]);
+        assert_eq!(
+            act(Change::Filter("b".to_owned())),
+            ["b"],
+            "what is hidden is dropped"
+        );
+        assert!(act(Change::SelectNone).is_empty());
+        assert_eq!(act(Change::Filter(String::new())), [""; 0]);
+        assert_eq!(act(Change::Extend(1)), ["b"], "the first row");
+        assert_eq!(tables.active(), Some("counters"));
+        assert_eq!(tables.selected_on(Screen::Kernels), Some("counters"));
+    }
+
+    #[test]
+    fn rows_stay_selected_where_a_table_is_made_anew_with_the_same_rows() {
+        let mut tables = tables();
+        tables.change("counters", &Change::Select(1, How::Only, None));
+        tables.put("counters", some());
+        assert_eq!(selected(&tables), ["b"]);
+        let others = [counter("a", 1), counter("x", 3), counter("c", 2)];
+        tables.put("counters", counters::of_counters(&others));
+        assert_eq!(tables.selected("counters"), None);
+        assert_eq!(tables.active(), None);
     }
 }

@@ -14,8 +14,13 @@ const USUAL: f32 = 120.0;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let here = ALL.iter().filter(|kind| app.shows(kind.screen));
+    let clear = app.tables.selected_on(app.screen).map(|id| {
+        let none = Action::Table(id, Change::SelectNone);
+        seen_on(app.screen, "Clear the selection of rows", none)
+    });
     here.filter_map(|kind| Some((kind, app.tables.view(kind.id)?)))
         .flat_map(|(kind, view)| of_table(app, kind, view))
+        .chain(clear)
         .collect()
 }
 
@@ -31,6 +36,8 @@ fn of_table(app: &App, kind: &Kind, view: &View) -> Vec<Offered> {
     let mut offers: Vec<Offered> = kind.filters.then_some(filter).into_iter().collect();
     offers.extend([
         offer("copy the table", Change::Copy),
+        offer("select one row more", Change::Extend(1)),
+        offer("select one row less", Change::Extend(-1)),
         offer("export the table", Change::Export(None)),
         offer("reset columns and rows", Change::Reset),
     ]);

@@ -31,16 +31,27 @@ impl App {
         let Some((view, kind)) = self.tables.view(id).zip(find(id)) else {
             return;
         };
+        let view = self.chosen_rows(id, view);
         let rows = humanize::of_many(view.len() as u64, kind.row);
         let text = view.to_tsv();
         self.outputs.push(Output::Copy(text));
         self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
     }
 
+    /// The selected rows of a table, or all of them where none is selected.
+    fn chosen_rows(&self, id: &str, view: &View) -> View {
+        let view = view.clone();
+        match self.tables.selected(id) {
+            Some(rows) => view.only(rows),
+            None => view,
+        }
+    }
+
     fn export_table(&mut self, id: &'static str, path: Option<PathBuf>) {
-        let Some(view) = self.tables.view(id).cloned() else {
+        let Some(view) = self.tables.view(id) else {
             return;
         };
+        let view = self.chosen_rows(id, view);
         let Some(path) = path else {
             let path = self.export_path(&format!("{id}.csv"));
             self.outputs.push(Output::Ask(Ask::SaveTable(id, path)));

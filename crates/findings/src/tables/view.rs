@@ -2,6 +2,7 @@
 //! for a terminal, a spreadsheet, another program and a report.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -71,6 +72,13 @@ impl View {
             self.rows
                 .sort_by(|&a, &b| order(&cells[a], &cells[b], *falls));
         }
+        self
+    }
+
+    /// Those of the shown rows that are among these rows of the table.
+    #[must_use]
+    pub fn only(mut self, sources: &BTreeSet<usize>) -> Self {
+        self.rows.retain(|row| sources.contains(row));
         self
     }
 

@@ -1,0 +1,231 @@
+//! What is done with several sessions of the library at once.
+
+use std::path::{Path, PathBuf};
+
+use super::work;
+use crate::App;
+use crate::action::{Action, Compare, History, Library, Sessions};
+use crate::compare::{self, is_comparable};
+use crate::history::Following;
+use crate::inbox::{Restored, Trashed};
+use crate::notices::Weight;
+use crate::screen::Screen;
+use powerband_core::base::humanize;
+use powerband_store::library::Stamp;
+use powerband_store::trash::Discarded;
+
+/// What is to be done with sessions once they are open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Compares them, the first one as the baseline.
+    Compare(PathBuf, PathBuf),
+    /// Follows a case of the first one through all of them.
+    History(Vec<PathBuf>),
+}
+
+impl App {
+    /// The files of the sessions that are selected in the library's table.
+    pub fn selected_files(&self) -> Vec<PathBuf> {
+        let rows = self.tables.selected_in_order("sessions").into_iter();
+        let listed = rows.filter_map(|row| self.library.listed_at(row));
+        listed.map(|(path, _)| path.clone()).collect()
+    }
+
+    fn named(&self, path: &Path) -> String {
+        let entry = self.library.entry(path);
+        entry.map_or_else(|| path.display().to_string(), |entry| entry.name.clone())
+    }
+
+    pub(super) fn tag_all(&self, files: Vec<PathBuf>, tags: Vec<String>) {
+        let stamp = |file: &PathBuf| self.library.found.get(file).map(|scanned| scanned.stamp);
+        let files: Vec<(PathBuf, Option<Stamp>)> = files
+            .into_iter()
+            .map(|file| (file.clone(), stamp(&file)))
+            .collect();
+        self.jobs
+            .spawn("tag", move |outlet| work::tag_all(files, &tags, outlet));
+    }
+
+    pub(super) fn discard_all(&self, files: Vec<PathBuf>) {
+        let named = files.into_iter().map(|file| {
+            let name = self.named(&file);
+            (file, name)
+        });
+        let files: Vec<(PathBuf, String)> = named.collect();
+        let paths = self.place.paths.clone();
+        self.jobs.spawn("discard", move |outlet| {
+            work::discard_all(&paths, files, outlet);
+        });
+    }
+
+    /// Several sessions went to the trash; one notice takes all of them back.
+    pub(crate) fn discarded_all(&mut self, trashed: Vec<Trashed>) {
+        let mut gone = Vec::new();
+        for (path, name, discarded) in trashed {
+            match discarded {
+                Ok(discarded) => {
+                    gone.push(discarded.original().to_path_buf());
+                    self.is_in_trash(&path, name, discarded);
+                }
+                Err(reason) => {
+                    let text = format!("{name} was not moved to the trash: {reason}");
+                    self.say(Weight::Trouble, text);
+                }
+            }
+        }
+        self.jobs.rescan_library();
+        if gone.is_empty() {
+            return;
+        }
+        let sessions = humanize::of_many(gone.len() as u64, "session");
+        let are = if gone.len() == 1 { "is" } else { "are" };
+        self.library.together.push(gone.clone());
+        let undo = Action::Library(Library::RestoreAll(gone));
+        let text = format!("{sessions} {are} in the trash");
+        self.offer(Weight::Done, text, "Undo", undo);
+    }
+
+    /// Files that were discarded together with the last one, it included.
+    pub(super) fn last_discarded(&self) -> Vec<PathBuf> {
+        let Some((last, _)) = self.library.discarded.last() else {
+            return Vec::new();
+        };
+        let last = last.original().to_path_buf();
+        let together = self
+            .library
+            .together
+            .last()
+            .filter(|all| all.contains(&last));
+        together.cloned().unwrap_or_else(|| vec![last])
+    }
+
+    pub(super) fn restore_all(&mut self, files: &[PathBuf]) {
+        let undo = Action::Library(Library::RestoreAll(files.to_vec()));
+        self.notices.settle(|action| *action == undo);
+        self.library.together.retain(|all| all != files);
+        let mut back = Vec::new();
+        for file in files {
+            let is_it = |(discarded, _): &(Discarded, String)| discarded.original() == file;
+            if let Some(place) = self.library.discarded.iter().rposition(is_it) {
+                back.push(self.library.discarded.remove(place));
+            }
+        }
+        self.jobs
+            .spawn("restore", move |outlet| work::restore_all(back, outlet));
+    }
+
+    /// Several sessions were restored.
+    pub(crate) fn restored_all(&mut self, restored: Vec<Restored>) {
+        let mut back = 0;
+        for (name, restored) in restored {
+            match restored {
+                Ok(None) => back += 1,
+                Ok(Some(why)) => {
+                    back += 1;
+                    let text = format!("{name} is restored without a timeline: {why}");
+                    self.say(Weight::Trouble, text);
+                }
+                Err((discarded, reason)) => {
+                    let text = format!("{name} was not restored: {reason}");
+                    self.library.discarded.push((discarded, name));
+                    self.say(Weight::Trouble, text);
+                }
+            }
+        }
+        let are = if back == 1 { "is" } else { "are" };
+        let sessions = humanize::of_many(back, "session");
+        self.say(Weight::Done, format!("{sessions} {are} restored"));
+        self.list_plans();
+        self.jobs.rescan_library();
+    }
+
+    /// Compares two sessions, the older one as the baseline.
+    pub(super) fn compare_files(&mut self, one: PathBuf, other: PathBuf) {
+        let created = |file: &PathBuf| self.library.entry(file).map(|entry| entry.created.clone());
+        let next = if created(&one) <= created(&other) {
+            Next::Compare(one, other)
+        } else {
+            Next::Compare(other, one)
+        };
+        self.once_open(next);
+    }
+
+    /// Opens what is needed and not open, and does it then.
+    pub(super) fn once_open(&mut self, next: Next) {
+        let files = next.files();
+        self.library.next = Some(next);
+        for file in files {
+            self.open_session(file);
+        }
+        self.go_on_once_open();
+    }
+
+    /// Does what waited for sessions, where all of them are open.
+    pub(crate) fn go_on_once_open(&mut self) {
+        let Some(next) = self.library.next.take() else {
+            return;
+        };
+        let open = |file: &PathBuf| self.sessions.by_path(file).map(|open| open.id);
+        let ids: Option<Vec<_>> = next.files().iter().map(open).collect();
+        let Some(ids) = ids else {
+            self.library.next = Some(next);
+            return;
+        };
+        match next {
+            Next::Compare(..) => {
+                let can = |id| self.sessions.get(id).is_some_and(is_comparable);
+                if !ids.iter().all(|id| can(*id)) {
+                    let text = "Published numbers are not compared: both sessions need setups.";
+                    return self.say(Weight::Info, text);
+                }
+                let pick = |session| compare::Pick {
+                    session,
+                    setup: 0,
+                    batch: None,
+                    whole: true,
+                };
+                self.act(Action::Go(Screen::Compare));
+                self.act(Action::Compare(Compare::Before(pick(ids[0]))));
+                self.act(Action::Compare(Compare::After(pick(ids[1]))));
+            }
+            Next::History(files) => {
+                let open = self.sessions.get(ids[0]);
+                let case = open.and_then(|open| open.session.cases.first());
+                let Some(case) = case else {
+                    let text = "The first selected session has no case to follow.";
+                    return self.say(Weight::Info, text);
+                };
+                let following = Following {
+                    session: ids[0],
+                    setup: case.setup,
+                    batch: case.batch,
+                };
+                self.act(Action::History(History::Only(Some(files))));
+                self.act(Action::History(History::Follow(following)));
+                self.act(Action::Go(Screen::History));
+            }
+        }
+    }
+
+    /// Closes a session that went to the trash, and remembers how to restore it.
+    pub(super) fn is_in_trash(&mut self, path: &Path, name: String, discarded: Discarded) {
+        self.library.discarded.push((discarded, name));
+        self.library.found.remove(path);
+        let left = std::mem::take(&mut self.library.found);
+        self.library.take(left);
+        self.sessions_table();
+        if let Some(id) = self.sessions.by_path(path).map(|open| open.id) {
+            self.act(Action::Sessions(Sessions::Close(id)));
+        }
+    }
+}
+
+impl Next {
+    /// The files that it needs open.
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Compare(before, after) => vec![before.clone(), after.clone()],
+            Self::History(files) => files.first().cloned().into_iter().collect(),
+        }
+    }
+}
