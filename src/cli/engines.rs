@@ -144,7 +144,9 @@ fn keys() -> String {
         for key in keys {
             text.push_str(&format!(
                 "  {owner:<6} {}=…  {}; {}\n",
-                key.name, key.help, key.values
+                key.name,
+                key.full_help(),
+                key.values()
             ));
         }
     };
@@ -161,7 +163,7 @@ fn document(found: &Found) -> Value {
         .keys()
         .iter()
         .chain(COMMON_KEYS)
-        .map(|key| json!({ "key": key.name, "values": key.values, "help": key.help }))
+        .map(|key| json!({ "key": key.name, "values": key.values(), "help": key.full_help() }))
         .collect();
     let offers: Vec<Value> = found
         .offers

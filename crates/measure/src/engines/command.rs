@@ -7,12 +7,39 @@ use std::path::Path;
 
 use regex_lite::Regex;
 
-use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel};
+use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Takes};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
 
 /// What a command has to speak to be a worker itself.
 const PROTOCOL: &str = "protocol";
+
+const KEYS: &[Key] = &[
+    Key::new(
+        "run",
+        Takes::Text("a line for the shell, with {batch} and {model}", "true"),
+        "what runs the network once, or many times where it prints its own figures; quote a line that has commas",
+    )
+    .in_front(1, "Command"),
+    Key::new(
+        "figures",
+        Takes::One(&TOOL_NAMES),
+        "take the figures that this tool prints, in place of the time from outside",
+    ),
+    Key::new(
+        "pattern",
+        Takes::Text(
+            "an expression with a group (?<ms>…), (?<us>…), (?<ns>…), (?<s>…) or (?<per_s>…)",
+            "(?<ms>[0-9.]+) ms",
+        ),
+        "take the figures that it finds in what the command prints: the time of a batch, or items a second",
+    ),
+    Key::new(
+        "speaks",
+        Takes::One(&[PROTOCOL]),
+        "the command is a worker: it speaks the worker protocol in lines of JSON",
+    ),
+];
 
 /// The engine.
 pub struct Command;
@@ -27,28 +54,7 @@ impl Engine for Command {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[
-            Key {
-                name: "run",
-                values: "a line for the shell, with {batch} and {model}",
-                help: "what runs the network once, or many times where it prints its own figures; quote a line that has commas",
-            },
-            Key {
-                name: "figures",
-                values: "trtexec, migraphx, aitemplate, perf_test",
-                help: "take the figures that this tool prints, in place of the time from outside",
-            },
-            Key {
-                name: "pattern",
-                values: "an expression with a group (?<ms>…), (?<us>…), (?<ns>…), (?<s>…) or (?<per_s>…)",
-                help: "take the figures that it finds in what the command prints: the time of a batch, or items a second",
-            },
-            Key {
-                name: "speaks",
-                values: PROTOCOL,
-                help: "the command is a worker: it speaks the worker protocol in lines of JSON",
-            },
-        ]
+        KEYS
     }
 
     fn stands_alone(&self) -> bool {
@@ -162,6 +168,16 @@ const TOOLS: [Tool; 4] = [
     },
 ];
 
+const TOOL_NAMES: [&str; TOOLS.len()] = {
+    let mut names = [""; TOOLS.len()];
+    let mut place = 0;
+    while place < TOOLS.len() {
+        names[place] = TOOLS[place].name;
+        place += 1;
+    }
+    names
+};
+
 /// Groups that a pattern may have, and what one is worth in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 /// The group for items a second.
@@ -183,10 +199,9 @@ impl Figures {
             (Some(name), _) => {
                 let tool = TOOLS.iter().find(|tool| tool.name == name);
                 tool.ok_or_else(|| {
-                    let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
                     format!(
                         "figures={name} is not known; there are {}",
-                        names.join(", ")
+                        TOOL_NAMES.join(", ")
                     )
                 })?
                 .pattern

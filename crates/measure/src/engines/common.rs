@@ -2,12 +2,75 @@
 
 use std::path::PathBuf;
 
-use super::{COPIES_KEY, DEVICES_KEY, Key, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
+use super::key::{Key, MOST, Takes};
+use super::{COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::rewrite::Precision;
 use powerband_onnx::rewrite::ranges::Method;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
+
+/// Keys that every engine's setup may have, because the worker itself heeds them.
+pub const COMMON_KEYS: &[Key] = &[
+    Key::new(
+        "memory",
+        Takes::Text("bytes, e.g. 4GiB", "4GiB"),
+        "most memory that the worker may allocate; beyond it the case is out of memory",
+    ),
+    Key::new(
+        PRECISION_KEY,
+        Takes::One(&Precision::WORDS),
+        "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
+    )
+    .usually(Precision::WORDS[0])
+    .in_front(1, "Precision"),
+    Key::new(
+        "keep_float",
+        Takes::Text("operators or nodes, joined by +", "Softmax"),
+        "what stays in floats where the model is rewritten",
+    ),
+    Key::new(
+        "calibration",
+        Takes::Path("a folder of pictures, a CSV, or .npy files"),
+        "inputs that the ranges of 8-bit values are found with",
+    )
+    .usually("16 seeded ones"),
+    Key::new(
+        "ranges",
+        Takes::OneOr(&["minmax", "percentile"], "percentile:99.9"),
+        "how the ranges of 8-bit values follow from what was seen",
+    )
+    .usually("minmax"),
+    Key::new(
+        "fixed_batch",
+        Takes::Count(MOST),
+        "rewrite the model first: this batch size is written into it, which some engines optimise better",
+    ),
+    Key::new(
+        COPIES_KEY,
+        Takes::Count(MOST_COPIES as u32),
+        "so many workers share each batch and begin together; threads are shared out where threads= does not say",
+    )
+    .usually("1")
+    .in_front(4, "Replicas"),
+    Key::new(
+        DEVICES_KEY,
+        Takes::Text("numbers, e.g. \"0,1\"", "0+1"),
+        "the devices of the copies, one after the other",
+    )
+    .usually("the setup's device for all"),
+    Key::new(
+        STREAMS_KEY,
+        Takes::Count(MOST_COPIES as u32),
+        "so many threads of one worker share each batch, each with a session of its own",
+    )
+    .usually("1"),
+    Key::new(
+        MODEL_KEY,
+        Takes::Path("a network or a file"),
+        "run this model instead of the plan's, in turns with it: two versions of a network compared",
+    ),
+];
 
 /// How many workers the setup has: as many as it says, else one for each device that it names.
 pub fn copies(setup: &Setup) -> Result<usize, String> {
@@ -112,11 +175,13 @@ pub(super) fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String
 }
 
 /// The key for threads, where their number is that of the hardware threads unless a setup says otherwise.
-pub(super) const THREADS: Key = Key {
-    name: "threads",
-    values: "1 to 4096",
-    help: "threads that share the matrix products (default: the hardware threads this process may use)",
-};
+pub(super) const THREADS: Key = Key::new(
+    "threads",
+    Takes::Count(MOST),
+    "threads that share the matrix products",
+)
+.usually("the hardware threads this process may use")
+.in_front(2, "Threads");
 
 /// Refuses what an engine that knows only the processor and threads cannot do.
 pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {

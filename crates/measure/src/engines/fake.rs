@@ -10,6 +10,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
+use super::key::{MOST, Takes};
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
 };
@@ -32,6 +33,34 @@ const FAILURES: [&str; 12] = [
     "run-allocate",
 ];
 
+const KEYS: &[Key] = &[
+    Key::new(
+        "fixed",
+        Takes::Number("µs"),
+        "time of a run that does not depend on the batch",
+    )
+    .usually("800"),
+    Key::new(
+        "item",
+        Takes::Number("µs"),
+        "time of each item of the batch",
+    )
+    .usually("200"),
+    Key::new("noise", Takes::Number("%"), "spread of the times").usually("1"),
+    Key::new(
+        "sleep",
+        Takes::One(&["yes"]),
+        "also wait as long as the time that is made up",
+    ),
+    Key::new("fail", Takes::One(&FAILURES), "how to fail"),
+    Key::new("at", Takes::Count(MOST), "the batch size at which to fail").usually("all"),
+    Key::new(
+        "worker",
+        Takes::Path("a program"),
+        "start this instead of our own worker",
+    ),
+];
+
 /// The engine.
 pub struct Fake;
 
@@ -45,43 +74,7 @@ impl Engine for Fake {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[
-            Key {
-                name: "fixed",
-                values: "µs",
-                help: "time of a run that does not depend on the batch (default: 800)",
-            },
-            Key {
-                name: "item",
-                values: "µs",
-                help: "time of each item of the batch (default: 200)",
-            },
-            Key {
-                name: "noise",
-                values: "%",
-                help: "spread of the times (default: 1)",
-            },
-            Key {
-                name: "sleep",
-                values: "yes",
-                help: "also wait as long as the time that is made up",
-            },
-            Key {
-                name: "fail",
-                values: "load-error, run-abort, …",
-                help: "how to fail",
-            },
-            Key {
-                name: "at",
-                values: "a batch size",
-                help: "the batch size at which to fail (default: all)",
-            },
-            Key {
-                name: "worker",
-                values: "a program",
-                help: "start this instead of our own worker",
-            },
-        ]
+        KEYS
     }
 
     fn is_offered(&self) -> bool {

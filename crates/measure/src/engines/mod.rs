@@ -7,6 +7,7 @@ pub mod command;
 mod common;
 pub mod fake;
 pub mod install;
+mod key;
 mod node_events;
 pub mod onnxruntime;
 pub mod pytorch;
@@ -24,8 +25,10 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use common::memory_limit;
+pub use common::{COMMON_KEYS, copies, devices, recipe, streams};
 use common::{THREADS, check_cpu_alone, positive};
-pub use common::{copies, devices, recipe, streams};
+pub use key::{Key, Takes};
+use powerband_core::base::near_miss::near_miss;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::examination::Examination;
 pub use powerband_core::domain::setup::MODEL_KEY;
@@ -48,60 +51,6 @@ pub const ALL: &[&dyn Engine] = &[
 /// The engine that is always there, for where no other was found.
 pub const LAST_RESORT: &str = "rten";
 
-/// Keys that every engine's setup may have, because the worker itself heeds them.
-pub const COMMON_KEYS: &[Key] = &[
-    Key {
-        name: "memory",
-        values: "bytes, e.g. 4GiB",
-        help: "most memory that the worker may allocate; beyond it the case is out of memory",
-    },
-    Key {
-        name: PRECISION_KEY,
-        values: "float, fp16, int8",
-        help: "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
-    },
-    Key {
-        name: "keep_float",
-        values: "operators or nodes, joined by +",
-        help: "what stays in floats where the model is rewritten",
-    },
-    Key {
-        name: "calibration",
-        values: "a folder of pictures, a CSV, or .npy files",
-        help: "inputs that the ranges of 8-bit values are found with (default: 16 seeded ones)",
-    },
-    Key {
-        name: "ranges",
-        values: "minmax, percentile, percentile:99.9",
-        help: "how the ranges of 8-bit values follow from what was seen (default: minmax)",
-    },
-    Key {
-        name: "fixed_batch",
-        values: "a batch size",
-        help: "rewrite the model first: this batch size is written into it, which some engines optimise better",
-    },
-    Key {
-        name: COPIES_KEY,
-        values: "1 to 64",
-        help: "so many workers share each batch and begin together; threads are shared out where threads= does not say",
-    },
-    Key {
-        name: DEVICES_KEY,
-        values: "numbers, e.g. \"0,1\"",
-        help: "the devices of the copies, one after the other (default: the setup's device for all)",
-    },
-    Key {
-        name: STREAMS_KEY,
-        values: "1 to 64",
-        help: "so many threads of one worker share each batch, each with a session of its own",
-    },
-    Key {
-        name: MODEL_KEY,
-        values: "a network or a file",
-        help: "run this model instead of the plan's, in turns with it: two versions of a network compared",
-    },
-];
-
 /// More workers or threads than this are a slip of the finger.
 const MOST_COPIES: usize = 64;
 
@@ -116,27 +65,6 @@ pub(crate) const STREAMS_KEY: &str = "streams";
 
 /// The key with which a setup asks for other numbers.
 pub(crate) const PRECISION_KEY: &str = "precision";
-
-/// An option that a setup may carry.
-#[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// What stands before the `=`.
-    pub name: &'static str,
-    /// What may stand after it, for help.
-    pub values: &'static str,
-    /// What it does.
-    pub help: &'static str,
-}
-
-impl Key {
-    /// Whether an option's key is this one, or one of the family that it stands for.
-    pub fn covers(&self, key: &str) -> bool {
-        match self.name.strip_suffix('*') {
-            Some(family) => key.len() > family.len() && key.starts_with(family),
-            None => self.name == key,
-        }
-    }
-}
 
 /// Why an engine cannot do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -401,22 +329,22 @@ pub fn find(id: &str) -> Option<&'static dyn Engine> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// No such engine.
-    #[error("there is no engine \"{name}\"; there are {offered}")]
+    #[error("there is no engine \"{name}\"; {help}")]
     Engine {
         /// What was asked for.
         name: String,
-        /// The identifiers there are.
-        offered: String,
+        /// The one that may be meant, or those there are.
+        help: String,
     },
     /// An option that the engine does not know.
-    #[error("the engine {engine} does not know the key \"{key}\"; it knows {known}")]
+    #[error("the engine {engine} does not know the key \"{key}\"; {help}")]
     Key {
         /// The engine.
         engine: &'static str,
         /// What was asked for.
         key: String,
-        /// The keys there are.
-        known: String,
+        /// The one that may be meant, or those there are.
+        help: String,
     },
     /// An option whose value makes no sense.
     #[error("in the setup {setup}: {reason}")]
@@ -428,38 +356,95 @@ pub enum CheckError {
     },
 }
 
+/// Every key that a setup of an engine may have, its own before the common ones.
+pub fn keys_of(engine: &dyn Engine) -> impl Iterator<Item = &'static Key> + use<> {
+    engine.keys().iter().chain(COMMON_KEYS)
+}
+
 /// Looks a setup over before anything is started: engine, keys, values.
 pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     let engine = find(&setup.engine).ok_or_else(|| CheckError::Engine {
         name: setup.engine.clone(),
-        offered: list(ALL.iter().filter(|e| e.is_offered()).map(|e| e.id())),
+        help: meant_or(&setup.engine, offered_ids().collect(), "there are"),
     })?;
-    let known = || engine.keys().iter().chain(COMMON_KEYS);
+    let known = || keys_of(engine);
     if let Some(key) = setup
         .options
         .keys()
         .find(|key| !known().any(|k| k.covers(key)))
     {
+        let names = known().map(|key| key.name);
         return Err(CheckError::Key {
             engine: engine.id(),
             key: key.clone(),
-            known: list(known().map(|key| key.name)),
+            help: meant_or(key, names.collect(), "it knows"),
         });
     }
-    let value_error = |reason| CheckError::Value {
+    check_values(setup, engine).map_err(|reason| CheckError::Value {
         setup: setup.to_string(),
-        reason,
-    };
-    memory_limit(setup).map_err(value_error)?;
-    recipe(setup).map_err(value_error)?;
-    copies(setup).map_err(value_error)?;
-    streams(setup).map_err(value_error)?;
-    engine.check(setup).map_err(value_error)?;
+        reason: misspelt(setup, engine).unwrap_or(reason),
+    })?;
     Ok(engine)
 }
 
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.collect::<Vec<_>>().join(", ")
+fn check_values(setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
+    memory_limit(setup)?;
+    recipe(setup)?;
+    copies(setup)?;
+    streams(setup)?;
+    engine.check(setup)
+}
+
+/// Why a key has no effect in a setup, or cannot be there; nothing where it can.
+pub fn why_not(setup: &Setup, key: &Key) -> Option<String> {
+    if setup.options.keys().any(|given| key.covers(given)) {
+        return None;
+    }
+    let name = key
+        .family()
+        .map_or_else(|| key.name.to_owned(), |family| format!("{family}x"));
+    why_not_value(setup, &name, key.example())
+}
+
+/// Why a key cannot have a value in a setup that is valid without it; nothing where it can.
+pub fn why_not_value(setup: &Setup, key: &str, value: &str) -> Option<String> {
+    let mut with = setup.clone();
+    with.options.insert(key.to_owned(), value.to_owned());
+    match check(&with) {
+        Err(CheckError::Value { reason, .. }) => {
+            let mut without = setup.clone();
+            without.options.remove(key);
+            check(&without).is_ok().then_some(reason)
+        }
+        _ => None,
+    }
+}
+
+/// Identifiers of the engines that users see in lists.
+fn offered_ids() -> impl Iterator<Item = &'static str> {
+    let offered = ALL.iter().filter(|engine| engine.is_offered());
+    offered.map(|engine| engine.id())
+}
+
+/// Of a setup with a fault: the word from a list that one of its values is almost written like.
+fn misspelt(setup: &Setup, engine: &dyn Engine) -> Option<String> {
+    let given = setup.options.iter();
+    let mut slips = given.filter_map(|(name, value)| {
+        let key = keys_of(engine).find(|key| key.covers(name))?;
+        let is_closed = !matches!(key.takes, Takes::OneOr(..));
+        let (unknown, meant) = key.meant(value).filter(|_| is_closed)?;
+        Some(format!(
+            "{name}={unknown} is not known; did you mean {meant}?"
+        ))
+    });
+    slips.next()
+}
+
+fn meant_or(word: &str, known: Vec<&str>, otherwise: &str) -> String {
+    match near_miss(word, &known) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("{otherwise} {}", known.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -540,6 +525,46 @@ mod tests {
     }
 
     #[test]
+    fn a_key_without_effect_says_why() {
+        let of = |spec: &str, name: &str| {
+            let setup: Setup = spec.parse().unwrap();
+            let engine = find(&setup.engine).unwrap();
+            let key = keys_of(engine).find(|key| key.name == name).unwrap();
+            why_not(&setup, key)
+        };
+        for (spec, name, words) in [
+            ("ort:cpu", "inter_threads", "parallel=on"),
+            ("ort:cpu", "calibration", "precision=int8"),
+            ("ort:cpu,copies=2", "streams", "exclude each other"),
+            ("torch:cpu", "precision", "mode= has fp16"),
+            ("torch:cpu", "lr", "task=train"),
+        ] {
+            let why = of(spec, name).unwrap_or_default();
+            assert!(why.contains(words), "{spec} {name}: {why}");
+        }
+        assert_eq!(of("ort:cpu,parallel=on", "inter_threads"), None);
+        assert_eq!(of("ort:cpu,precision=int8", "calibration"), None);
+        assert_eq!(of("rten:cpu", "threads"), None);
+        let setup = "ort:cpu".parse().unwrap();
+        let why = why_not_value(&setup, "provider", "cuda").unwrap_or_default();
+        assert!(why.contains("runs on cuda"), "{why}");
+    }
+
+    #[test]
+    fn every_default_of_a_list_is_in_it_and_every_key_can_be_tried() {
+        for engine in ALL {
+            for key in keys_of(*engine) {
+                let words = key.words();
+                let is_word = !key.default.is_empty() && !key.default.contains(' ');
+                let is_listed = words.is_empty() || !is_word || words.contains(&key.default);
+                assert!(is_listed, "{}: {}", key.name, key.default);
+                assert!(!key.example().is_empty(), "{}", key.name);
+                assert_ne!(key.example(), key.default, "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
     fn faults_of_a_setup_are_named() {
         let fault = |spec: &str| {
             check(&spec.parse().unwrap())
@@ -548,17 +573,23 @@ mod tests {
                 .unwrap_or_default()
         };
         assert_eq!(fault("rten:cpu,threads=2,memory=4GiB"), "");
+        let unknown = fault("caffe");
         assert!(
-            fault("rtem").contains("there are ort, rten, tract, torch"),
-            "{}",
-            fault("rtem")
+            unknown.contains("there are ort, rten, tract, torch"),
+            "{unknown}"
         );
-        assert!(!fault("rtem").contains("fake"));
+        assert!(!unknown.contains("fake"));
+        assert!(fault("rtem").ends_with("did you mean rten?"));
         assert!(
             fault("rten,speed=11").contains("it knows threads, memory, precision, keep_float"),
             "{}",
             fault("rten,speed=11")
         );
+        let slip = fault("ort,precison=fp16");
+        assert!(slip.ends_with("did you mean precision?"), "{slip}");
+        assert!(fault("ort,opt=extendd").ends_with("did you mean extended?"));
+        assert!(fault("ort,parallel=onn").ends_with("did you mean on?"));
+        assert_eq!(fault("ort,precision=float16,spinning=yes"), "");
         assert!(fault("rten,threads=0").contains("threads=0"));
         assert!(fault("ort,opt=most").contains("opt=most"));
         assert!(fault("rten,memory=lots").contains("4GiB"));

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::key::{MOST, ON_OFF, TRUE_FALSE, Takes};
 use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, positive};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
@@ -189,71 +190,59 @@ fn check_training(setup: &Setup) -> Result<(), String> {
 }
 
 const KEYS: &[Key] = &[
-    Key {
-        name: "mode",
-        values: "eager, amp-bf16, amp-fp16, fp16, bf16, channels-last, compile, script, tensorrt, joined by +",
-        help: "how the network is run (default: eager)",
-    },
-    Key {
-        name: "task",
-        values: "infer, train",
-        help: "what is measured: a forward pass, or a whole step of training with its parts (default: infer)",
-    },
-    Key {
-        name: "threads",
-        values: "1 to 4096",
-        help: "threads within an operator (default: PyTorch's choice)",
-    },
-    Key {
-        name: "module",
-        values: "module:function, or a file .pt, .ts, .pt2",
-        help: "a network of the user's own, in place of torchvision's by the plan's name",
-    },
-    Key {
-        name: "python",
-        values: "a path",
-        help: "the interpreter that has PyTorch, of several",
-    },
-    Key {
-        name: "compile_mode",
-        values: "default, reduce-overhead, max-autotune",
-        help: "what torch.compile strives for, with mode=compile",
-    },
-    Key {
-        name: "tf32",
-        values: "on, off",
-        help: "matrices in TF32 on NVIDIA cards",
-    },
-    Key {
-        name: "optimiser",
-        values: "sgd, adam, adamw",
-        help: "of training",
-    },
-    Key {
-        name: "lr",
-        values: "a number",
-        help: "learning rate of training",
-    },
-    Key {
-        name: "momentum",
-        values: "a number",
-        help: "momentum of training with sgd",
-    },
-    Key {
-        name: "data",
-        values: "a folder with a sub-folder for each class",
-        help: "pictures to train on (default: made up, in the shape of CIFAR-10)",
-    },
-    Key {
-        name: "epoch_items",
-        values: "a whole number",
-        help: "items between two reports of loss and accuracy",
-    },
-    Key {
-        name: "deterministic",
-        values: "true, false",
-        help: "the same numbers in each training, where the device can",
-    },
+    Key::new("mode", Takes::Several(&MODES), "how the network is run")
+        .usually("eager")
+        .in_front(1, "Mode"),
+    Key::new(
+        "task",
+        Takes::One(&TASKS),
+        "what is measured: a forward pass, or a whole step of training with its parts",
+    )
+    .usually("infer"),
+    Key::new("threads", Takes::Count(MOST), "threads within an operator")
+        .usually("PyTorch's choice")
+        .in_front(2, "Threads"),
+    Key::new(
+        "module",
+        Takes::Path("module:function, or a file .pt, .ts, .pt2"),
+        "a network of the user's own, in place of torchvision's by the plan's name",
+    ),
+    Key::new(
+        "python",
+        Takes::Path("a path"),
+        "the interpreter that has PyTorch, of several",
+    ),
+    Key::new(
+        "compile_mode",
+        Takes::One(&["default", "reduce-overhead", "max-autotune"]),
+        "what torch.compile strives for, with mode=compile",
+    )
+    .usually("default"),
+    Key::new("tf32", ON_OFF, "matrices in TF32 on NVIDIA cards"),
+    Key::new("optimiser", Takes::One(&OPTIMISERS), "of training").usually("sgd"),
+    Key::new("lr", Takes::Number(""), "learning rate of training"),
+    Key::new(
+        "momentum",
+        Takes::Number(""),
+        "momentum of training with sgd",
+    ),
+    Key::new(
+        "data",
+        Takes::Path("a folder with a sub-folder for each class"),
+        "pictures to train on",
+    )
+    .usually("made up, in the shape of CIFAR-10"),
+    Key::new(
+        "epoch_items",
+        Takes::Count(u32::MAX),
+        "items between two reports of loss and accuracy",
+    ),
+    Key::new(
+        "deterministic",
+        TRUE_FALSE,
+        "the same numbers in each training, where the device can",
+    )
+    .usually("false"),
 ];
 
 #[cfg(test)]

@@ -41,15 +41,22 @@ pub enum Precision {
 impl Precision {
     /// Every precision, the widest first.
     pub const ALL: &[Self] = &[Self::Float, Self::Fp16, Self::Int8];
+
+    /// What setups call them, in the same order.
+    pub const WORDS: [&str; 3] = [Self::Float.word(), Self::Fp16.word(), Self::Int8.word()];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Float => "float",
+            Self::Fp16 => "fp16",
+            Self::Int8 => "int8",
+        }
+    }
 }
 
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Float => "float",
-            Self::Fp16 => "fp16",
-            Self::Int8 => "int8",
-        })
+        f.pad(self.word())
     }
 }
 

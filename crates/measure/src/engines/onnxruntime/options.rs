@@ -3,69 +3,69 @@
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 
 use super::providers::{self, Provider, Wanted};
-use crate::engines::{Key, positive};
+use crate::engines::key::{MOST, ON_OFF, TRUE_FALSE};
+use crate::engines::{Key, Takes, positive};
 use powerband_core::domain::setup::Setup;
 
 const OPTIMISATION_LEVELS: [&str; 4] = ["none", "basic", "extended", "all"];
-const SWITCH: &str = "on, off";
 
 /// The keys of a setup.
 pub(crate) const KEYS: &[Key] = &[
-    Key {
-        name: "opt",
-        values: "none, basic, extended, all",
-        help: "graph optimisation (default: all)",
-    },
-    Key {
-        name: "threads",
-        values: "1 to 4096",
-        help: "threads within an operator (default: ONNX Runtime's choice, the physical cores)",
-    },
-    Key {
-        name: "parallel",
-        values: SWITCH,
-        help: "operators that do not need each other run at the same time (default: off)",
-    },
-    Key {
-        name: "inter_threads",
-        values: "1 to 4096",
-        help: "operators that may run at the same time, with parallel=on",
-    },
-    Key {
-        name: "spinning",
-        values: SWITCH,
-        help: "threads that wait for work stay awake (default: on)",
-    },
-    Key {
-        name: "memory_pattern",
-        values: SWITCH,
-        help: "memory of a shape that was seen is set aside in one piece (default: on)",
-    },
-    Key {
-        name: "provider",
-        values: "cpu, cuda, rocm, tensorrt, migraphx, openvino, xnnpack, directml, coreml, webgpu, or a plug-in's own name",
-        help: "what computes on the device (default: the device's own)",
-    },
-    Key {
-        name: "ep.*",
-        values: "as the provider spells it",
-        help: "an option of the provider, for example ep.device_type=CPU",
-    },
-    Key {
-        name: "library",
-        values: "a path",
-        help: "register the provider from this plug-in library first (ONNX Runtime 1.22 or newer)",
-    },
-    Key {
-        name: "strict",
-        values: "true, false",
-        help: "a node that the provider leaves to the CPU is an error, not a flag (default: false)",
-    },
-    Key {
-        name: "runtime",
-        values: "a version or a path",
-        help: "which ONNX Runtime library, of several",
-    },
+    Key::new(
+        "opt",
+        Takes::One(&OPTIMISATION_LEVELS),
+        "graph optimisation",
+    )
+    .usually("all")
+    .in_front(3, "Graph optimisation"),
+    Key::new("threads", Takes::Count(MOST), "threads within an operator")
+        .usually("ONNX Runtime's choice, the physical cores")
+        .in_front(2, "Threads"),
+    Key::new(
+        "parallel",
+        ON_OFF,
+        "operators that do not need each other run at the same time",
+    )
+    .usually("off"),
+    Key::new(
+        "inter_threads",
+        Takes::Count(MOST),
+        "operators that may run at the same time, with parallel=on",
+    ),
+    Key::new("spinning", ON_OFF, "threads that wait for work stay awake").usually("on"),
+    Key::new(
+        "memory_pattern",
+        ON_OFF,
+        "memory of a shape that was seen is set aside in one piece",
+    )
+    .usually("on"),
+    Key::new(
+        "provider",
+        Takes::OneOr(&providers::WORDS, "a plug-in's own name"),
+        "what computes on the device",
+    )
+    .usually("the device's own"),
+    Key::new(
+        "ep.*",
+        Takes::Text("as the provider spells it", "1"),
+        "an option of the provider, for example ep.device_type=CPU",
+    ),
+    Key::new(
+        "library",
+        Takes::Path("a path"),
+        "register the provider from this plug-in library first (ONNX Runtime 1.22 or newer)",
+    ),
+    Key::new(
+        "strict",
+        TRUE_FALSE,
+        "a node that the provider leaves to the CPU is an error, not a flag",
+    )
+    .usually("false"),
+    Key::new(
+        "runtime",
+        Takes::Path("a version or a path"),
+        "which ONNX Runtime library, of several",
+    ),
 ];
 
 /// A setup as options of ONNX Runtime.

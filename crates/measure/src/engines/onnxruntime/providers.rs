@@ -139,6 +139,17 @@ pub(super) const ALL: &[Provider] = &[
     },
 ];
 
+/// What setups call them.
+pub(super) const WORDS: [&str; ALL.len()] = {
+    let mut words = [""; ALL.len()];
+    let mut place = 0;
+    while place < ALL.len() {
+        words[place] = ALL[place].word;
+        place += 1;
+    }
+    words
+};
+
 /// The provider of a setup: the one that it names, else the one of its device.
 pub(super) fn provider_of_setup(setup: &Setup) -> Result<&'static Provider, String> {
     let (kind, index) = device(setup)?;
@@ -234,10 +245,9 @@ impl Provider {
 fn find(word: &str) -> Result<&'static Provider, String> {
     let known = ALL.iter().find(|provider| provider.word == word);
     known.ok_or_else(|| {
-        let words: Vec<&str> = ALL.iter().map(|provider| provider.word).collect();
         format!(
             "provider={word} is not known; there are {}",
-            words.join(", ")
+            WORDS.join(", ")
         )
     })
 }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 
 use self::values::{Outputs, from_rten, refused, to_rten};
+use super::key::{MOST, Takes};
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, Watched,
     check_cpu_alone, node_events, positive,
@@ -27,6 +28,14 @@ use powerband_onnx::{file, proto};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.27.0";
+
+const KEY: Key = Key::new(
+    "threads",
+    Takes::Count(MOST),
+    "threads that share the operators' work",
+)
+.usually("the cores this process may use")
+.in_front(2, "Threads");
 
 /// The engine.
 pub(crate) struct Rten;
@@ -41,11 +50,7 @@ impl Engine for Rten {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[Key {
-            name: "threads",
-            values: "1 to 4096",
-            help: "threads that share the operators' work (default: the cores this process may use)",
-        }]
+        &[KEY]
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
